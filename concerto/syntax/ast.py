@@ -1,0 +1,774 @@
+"""The abstract syntax tree: one class per construct, the parser's output and everyone's input.
+
+Nodes are values: nobody changes one after the parser made it. They are not `frozen`, because frozen
+dataclasses cost three times as much to build, and compare by identity, so that passes can keep what
+they learn in side tables keyed by node. `start` and `end` are offsets in the module's `Source`,
+exact to the token. Names are `Ident`s, so that a message can point at the name alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from concerto.source import Source
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    start: int
+    end: int
+
+
+@dataclass(slots=True, eq=False)
+class Ident(Node):
+    text: str
+
+
+# --- Types ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class PathType(Node):
+    """`Int`, `Array<T>`, `models::User`."""
+
+    segments: list[Ident]
+    arguments: list[TypeExpr]
+
+
+@dataclass(slots=True, eq=False)
+class TupleType(Node):
+    items: list[TypeExpr]
+
+
+@dataclass(slots=True, eq=False)
+class FnType(Node):
+    """`fn(A, B) -> R`; no `->` means Nil."""
+
+    parameters: list[TypeExpr]
+    result: TypeExpr | None
+
+
+@dataclass(slots=True, eq=False)
+class UnionType(Node):
+    """Literal union: `"a" | "b"`; a single literal is a union of one."""
+
+    literals: list[Expr]  # StringLit, IntLit (also Unary "-"), BoolLit, NilLit
+
+
+TypeExpr: TypeAlias = PathType | TupleType | FnType | UnionType
+
+
+@dataclass(slots=True, eq=False)
+class GenericParam(Node):
+    name: Ident
+    bounds: list[PathType]
+
+
+# --- Expressions ------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class IntLit(Node):
+    value: int
+
+
+@dataclass(slots=True, eq=False)
+class FloatLit(Node):
+    value: float
+
+
+@dataclass(slots=True, eq=False)
+class StringLit(Node):
+    """A string without interpolation, escapes already resolved."""
+
+    value: str
+
+
+@dataclass(slots=True, eq=False)
+class BoolLit(Node):
+    value: bool
+
+
+@dataclass(slots=True, eq=False)
+class NilLit(Node):
+    pass
+
+
+@dataclass(slots=True, eq=False)
+class Interpolation(Node):
+    """`"a ${x} b"`: text pieces and expressions in order, no two texts adjacent."""
+
+    parts: list[str | Expr]
+
+
+@dataclass(slots=True, eq=False)
+class PathSegment(Node):
+    name: Ident
+    arguments: list[TypeExpr]
+
+
+@dataclass(slots=True, eq=False)
+class Path(Node):
+    """A name in an expression: `x`, `Shape::Circle`, `parse_schema<User>`, `Box<Int>::new`, `self`."""
+
+    segments: list[PathSegment]
+
+    @property
+    def name(self) -> str:
+        """The path as text without type arguments."""
+        return "::".join(segment.name.text for segment in self.segments)
+
+
+UnaryOp: TypeAlias = Literal["-", "!"]
+BinaryOp: TypeAlias = Literal[
+    "+", "-", "*", "/", "%", "**", "==", "!=", "<", "<=", ">", ">=", "&&", "||", "??"
+]
+AssignOp: TypeAlias = Literal["=", "+=", "-=", "*=", "/=", "%="]
+
+
+@dataclass(slots=True, eq=False)
+class Unary(Node):
+    op: UnaryOp
+    operand: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Binary(Node):
+    """`op_start` is the offset of the operator, for messages. Chains lean left (`**` right)."""
+
+    op: BinaryOp
+    left: Expr
+    right: Expr
+    op_start: int
+
+
+@dataclass(slots=True, eq=False)
+class Pipe(Node):
+    """`value |> target`. `target` is as written: a Path, a Call, a MethodCall, or one of these under
+    `Try`/`Await`; the value becomes the first argument of the last call (section 26.6)."""
+
+    value: Expr
+    target: Expr
+
+
+@dataclass(slots=True, eq=False)
+class RangeExpr(Node):
+    """`a..b`, `a..=b`; `low` or `high` is None only inside an index: `a[..n]`, `a[n..]`, `a[..]`."""
+
+    low: Expr | None
+    high: Expr | None
+    inclusive: bool
+
+
+@dataclass(slots=True, eq=False)
+class Assign(Node):
+    op: AssignOp
+    target: Expr  # Path, Field, Index; anything else was reported by the parser
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Cast(Node):
+    operand: Expr
+    type: TypeExpr
+
+
+@dataclass(slots=True, eq=False)
+class Argument(Node):
+    name: Ident | None
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Call(Node):
+    """`f(a, b: 2)`, `Type::method(x)`, `(expr)(x)`. Type arguments stand in the callee's Path."""
+
+    callee: Expr
+    arguments: list[Argument]
+
+
+@dataclass(slots=True, eq=False)
+class MethodCall(Node):
+    """`receiver.method<T>(a)`. `x.field(a)` is always this; semantics decides what it calls."""
+
+    receiver: Expr
+    method: Ident
+    type_arguments: list[TypeExpr]
+    arguments: list[Argument]
+
+
+@dataclass(slots=True, eq=False)
+class FieldAccess(Node):
+    """`value.name`; a tuple's `t.0` has the digits as name."""
+
+    receiver: Expr
+    name: Ident
+
+
+@dataclass(slots=True, eq=False)
+class Index(Node):
+    """`a[i]`; `index` is a RangeExpr for a slice."""
+
+    receiver: Expr
+    index: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Try(Node):
+    """`e?`"""
+
+    operand: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Await(Node):
+    """`await e` and `e.await`."""
+
+    operand: Expr
+
+
+@dataclass(slots=True, eq=False)
+class AwaitAll(Node):
+    """`await (a, b)`"""
+
+    items: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class Race(Node):
+    """`race (a, b)`"""
+
+    items: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class Spawn(Node):
+    operand: Expr
+
+
+@dataclass(slots=True, eq=False)
+class ParallelFor(Node):
+    """`parallel for p in xs, limit: n { … }`"""
+
+    pattern: Pattern
+    iterable: Expr
+    limit: Expr | None
+    body: Block
+
+
+@dataclass(slots=True, eq=False)
+class ArrayLit(Node):
+    items: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class TupleLit(Node):
+    items: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class MapEntry(Node):
+    key: Expr  # a bare name was turned into StringLit
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class MapLit(Node):
+    entries: list[MapEntry]
+
+
+@dataclass(slots=True, eq=False)
+class FieldInit(Node):
+    """`x: e`, or `x` alone (then `value` is None and means the variable `x`)."""
+
+    name: Ident
+    value: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class StructLit(Node):
+    path: Path
+    fields: list[FieldInit]
+    base: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class Block(Node):
+    """`result` is the last expression without `;`."""
+
+    statements: list[Stmt]
+    result: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class If(Node):
+    """`if c { } else { }`, `if let p = e { }` (then `pattern` is set and `condition` is `e`)."""
+
+    pattern: Pattern | None
+    condition: Expr
+    then: Block
+    otherwise: Expr | None  # Block or If
+
+
+@dataclass(slots=True, eq=False)
+class MatchArm(Node):
+    pattern: Pattern
+    guard: Expr | None
+    body: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Match(Node):
+    subject: Expr
+    arms: list[MatchArm]
+
+
+@dataclass(slots=True, eq=False)
+class While(Node):
+    """`while c { }` and `while let p = e { }`."""
+
+    label: Ident | None
+    pattern: Pattern | None
+    condition: Expr
+    body: Block
+
+
+@dataclass(slots=True, eq=False)
+class Loop(Node):
+    label: Ident | None
+    body: Block
+
+
+@dataclass(slots=True, eq=False)
+class For(Node):
+    label: Ident | None
+    pattern: Pattern
+    iterable: Expr
+    body: Block
+
+
+@dataclass(slots=True, eq=False)
+class Catch(Node):
+    """`catch AgentError(e) { }`, `catch AgentError { }`, `catch { }`."""
+
+    type: PathType | None
+    pattern: Pattern | None
+    body: Block
+
+
+@dataclass(slots=True, eq=False)
+class TryCatch(Node):
+    body: Block
+    catches: list[Catch]
+
+
+@dataclass(slots=True, eq=False)
+class Return(Node):
+    value: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class Break(Node):
+    label: Ident | None
+    value: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class Continue(Node):
+    label: Ident | None
+
+
+@dataclass(slots=True, eq=False)
+class Throw(Node):
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Closure(Node):
+    parameters: list[Parameter]
+    result: TypeExpr | None
+    body: Expr
+
+
+@dataclass(slots=True, eq=False)
+class ListenArm(Node):
+    """`"question" => |q: Q| { … }`; `key` is None for `_`."""
+
+    key: str | None
+    handler: Closure
+
+
+@dataclass(slots=True, eq=False)
+class Listen(Node):
+    """`listen Host.execute(p) { … }`"""
+
+    call: Expr
+    arms: list[ListenArm]
+
+
+@dataclass(slots=True, eq=False)
+class ErrorExpr(Node):
+    """What stands where the parser gave up; already reported, type ERROR."""
+
+
+Expr: TypeAlias = (
+    IntLit | FloatLit | StringLit | BoolLit | NilLit | Interpolation | Path | Unary | Binary | Pipe
+    | RangeExpr | Assign | Cast | Call | MethodCall | FieldAccess | Index | Try | Await | AwaitAll
+    | Race | Spawn | ParallelFor | ArrayLit | TupleLit | MapLit | StructLit | Block | If | Match
+    | While | Loop | For | TryCatch | Return | Break | Continue | Throw | Closure | Listen | ErrorExpr
+)  # fmt: skip
+
+
+# --- Statements -------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Let(Node):
+    pattern: Pattern
+    type: TypeExpr | None
+    value: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class ExprStmt(Node):
+    """An expression for its effect; `semicolon` is False only after a block-like one."""
+
+    expr: Expr
+    semicolon: bool
+
+
+@dataclass(slots=True, eq=False)
+class ItemStmt(Node):
+    """`fn struct enum impl trait const type use` inside a block."""
+
+    item: Item
+
+
+@dataclass(slots=True, eq=False)
+class Mock(Node):
+    """`mock Agent { response: … }`, `mock "channel" { reply: … }`."""
+
+    target: Path | StringLit
+    fields: list[FieldInit]
+
+
+Stmt: TypeAlias = Let | ExprStmt | ItemStmt | Mock
+
+
+# --- Patterns ---------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class WildcardPattern(Node):
+    pass
+
+
+@dataclass(slots=True, eq=False)
+class BindPattern(Node):
+    """`n`, `mut n`, `n @ p`. A lone capitalised name that is a variant or const is settled by semantics."""
+
+    name: Ident
+    mutable: bool
+    pattern: Pattern | None
+
+
+@dataclass(slots=True, eq=False)
+class LiteralPattern(Node):
+    """IntLit, FloatLit, StringLit, BoolLit, NilLit or a negative number as Unary."""
+
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class RangePattern(Node):
+    low: Expr
+    high: Expr
+    inclusive: bool
+
+
+@dataclass(slots=True, eq=False)
+class TuplePattern(Node):
+    items: list[Pattern]
+
+
+@dataclass(slots=True, eq=False)
+class RestPattern(Node):
+    """`..` or `..name` inside an ArrayPattern."""
+
+    name: Ident | None
+
+
+@dataclass(slots=True, eq=False)
+class ArrayPattern(Node):
+    items: list[Pattern | RestPattern]  # at most one rest
+
+
+@dataclass(slots=True, eq=False)
+class FieldPattern(Node):
+    """`x` (pattern None: binds `x`) or `x: p`."""
+
+    name: Ident
+    pattern: Pattern | None
+
+
+@dataclass(slots=True, eq=False)
+class StructPattern(Node):
+    """`Point { x, y: p, .. }`, also a struct-like enum variant."""
+
+    path: Path
+    fields: list[FieldPattern]
+    rest: bool
+
+
+@dataclass(slots=True, eq=False)
+class VariantPattern(Node):
+    """`Some(p)`, `Shape::Circle(r)`; without parentheses `arguments` is None: `Shape::Unit`, `None`, a const."""
+
+    path: Path
+    arguments: list[Pattern] | None
+
+
+@dataclass(slots=True, eq=False)
+class OrPattern(Node):
+    alternatives: list[Pattern]
+
+
+Pattern: TypeAlias = (
+    WildcardPattern | BindPattern | LiteralPattern | RangePattern | TuplePattern | ArrayPattern
+    | StructPattern | VariantPattern | OrPattern
+)  # fmt: skip
+
+
+# --- Items ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Decorator(Node):
+    """`@name` or `@name(args)`."""
+
+    name: Ident
+    arguments: list[Argument]
+
+
+@dataclass(slots=True, eq=False)
+class ItemBase(Node):
+    docs: str | None = field(kw_only=True, default=None)
+    decorators: list[Decorator] = field(kw_only=True, default_factory=list)
+    public: bool = field(kw_only=True, default=False)
+
+
+@dataclass(slots=True, eq=False)
+class Parameter(Node):
+    """A function's or closure's parameter. `self` and `mut self` have the name `self` and no type.
+    Only a closure's parameter may be a pattern (`|(k, v)| …`); then `name` is a generated one."""
+
+    decorators: list[Decorator]
+    name: Ident
+    mutable: bool
+    type: TypeExpr | None
+    default: Expr | None
+    pattern: Pattern | None = None
+
+
+@dataclass(slots=True, eq=False)
+class FnDecl(ItemBase):
+    """A function or method; `body` is None where only a signature stands (`fn f() -> T;`)."""
+
+    name: Ident
+    generics: list[GenericParam]
+    parameters: list[Parameter]
+    result: TypeExpr | None
+    body: Block | None
+    is_async: bool
+
+
+@dataclass(slots=True, eq=False)
+class FieldDecl(ItemBase):
+    """A field of a struct, schema, struct-like variant or tool state. `optional` is `name?: T`."""
+
+    name: Ident
+    type: TypeExpr
+    default: Expr | None
+    optional: bool
+
+
+@dataclass(slots=True, eq=False)
+class StructDecl(ItemBase):
+    name: Ident
+    generics: list[GenericParam]
+    fields: list[FieldDecl]
+
+
+@dataclass(slots=True, eq=False)
+class SchemaDecl(ItemBase):
+    name: Ident
+    generics: list[GenericParam]
+    fields: list[FieldDecl]
+
+
+@dataclass(slots=True, eq=False)
+class VariantDecl(Node):
+    """`A` (both None), `B(Int)` (`types`), `C { x: Int }` (`fields`)."""
+
+    name: Ident
+    types: list[TypeExpr] | None
+    fields: list[FieldDecl] | None
+    docs: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class EnumDecl(ItemBase):
+    name: Ident
+    generics: list[GenericParam]
+    variants: list[VariantDecl]
+
+
+@dataclass(slots=True, eq=False)
+class TraitDecl(ItemBase):
+    name: Ident
+    generics: list[GenericParam]
+    methods: list[FnDecl]
+
+
+@dataclass(slots=True, eq=False)
+class ImplDecl(ItemBase):
+    """`impl<T> S<T> { }` (`trait` None) or `impl Tr for S { }`. `target` may name an agent."""
+
+    generics: list[GenericParam]
+    trait: PathType | None
+    target: TypeExpr
+    methods: list[FnDecl]
+
+
+@dataclass(slots=True, eq=False)
+class ConstDecl(ItemBase):
+    name: Ident
+    type: TypeExpr | None
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class TypeAliasDecl(ItemBase):
+    name: Ident
+    generics: list[GenericParam]
+    type: TypeExpr
+
+
+@dataclass(slots=True, eq=False)
+class UseTree(Node):
+    """One leaf of a `use`: the whole path, its alias, or a glob (`a::*`)."""
+
+    path: list[Ident]
+    alias: Ident | None
+    glob: bool
+
+
+@dataclass(slots=True, eq=False)
+class UseDecl(ItemBase):
+    """`use a::{B, c as d, e::*};` flattened to leaves."""
+
+    trees: list[UseTree]
+
+
+@dataclass(slots=True, eq=False)
+class ModDecl(ItemBase):
+    """`mod m;` (`items` None) or `mod m { … }`."""
+
+    name: Ident
+    items: list[Item] | None
+
+
+@dataclass(slots=True, eq=False)
+class Setting(Node):
+    """`name: value` of an agent, host, mcp, connect or tool `description`."""
+
+    name: Ident
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class ToolDecl(ItemBase):
+    """`settings` holds `description` (and anything else with a value and no type); `fields` the state."""
+
+    name: Ident
+    trait: PathType | None
+    settings: list[Setting]
+    fields: list[FieldDecl]
+    methods: list[FnDecl]
+
+
+@dataclass(slots=True, eq=False)
+class McpDecl(ItemBase):
+    name: Ident
+    settings: list[Setting]
+    functions: list[FnDecl]
+
+
+@dataclass(slots=True, eq=False)
+class AgentDecl(ItemBase):
+    """`agent X { … }`, `model X { … }` (keyword "model") and `host X { … }` (keyword "host")."""
+
+    keyword: Literal["agent", "model", "host"]
+    name: Ident
+    settings: list[Setting]
+
+
+@dataclass(slots=True, eq=False)
+class ConnectDecl(ItemBase):
+    name: Ident
+    settings: list[Setting]
+
+
+@dataclass(slots=True, eq=False)
+class StageDecl(ItemBase):
+    name: Ident
+    parameters: list[Parameter]
+    result: TypeExpr | None
+    body: Block
+
+
+@dataclass(slots=True, eq=False)
+class PipelineDecl(ItemBase):
+    """`parameters` is None where the signature is left out."""
+
+    name: Ident
+    parameters: list[Parameter] | None
+    result: TypeExpr | None
+    stages: list[StageDecl]
+
+
+@dataclass(slots=True, eq=False)
+class StateDecl(ItemBase):
+    """`hashmap h: HashMap<K, V> = …;`, `ledger …`, `memory …`."""
+
+    keyword: Literal["hashmap", "ledger", "memory"]
+    name: Ident
+    type: TypeExpr | None
+    value: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class ErrorItem(ItemBase):
+    """What stands where the parser gave up inside an item; already reported."""
+
+
+Item: TypeAlias = (
+    FnDecl | StructDecl | SchemaDecl | EnumDecl | TraitDecl | ImplDecl | ConstDecl | TypeAliasDecl
+    | UseDecl | ModDecl | ToolDecl | McpDecl | AgentDecl | ConnectDecl | PipelineDecl | StateDecl
+    | ErrorItem
+)  # fmt: skip
+
+
+@dataclass(slots=True, eq=False)
+class Comment(Node):
+    """`//` or `/* */` (docs are on the items); kept for the formatter."""
+
+    text: str
+
+
+@dataclass(slots=True, eq=False)
+class Module(Node):
+    source: Source
+    items: list[Item]
+    comments: list[Comment]
