@@ -1,0 +1,87 @@
+"""What is wrong with a program, as data.
+
+A `Problem` subclass exists for every code. The subclass is the single place where a code, its title
+and its explanation (the docstring: prose, a wrong program, a right program) are written; what
+happened in one program is in the fields of an instance. Nothing here prints or reads files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from concerto.source import Source, Span
+
+Severity = Literal["error", "warning"]
+
+_CLASSES: dict[str, type[Problem]] = {}
+
+# One mistake may be seen from several sides; more than this many at one place helps nobody.
+_MOST_AT_ONE_PLACE = 3
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One finding: `span` is the place, `message` the fact, `label` a few words under the caret,
+    `help` what to do, `notes` background, `related` other places with a label each."""
+
+    code: ClassVar[str]
+    title: ClassVar[str]
+    severity: ClassVar[Severity]
+
+    span: Span
+    message: str
+    label: str = field(default="", kw_only=True)
+    help: str = field(default="", kw_only=True)
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    related: tuple[tuple[Span, str], ...] = field(default=(), kw_only=True)
+
+    def __init_subclass__(cls, *, code: str, title: str) -> None:
+        assert code not in _CLASSES, f"two diagnostic classes have the code {code}"
+        cls.code = code
+        cls.title = title
+        cls.severity = "warning" if code.startswith("W") else "error"
+        _CLASSES[code] = cls
+
+
+class Problems:
+    """The findings of one compilation. Iterates in source order, files in the order first met."""
+
+    def __init__(self) -> None:
+        self._found: list[Problem] = []
+        self._seen: set[tuple[str, Span, str]] = set()
+        self._at_place: Counter[tuple[str, Span]] = Counter()
+        self._files: dict[Source, int] = {}
+
+    def add(self, problem: Problem) -> None:
+        """Keeps a finding, unless it repeats one or its place has been spoken of often enough."""
+        identity = (problem.code, problem.span, problem.message)
+        place = (problem.code, problem.span)
+        if identity in self._seen or self._at_place[place] >= _MOST_AT_ONE_PLACE:
+            return
+        self._seen.add(identity)
+        self._at_place[place] += 1
+        self._files.setdefault(problem.span.source, len(self._files))
+        self._found.append(problem)
+
+    @property
+    def errors(self) -> bool:
+        """Whether anything was found that forbids to run the program."""
+        return any(problem.severity == "error" for problem in self._found)
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(sorted(self._found, key=self._order))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def _order(self, problem: Problem) -> tuple[int, int, int, str]:
+        span = problem.span
+        return (self._files[span.source], span.start, span.end, problem.code)
+
+
+def all_problem_classes() -> dict[str, type[Problem]]:
+    """Every diagnostic class by its code, in order of the codes."""
+    return dict(sorted(_CLASSES.items()))

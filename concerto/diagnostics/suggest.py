@@ -1,0 +1,44 @@
+"""Finds the name that was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def suggest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate nearest to `name`, or None if none is near enough to be worth saying.
+
+    Ties go to the candidate that comes first in the alphabet, so that messages do not depend on
+    the order of a set.
+    """
+    limit = max(1, len(name) // 3)
+    best: tuple[int, str] | None = None
+    for candidate in candidates:
+        if candidate == name or abs(len(candidate) - len(name)) > limit:
+            continue
+        distance = 0 if _fold(candidate) == _fold(name) else _distance(name, candidate, limit)
+        if distance <= limit and (best is None or (distance, candidate) < best):
+            best = (distance, candidate)
+    return best[1] if best else None
+
+
+def _fold(name: str) -> str:
+    """`userName`, `user_name` and `UserName` are one name to the eye."""
+    return name.replace("_", "").casefold()
+
+
+def _distance(left: str, right: str, limit: int) -> int:
+    """Edits (insert, delete, replace, swap of neighbours) between two names; stops above `limit`."""
+    before_last: list[int] = []
+    last = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        current = [i]
+        for j, b in enumerate(right, 1):
+            cost = min(last[j] + 1, current[j - 1] + 1, last[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, before_last[j - 2] + 1)
+            current.append(cost)
+        if min(current) > limit:
+            return limit + 1
+        before_last, last = last, current
+    return last[-1]
