@@ -1,0 +1,262 @@
+"""The compiled program: one `Module` for a whole program, all of its source modules linked.
+
+Everything refers to everything else by index or by qualified name; nothing here refers to syntax.
+Dictionaries under `settings`, `schema` and `metadata` hold JSON values only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+IR_VERSION = 1
+
+Instr: TypeAlias = tuple[Any, ...]
+"""`(opcode name, operand, …)`"""
+
+Json: TypeAlias = Any
+
+
+@dataclass(slots=True)
+class FieldDef:
+    """A struct or payload field; a tuple-like payload's fields are named "0", "1", …"""
+
+    name: str
+    type: int
+    required: bool = True
+
+
+@dataclass(slots=True)
+class VariantDef:
+    name: str
+    fields: list[FieldDef] = field(default_factory=list)
+    named: bool = False
+
+
+@dataclass(slots=True)
+class TypeDef:
+    """One type. `kind`: `builtin` (Int Float String Bool Nil Any Never and handles, by `name`), `array map option
+    result tuple set queue stack task range fn hashmap` (parts in `items`), `literals`, `struct`, `schema`, `enum`, `error`
+    (built-in error types, by `name`), `param` (a generic parameter: like Any).
+
+    Structs, schemas, enums and tools appear once in general form (`items` empty; the one that BUILD_ uses and that
+    carries `methods`) and once more for each instantiation that CHECK or a schema needs; all share `name`, and
+    the run-time class belongs to the name. Names are qualified by their module unless it is the root (`models::User`)."""
+
+    kind: str
+    name: str = ""
+    items: list[int] = field(default_factory=list)
+    fields: list[FieldDef] = field(default_factory=list)
+    variants: list[VariantDef] = field(default_factory=list)
+    literals: list[Json] = field(default_factory=list)
+    methods: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Position:
+    """From instruction `pc` on, the code comes from `start` to `end` of the function's file."""
+
+    pc: int
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Function:
+    """`locals` counts all slots: captures first, then parameters, then the rest. An `inout` function
+    returns the tuple (result, self). `file` indexes `Module.files`."""
+
+    name: str
+    parameters: list[str]
+    captures: int
+    locals: int
+    code: list[Instr]
+    file: int
+    positions: list[Position]
+    inout: bool = False
+
+
+@dataclass(slots=True)
+class ParameterDef:
+    """`context` marks a ToolContext, filled by the runtime. `default` is a JSON value if `has_default`."""
+
+    name: str
+    type: int
+    has_default: bool = False
+    default: Json = None
+    context: bool = False
+
+
+@dataclass(slots=True)
+class DecoratorDef:
+    """`@retry(max: 3)` with literal arguments by name (positional ones are named by semantics)."""
+
+    name: str
+    arguments: dict[str, Json]
+
+
+@dataclass(slots=True)
+class MethodDef:
+    """A method of a tool (or a function of an mcp server: `function` None). `function` takes the tool's state
+    first if `takes_self`. Without `function` a tool method is executed outside."""
+
+    name: str
+    function: int | None
+    public: bool
+    takes_self: bool
+    parameters: list[ParameterDef]
+    result: int
+    decorators: list[DecoratorDef] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Tool:
+    """`init` is a function without parameters that gives the first state (a struct of type `type`)."""
+
+    name: str
+    module: str
+    description: str
+    type: int
+    init: int
+    fields: list[FieldDef]
+    methods: list[MethodDef]
+    tool_schemas: list[Json]
+
+
+@dataclass(slots=True)
+class McpServer:
+    name: str
+    module: str
+    settings: dict[str, Json]
+    methods: list[MethodDef]
+    tool_schemas: list[Json]
+
+
+@dataclass(slots=True)
+class ToolUse:
+    """An entry of a `tools:` list. `kind`: tool, mcp, method (`name` and `method`), hosted (`name` "openai:web_search")."""
+
+    kind: str
+    name: str
+    method: str = ""
+
+
+@dataclass(slots=True)
+class Agent:
+    """`settings` has the declared fields but tools, allowed_tools and memory, as JSON (`model` also for `base:`).
+    `tool_choice` in settings is "auto", "required", "none" or {"tool": T, "method": m}. `methods`: name → function."""
+
+    name: str
+    module: str
+    settings: dict[str, Json]
+    tools: list[ToolUse]
+    allowed_tools: list[ToolUse] | None
+    memory: str | None
+    methods: dict[str, int]
+    decorators: list[DecoratorDef]
+
+
+@dataclass(slots=True)
+class Host:
+    name: str
+    module: str
+    settings: dict[str, Json]
+    decorators: list[DecoratorDef]
+
+
+@dataclass(slots=True)
+class Schema:
+    """What `execute_with_schema<T>` and `parse_schema<T>` need of a type: its JSON Schema, the mode and coercion,
+    validators as (path of fields, function index), path empty for the whole."""
+
+    name: str
+    type: int
+    schema: Json
+    partial: bool = False
+    coerce: bool = False
+    coerced_fields: list[str] = field(default_factory=list)
+    validators: list[tuple[list[str], int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Connection:
+    name: str
+    settings: dict[str, Json]
+
+
+@dataclass(slots=True)
+class State:
+    """A hashmap, ledger or memory; `settings`: capacity, persistence."""
+
+    name: str
+    type: int
+    settings: dict[str, Json]
+
+
+@dataclass(slots=True)
+class Stage:
+    name: str
+    function: int
+    result: int
+    tools: list[ToolUse]
+    decorators: list[DecoratorDef]
+
+
+@dataclass(slots=True)
+class Pipeline:
+    name: str
+    module: str
+    stages: list[Stage]
+    tools: list[ToolUse]
+    decorators: list[DecoratorDef]
+
+
+@dataclass(slots=True)
+class ToolProvider:
+    """`@tool_provider` on a struct: its bound methods with schemas (`name` is the method's, without prefix)."""
+
+    type: int
+    prefix: str
+    id: str
+    methods: list[MethodDef]
+    tool_schemas: list[Json]
+
+
+@dataclass(slots=True)
+class Test:
+    name: str
+    function: int
+    expect_fail: bool = False
+    fail_message: str | None = None
+
+
+@dataclass(slots=True)
+class SourceFile:
+    """`text` is kept so that a run-time error can show its line."""
+
+    path: str
+    text: str
+
+
+@dataclass(slots=True)
+class Module:
+    module: str
+    source_file: str
+    constants: list[int | float | str] = field(default_factory=list)
+    types: list[TypeDef] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    agents: list[Agent] = field(default_factory=list)
+    hosts: list[Host] = field(default_factory=list)
+    tools: list[Tool] = field(default_factory=list)
+    mcp_servers: list[McpServer] = field(default_factory=list)
+    schemas: list[Schema] = field(default_factory=list)
+    connections: list[Connection] = field(default_factory=list)
+    hashmaps: list[State] = field(default_factory=list)
+    ledgers: list[State] = field(default_factory=list)
+    memories: list[State] = field(default_factory=list)
+    pipelines: list[Pipeline] = field(default_factory=list)
+    providers: list[ToolProvider] = field(default_factory=list)
+    tests: list[Test] = field(default_factory=list)
+    files: list[SourceFile] = field(default_factory=list)
+    entry: int | None = None
+    metadata: dict[str, Json] = field(default_factory=dict)

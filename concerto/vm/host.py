@@ -1,0 +1,53 @@
+"""What a running program asks of the world: the only door out of the VM.
+
+The runtime implements `Host`; the VM and the natives know no more than this. All methods are ordinary blocking calls
+for the program: an implementation that has to wait switches greenlets inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from concerto.vm.values import Value
+
+
+class Host(Protocol):
+    def perform(self, effect: Any) -> Value:
+        """Do an effect (an instance of a class of `concerto.effects`) through the gate and give its value; failures raise `Raised`."""
+
+    def reference(self, kind: str, name: str) -> Value:
+        """The handle of a declaration: agent tool method mcp host pipeline hashmap ledger memory."""
+
+    def print(self, text: str) -> None:
+        """Write to the program's output, as is."""
+
+    def emit(self, channel: str, payload: Value) -> None:
+        """Fire and forget."""
+
+    def emit_await(self, channel: str, payload: Value) -> Value:
+        """Ok(value) or Err(EmitError)."""
+
+    def call_tool(self, tool: str, method: str, arguments: list[Value]) -> Value:
+        """A tool's public method by position, called from code."""
+
+    def call_mcp(self, server: str, function: str, arguments: list[Value]) -> Value:
+        """A declared mcp function by position, called from code."""
+
+    def call_agent(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
+        """execute, execute_with_schema, chat, stream."""
+
+    def call_pipeline(self, name: str, arguments: list[Value]) -> Value: ...
+
+    def call_handle(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
+        """A method of a handle known only at run time (an `Any` that holds an agent, hashmap, …)."""
+
+    def await_all(self, branches: list[Callable[[], Value]]) -> tuple[Value, ...]: ...
+
+    def race(self, branches: list[Callable[[], Value]]) -> Value: ...
+
+    def parallel_for(self, items: Iterable[Value], limit: int | None, body: Callable[[Value], Value]) -> list[Value]: ...
+
+    def spawn(self, body: Callable[[], Value]) -> Value: ...
+
+    def await_task(self, task: Value) -> Value: ...

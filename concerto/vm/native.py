@@ -1,0 +1,56 @@
+"""Registry of library functions: `stdlib/*.conc` declares their signatures, `concerto/natives/` holds their bodies.
+
+A name is the declaration's: `String::len` for a method, `std::json::parse` for a module's function,
+`std::prelude::print` for a global. Bodies get values by position; a `machine` one gets the `Machine` first
+(its `.host` is the way out). Function values are Python callables taking values. A `mut self` method changes
+its first argument in place. Failures are raised with `failure(…)`, a Result is returned as Ok or Err.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, TypeVar
+
+Body = TypeVar("Body", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """`inline` is a Python expression over `{0} {1} …` for the Python tier: correct for all arguments that the
+    checker lets through, each used once and in order, builtins of Python only."""
+
+    name: str
+    body: Callable[..., Any]
+    machine: bool
+    inline: str | None
+
+
+_NATIVES: dict[str, Native] = {}
+
+
+def native(name: str, *, machine: bool = False, inline: str | None = None) -> Callable[[Body], Body]:
+    """Register the body of a library function."""
+
+    def register(body: Body) -> Body:
+        if name in _NATIVES:
+            raise AssertionError(f"native {name} is registered twice")
+        _NATIVES[name] = Native(name, body, machine, inline)
+        return body
+
+    return register
+
+
+def find_native(name: str) -> Native | None:
+    """The native of a name; its group's module is imported on first use (`String::len` → `concerto.natives.string`,
+    `std::json::parse` → `concerto.natives.json`)."""
+    if name not in _NATIVES:
+        parts = name.split("::")
+        group = parts[1] if parts[0] == "std" else parts[0]
+        try:
+            import_module(f"concerto.natives.{group.lower()}")
+        except ModuleNotFoundError as error:
+            if error.name != f"concerto.natives.{group.lower()}":
+                raise
+    return _NATIVES.get(name)

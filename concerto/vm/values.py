@@ -1,0 +1,107 @@
+"""Values of a running program and what every value can do: text, equality, copy, type name.
+
+Int, Float, String, Bool, nil, Array, Map, tuple and Range are Python's int, float, str, bool, None, list,
+dict, tuple and range (a Map keeps insertion order; its keys have one type, so `True == 1` cannot meet). Everything else is a slotted class here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, TypeAlias
+
+Value: TypeAlias = Any
+
+
+class Some:
+    """`Some(x)`"""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class NoneOption:
+    """The type of `NONE`, the Option without a value."""
+
+    __slots__ = ()
+
+
+NONE: Final = NoneOption()
+
+
+class Ok:
+    """`Ok(x)`"""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class Err:
+    """`Err(e)`"""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class Struct:
+    """Base of the classes made for structs, schemas and tool states: slots `f0`, `f1`, … in declared order."""
+
+    __slots__ = ()
+    type_name: ClassVar[str]
+    field_names: ClassVar[tuple[str, ...]]
+
+
+class Variant:
+    """Base of the classes made for enum variants: slots `f0`, `f1`, …; a variant without payload has one instance."""
+
+    __slots__ = ()
+    type_name: ClassVar[str]
+    variant_name: ClassVar[str]
+    tag: ClassVar[int]
+    field_names: ClassVar[tuple[str, ...]]
+    named: ClassVar[bool]
+
+
+class ErrorValue:
+    """An error of a built-in type (`AgentError`, `ToolError`, `RuntimeError`, …). `fields` holds its own members."""
+
+    __slots__ = ("fields", "kind", "message", "type_name")
+
+    def __init__(self, type_name: str, message: str, kind: str = "", **fields: Value) -> None:
+        self.type_name = type_name
+        self.message = message
+        self.kind = kind or type_name
+        self.fields: dict[str, Value] = fields
+
+
+class Raised(Exception):  # noqa: N818 - the language's word
+    """A language error on its way to a `catch`: `value` is what was thrown, an ErrorValue for run-time failures."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__(value)
+        self.value = value
+
+
+class Panic(BaseException):
+    """`panic(message)`: ends the run, no `catch` sees it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Cancelled(BaseException):
+    """The run, or the branch, was told to stop."""
+
+
+def failure(message: str, kind: str = "RuntimeError") -> Raised:
+    """A run-time failure to raise: `raise failure("index 3 is out of bounds for length 2", "IndexError")`."""
+    return Raised(ErrorValue("RuntimeError", message, kind))
+
+
+Callable_: TypeAlias = Callable[..., Value]
