@@ -1,0 +1,34 @@
+"""Concerto: a statically typed language for agents, compiled to bytecode and run by a VM.
+
+The Python API: `compile_file` and `compile_source` give a `Program` or raise `CompileError`;
+`Runtime(program).run()` runs it. The names load on first use, so that importing the package, or
+running cached code, does not pay for the compiler.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concerto.compiler import CompileError, compile_file, compile_source
+    from concerto.program import Program, Runtime
+
+__version__ = "0.1.0"
+
+__all__ = ["CompileError", "Program", "Runtime", "__version__", "compile_file", "compile_source"]
+
+_HOMES = {
+    "CompileError": "concerto.compiler",
+    "Program": "concerto.program",
+    "Runtime": "concerto.program",
+    "compile_file": "concerto.compiler",
+    "compile_source": "concerto.compiler",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), name)
