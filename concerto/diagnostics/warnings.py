@@ -6,20 +6,102 @@ from concerto.diagnostics.problem import Problem
 
 
 class UnusedName(Problem, code="W0001", title="unused name"):
-    """unused name"""
+    """A variable is never read. If that is meant, let its name begin with `_`.
+
+    ```concerto
+    fn main() {
+        let total = 1 + 2;
+        println("done");
+    }
+    ```
+
+    ```concerto
+    fn main() {
+        let total = 1 + 2;
+        println("done: ${total}");
+    }
+    ```
+    """
 
 
 class UnusedImport(Problem, code="W0002", title="unused import"):
-    """unused import"""
+    """A `use` brings in a name that nothing in the file needs. `pub use` passes a name on and counts
+    as a use of it.
+
+    ```concerto
+    use std::math;
+
+    fn main() {
+        println("done");
+    }
+    ```
+
+    ```concerto
+    fn main() {
+        println("done");
+    }
+    ```
+    """
 
 
 class UnreachableArm(Problem, code="W0003", title="match arm that is never reached"):
-    """match arm that is never reached"""
+    """The arms before this one already take every value that it would match.
+
+    ```concerto
+    fn main() {
+        println(match 3 {
+            _ => "some number",
+            3 => "three",
+        });
+    }
+    ```
+
+    ```concerto
+    fn main() {
+        println(match 3 {
+            3 => "three",
+            _ => "some number",
+        });
+    }
+    ```
+    """
 
 
 class StrayDoc(Problem, code="W0004", title="doc comment that documents nothing"):
-    """doc comment that documents nothing"""
+    """A `///` comment describes the declaration, field or variant after it. Here nothing follows that
+    could be documented; an ordinary remark begins with two slashes.
+
+    ```concerto
+    fn main() {
+        println("done");
+        /// the end
+    }
+    ```
+
+    ```concerto
+    fn main() {
+        println("done");
+        // the end
+    }
+    ```
+    """
 
 
 class UnreachableCode(Problem, code="W0005", title="code that is never reached"):
-    """code that is never reached"""
+    """What stands before always leaves: by `return`, `break`, `continue`, `throw` or `panic`.
+
+    ```concerto
+    fn main() {
+        println("done");
+        return;
+        println("really done");
+    }
+    ```
+
+    ```concerto
+    fn main() {
+        println("done");
+        println("really done");
+    }
+    ```
+    """
