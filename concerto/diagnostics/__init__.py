@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics.declarations import (
+from concerto.diagnostics.agents import (
     AgentWithoutProvider,
     BadDeclarationField,
-    BadMcpFunction,
     BadToolChoice,
     BadWithTools,
-    DescribedTwice,
-    ExpectFailWithoutTest,
-    McpWithoutTransport,
-    MethodWithoutDescribe,
-    MockOutsideTest,
-    NoJsonSchema,
-    ParamCount,
-    PipelineSignature,
-    ProviderWithoutId,
-    StagesDoNotFit,
-    StageWithoutType,
-    TestMisused,
-    ToolWithoutDescription,
-    UndescribedParameter,
     UnknownDecorator,
-    UnknownParam,
     UnknownReference,
     WithoutToolsArguments,
 )
+from concerto.diagnostics.explanation import Explanation, explain
 from concerto.diagnostics.ir import (
     InvalidIr,
     IrVersion,
@@ -56,7 +41,16 @@ from concerto.diagnostics.names import (
     UnknownName,
     UnknownType,
 )
+from concerto.diagnostics.pipelines import (
+    ExpectFailWithoutTest,
+    MockOutsideTest,
+    PipelineSignature,
+    StagesDoNotFit,
+    StageWithoutType,
+    TestMisused,
+)
 from concerto.diagnostics.problem import Problem, Problems, Severity, all_problem_classes
+from concerto.diagnostics.rendering import FORMATS, render
 from concerto.diagnostics.suggest import suggest
 from concerto.diagnostics.syntax import (
     MisplacedStatement,
@@ -66,6 +60,18 @@ from concerto.diagnostics.syntax import (
     TooDeep,
     UnclosedPair,
     UnexpectedToken,
+)
+from concerto.diagnostics.tools import (
+    BadMcpFunction,
+    DescribedTwice,
+    McpWithoutTransport,
+    MethodWithoutDescribe,
+    NoJsonSchema,
+    ParamCount,
+    ProviderWithoutId,
+    ToolWithoutDescription,
+    UndescribedParameter,
+    UnknownParam,
 )
 from concerto.diagnostics.types import (
     BadOperands,
@@ -86,6 +92,7 @@ from concerto.diagnostics.warnings import (
 )
 
 __all__ = [
+    "FORMATS",
     "AgentWithoutProvider",
     "BadDeclarationField",
     "BadEscape",
@@ -101,6 +108,7 @@ __all__ = [
     "DefinedTwice",
     "DescribedTwice",
     "ExpectFailWithoutTest",
+    "Explanation",
     "ImmutableChange",
     "ImportCycle",
     "InvalidIr",
@@ -154,5 +162,7 @@ __all__ = [
     "WithoutToolsArguments",
     "WrongArguments",
     "all_problem_classes",
+    "explain",
+    "render",
     "suggest",
 ]
