@@ -1,0 +1,265 @@
+"""What the checker learnt, in side tables keyed by syntax node: the input of `emit`.
+
+Everything in `types` and the call tables is solved: no `Unsolved` is left (one that nothing fixed is ERROR, reported).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from concerto.semantics.symbols import (
+    AgentSymbol,
+    ConnectionSymbol,
+    ConstSymbol,
+    EnumSymbol,
+    FieldSymbol,
+    FunctionSymbol,
+    HostSymbol,
+    ImplSymbol,
+    LocalSymbol,
+    McpSymbol,
+    ModuleSymbol,
+    ParameterSymbol,
+    PipelineSymbol,
+    StateSymbol,
+    StructSymbol,
+    Symbol,
+    ToolSymbol,
+    TraitSymbol,
+    VariantSymbol,
+)
+from concerto.semantics.types import Type
+from concerto.syntax import ast
+
+# --- Calls --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """An argument that was left out: the emitter evaluates the parameter's default at the call."""
+
+    parameter: ParameterSymbol
+
+
+Given: TypeAlias = ast.Expr | Default
+"""Arguments are in the order of the parameters; they are evaluated in that order. For `x |> f(a)`, `x` is among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A function with a body. A method's receiver is the first argument; with `mut self` it is a mutable place (or a fresh
+    value), to be stored back if the function is `inout`."""
+
+    function: FunctionSymbol
+    arguments: list[Given]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCall:
+    """A library function; `type_argument` is set for a reified one. `mut self` natives change the receiver in place."""
+
+    function: FunctionSymbol
+    arguments: list[Given]
+    type_argument: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCall:
+    """A function value."""
+
+    callee: ast.Expr
+    arguments: list[Given]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantCall:
+    """`Shape::Circle(1.0)`"""
+
+    variant: VariantSymbol
+    arguments: list[Given]
+
+
+@dataclass(frozen=True, slots=True)
+class WrapCall:
+    """`Some(x)`, `Ok(x)`, `Err(x)`"""
+
+    name: Literal["Some", "Ok", "Err"]
+    argument: Given
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicCall:
+    """A method found by the run-time type of the receiver (first argument): on `Any`, or a trait's on a generic value.
+    `mutable`: declared `mut self`."""
+
+    name: str
+    arguments: list[Given]
+    mutable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMethodCall:
+    tool: ToolSymbol
+    method: FunctionSymbol
+    arguments: list[Given]
+
+
+@dataclass(frozen=True, slots=True)
+class McpFunctionCall:
+    server: McpSymbol
+    function: FunctionSymbol
+    arguments: list[Given]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCall:
+    """execute, execute_with_schema, chat, stream on an agent or builder (first argument). Declared in `stdlib/agent.conc`."""
+
+    method: str
+    arguments: list[Given]
+    type_argument: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineCall:
+    pipeline: PipelineSymbol
+    arguments: list[Given]
+
+
+@dataclass(frozen=True, slots=True)
+class EmitCall:
+    """`emit(channel, payload)`; `awaited` when it stands under `await`/`.await` (the Await node then adds nothing)."""
+
+    channel: ast.Expr
+    payload: ast.Expr
+    awaited: bool
+    schema: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PanicCall:
+    message: Given
+
+
+CallTarget: TypeAlias = (
+    FunctionCall | NativeCall | ValueCall | VariantCall | WrapCall | DynamicCall | ToolMethodCall
+    | McpFunctionCall | AgentCall | PipelineCall | EmitCall | PanicCall
+)  # fmt: skip
+
+
+# --- Coercions ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Coercion:
+    """Applied to the value of an expression, in order. `check` (Any to a type) names its target; `convert` an error
+    through `impl From` (user's function) or `native_convert` (built-in From; `target` is the type)."""
+
+    kind: Literal["int_to_float", "wrap_some", "check", "convert", "native_convert", "function_adapter"]
+    target: Type | None = None
+    function: FunctionSymbol | None = None
+
+
+# --- Members and patterns -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SlotField:
+    """A field of a struct, schema or tool state."""
+
+    field: FieldSymbol
+
+
+@dataclass(frozen=True, slots=True)
+class TupleItem:
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMember:
+    """By name at run time: errors, and Any."""
+
+    name: str
+
+
+FieldTarget: TypeAlias = SlotField | TupleItem | NamedMember
+
+
+@dataclass(frozen=True, slots=True)
+class MatchVariant:
+    variant: VariantSymbol
+
+
+@dataclass(frozen=True, slots=True)
+class MatchBuiltin:
+    """Some, None, Ok, Err."""
+
+    name: Literal["Some", "None", "Ok", "Err"]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchConst:
+    const: ConstSymbol
+
+
+@dataclass(frozen=True, slots=True)
+class MatchStruct:
+    struct: StructSymbol
+
+
+@dataclass(frozen=True, slots=True)
+class MatchBinding:
+    local: LocalSymbol
+
+
+PatternTarget: TypeAlias = MatchVariant | MatchBuiltin | MatchConst | MatchStruct | MatchBinding
+
+
+# --- The whole ----------------------------------------------------------------------------------
+
+
+@dataclass(eq=False, slots=True)
+class Analysis:
+    """`types`: type of every expression before its coercions; `pattern_types`: type of the value a pattern meets.
+
+    `uses`: what a Path means where it stands for a value. `patterns`: what a BindPattern (binding, unit variant, const),
+    VariantPattern, StructPattern, RestPattern or short FieldPattern means. `jumps`: the loop (or None for a labelled one that was
+    reported) of a Break or Continue. `captures`: locals a Closure takes in, in order; also of the bodies of `spawn`,
+    `await (…)`, `race`, `parallel for`, keyed by their node or item expression. `catches`: the error type of a Catch (None: all).
+
+    `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is kept;
+    `copied_captures`: (node of the capturing body, local) to copy at capture. `unused`: locals never read."""
+
+    root: ModuleSymbol
+    modules: list[ModuleSymbol] = field(default_factory=list)
+    types: dict[ast.Expr, Type] = field(default_factory=dict)
+    coercions: dict[ast.Expr, tuple[Coercion, ...]] = field(default_factory=dict)
+    uses: dict[ast.Path, Symbol] = field(default_factory=dict)
+    calls: dict[ast.Expr, CallTarget] = field(default_factory=dict)
+    fields: dict[ast.Expr, FieldTarget] = field(default_factory=dict)
+    patterns: dict[ast.Node, PatternTarget] = field(default_factory=dict)
+    pattern_types: dict[ast.Node, Type] = field(default_factory=dict)
+    pattern_fields: dict[ast.FieldPattern, FieldSymbol] = field(default_factory=dict)
+    jumps: dict[ast.Expr, ast.Expr | None] = field(default_factory=dict)
+    captures: dict[ast.Node, list[LocalSymbol]] = field(default_factory=dict)
+    catches: dict[ast.Catch, Type | None] = field(default_factory=dict)
+    parameters: dict[ast.Parameter, LocalSymbol] = field(default_factory=dict)
+    copies: set[ast.Node] = field(default_factory=set)
+    copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
+
+    functions: list[FunctionSymbol] = field(default_factory=list)
+    """Every function, method and provided trait method with a body, in source order, library ones excluded."""
+    structs: list[StructSymbol] = field(default_factory=list)
+    enums: list[EnumSymbol] = field(default_factory=list)
+    traits: list[TraitSymbol] = field(default_factory=list)
+    impls: list[ImplSymbol] = field(default_factory=list)
+    tools: list[ToolSymbol] = field(default_factory=list)
+    mcps: list[McpSymbol] = field(default_factory=list)
+    agents: list[AgentSymbol] = field(default_factory=list)
+    hosts: list[HostSymbol] = field(default_factory=list)
+    connections: list[ConnectionSymbol] = field(default_factory=list)
+    states: list[StateSymbol] = field(default_factory=list)
+    pipelines: list[PipelineSymbol] = field(default_factory=list)
+    tests: list[FunctionSymbol] = field(default_factory=list)
+    entry: FunctionSymbol | None = None

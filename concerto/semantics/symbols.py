@@ -1,0 +1,260 @@
+"""Symbols: what names mean. One object for each declaration, compared by identity.
+
+The declaration pass makes them and fills in their types; afterwards nobody changes them, except that
+`LocalSymbol`s are made while bodies are checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from concerto.semantics.types import Named, Type
+from concerto.source import Source
+from concerto.syntax import ast
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class SymbolBase:
+    """`node` is the declaration, None for what the compiler itself provides; `module` the path, "" for the root, `std::json`
+    for a library module. `qualified` is unique in the program and names it in the IR."""
+
+    name: str
+    node: ast.Node | None = None
+    module: str = ""
+    source: Source | None = None
+    public: bool = False
+    docs: str | None = None
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.module}::{self.name}" if self.module and not self.module.startswith("std::") else self.name
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class LocalSymbol(SymbolBase):
+    """A variable of a body. `role`: let, parameter, self, pattern. `function` is the FnDecl, StageDecl or Closure that owns it."""
+
+    type: Type
+    mutable: bool
+    role: Literal["let", "parameter", "self", "pattern"]
+    function: ast.Node | None = None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class GenericSymbol(SymbolBase):
+    """A generic parameter; `bounds` are traits (built in ones too: Ord, Number, Hash) with their arguments."""
+
+    bounds: list[TraitUse] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ParameterSymbol(SymbolBase):
+    """A declared parameter. `default` is an expression of the declaring module's scope."""
+
+    type: Type
+    default: ast.Expr | None = None
+    mutable: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class FunctionSymbol(SymbolBase):
+    """A function, method or associated function. `parameters` are without self. `receiver` is "" without self, else
+    "self" or "mut self". `owner` is what it belongs to; `self_type` the type of `self`/`Self`. `native` names
+    the library body (then there is none in the source). `reified` natives get their first type argument as a value.
+    `inout`: a `mut self` function whose self is not a struct or tool state, so that it gives (result, self)."""
+
+    generics: list[GenericSymbol] = field(default_factory=list)
+    parameters: list[ParameterSymbol] = field(default_factory=list)
+    result: Type
+    receiver: Literal["", "self", "mut self"] = ""
+    owner: ImplSymbol | TraitSymbol | ToolSymbol | McpSymbol | AgentSymbol | StructSymbol | None = None
+    self_type: Type | None = None
+    native: str | None = None
+    reified: bool = False
+    inout: bool = False
+    is_test: bool = False
+
+    @property
+    def decl(self) -> ast.FnDecl | None:
+        return self.node if isinstance(self.node, ast.FnDecl) else None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class FieldSymbol(SymbolBase):
+    """A field of a struct, schema, variant or tool, `index` in declared order. `optional` is `name?: T` (its type is
+    then Option<T>)."""
+
+    type: Type
+    index: int
+    default: ast.Expr | None = None
+    optional: bool = False
+    decorators: list[ast.Decorator] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class BuiltinSymbol(SymbolBase):
+    """A type of the compiler: Int, Array, Option, AgentRef, … `arity` is its number of type arguments."""
+
+    arity: int = 0
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class StructSymbol(SymbolBase):
+    """A struct or schema; also the library's `@error` structs (`is_error`: an ErrorValue at run time)."""
+
+    generics: list[GenericSymbol] = field(default_factory=list)
+    fields: list[FieldSymbol] = field(default_factory=list)
+    is_schema: bool = False
+    is_error: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class VariantSymbol(SymbolBase):
+    """A variant; `named` for `C { x: Int }`. Positional fields are named "0", "1", …"""
+
+    enum: EnumSymbol
+    index: int
+    fields: list[FieldSymbol] = field(default_factory=list)
+    named: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class EnumSymbol(SymbolBase):
+    generics: list[GenericSymbol] = field(default_factory=list)
+    variants: list[VariantSymbol] = field(default_factory=list)
+
+
+TypeSymbol: TypeAlias = BuiltinSymbol | StructSymbol | EnumSymbol
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class AliasSymbol(SymbolBase):
+    generics: list[GenericSymbol] = field(default_factory=list)
+    type: Type
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class TraitSymbol(SymbolBase):
+    """`methods` by name; one with a body is provided. `self_generic` stands for Self inside the trait."""
+
+    generics: list[GenericSymbol] = field(default_factory=list)
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+    self_generic: GenericSymbol | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TraitUse:
+    trait: TraitSymbol
+    arguments: tuple[Type, ...] = ()
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ImplSymbol(SymbolBase):
+    """`impl<T> Target { }` or `impl Trait for Target { }`."""
+
+    generics: list[GenericSymbol] = field(default_factory=list)
+    target: Type
+    trait: TraitUse | None = None
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ConstSymbol(SymbolBase):
+    """`value` is the constant as a Python value (int, float, str, bool, None, list, dict)."""
+
+    type: Type
+    value: object = None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ToolSymbol(SymbolBase):
+    """`state` is the struct of its fields (named like the tool); `trait` what it implements. `library` marks std::tools."""
+
+    description: str = ""
+    state: StructSymbol
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+    trait: TraitUse | None = None
+    library: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class McpSymbol(SymbolBase):
+    """`settings` are JSON values."""
+
+    settings: dict[str, object] = field(default_factory=dict)
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ToolUseSymbol(SymbolBase):
+    """One entry of a tools list: kind tool, mcp, method or hosted; `name` (and `method`)."""
+
+    kind: Literal["tool", "mcp", "method", "hosted"]
+    method: str = ""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class AgentSymbol(SymbolBase):
+    """`settings` are JSON values with `model` also for `base:`; tools, allowed_tools and memory are resolved."""
+
+    settings: dict[str, object] = field(default_factory=dict)
+    tools: list[ToolUseSymbol] = field(default_factory=list)
+    allowed_tools: list[ToolUseSymbol] | None = None
+    memory: str | None = None
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class HostSymbol(SymbolBase):
+    settings: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ConnectionSymbol(SymbolBase):
+    settings: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class StateSymbol(SymbolBase):
+    """hashmap, ledger or memory; `settings`: capacity, persistence, scope."""
+
+    keyword: Literal["hashmap", "ledger", "memory"]
+    type: Type
+    settings: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class StageSymbol(SymbolBase):
+    parameters: list[ParameterSymbol] = field(default_factory=list)
+    result: Type
+    tools: list[ToolUseSymbol] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class PipelineSymbol(SymbolBase):
+    """`result` is the last stage's (or the signature's) with Result unwrapped; `P.run` gives Result of it."""
+
+    parameters: list[ParameterSymbol] = field(default_factory=list)
+    result: Type
+    stages: list[StageSymbol] = field(default_factory=list)
+    tools: list[ToolUseSymbol] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ModuleSymbol(SymbolBase):
+    """A module: `members` are its own declarations, `imports` the names its `use` declarations bring in (resolved)."""
+
+    path: str = ""
+    members: dict[str, Symbol] = field(default_factory=dict)
+    imports: dict[str, Symbol] = field(default_factory=dict)
+    tree: ast.Module | ast.ModDecl | None = None
+
+
+Symbol: TypeAlias = (
+    LocalSymbol | GenericSymbol | ParameterSymbol | FunctionSymbol | FieldSymbol | BuiltinSymbol | StructSymbol
+    | VariantSymbol | EnumSymbol | AliasSymbol | TraitSymbol | ConstSymbol | ToolSymbol | McpSymbol | AgentSymbol
+    | HostSymbol | ConnectionSymbol | StateSymbol | PipelineSymbol | ModuleSymbol
+)  # fmt: skip
+
+__all__ = [name for name in dir() if name.endswith("Symbol")] + ["Named", "Symbol", "TraitUse", "TypeSymbol"]
