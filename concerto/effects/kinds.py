@@ -1,0 +1,258 @@
+"""The closed set of effects: everything in which two runs of one program can differ.
+
+An effect is a frozen value that says what is wanted. The gate gives it an identity, passes it through its
+layers, and a performer of the runtime does it. `recovery` says what may happen to an effect that was begun and
+whose outcome is unknown after a crash. An `immediate` effect is done without waiting for anybody.
+
+Failures of every kind are `Raised` values; the error type is named beside the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from concerto.effects.meters import Meter
+from concerto.effects.policy import NO_POLICY, Policy
+from concerto.vm.values import Value
+
+Json: TypeAlias = Any
+Body: TypeAlias = Callable[[], Awaitable[Value]]
+
+
+class Recovery(Enum):
+    """What a resumed run does with an effect whose outcome was lost."""
+
+    REDO = "redo"
+    """do it again: it only reads, or its own effects are recorded one by one"""
+    REPEAT = "repeat"
+    """do it again: a second time costs money but harms nobody"""
+    KEYED = "keyed"
+    """do it again under the same idempotency key"""
+    ONCE = "once"
+    """stop and ask: a second time may harm"""
+
+
+class Effect:
+    """Base of all effects."""
+
+    __slots__ = ()
+    recovery: ClassVar[Recovery]
+    immediate: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clock(Effect):
+    """Seconds as a Float: since 1970 for `wall`, since some moment for `monotonic`."""
+
+    recovery = Recovery.REDO
+    immediate = True
+    kind: Literal["wall", "monotonic"] = "wall"
+
+
+@dataclass(frozen=True, slots=True)
+class Random(Effect):
+    """That many random bytes (`bytes`); every other random value is made from them."""
+
+    recovery = Recovery.REDO
+    immediate = True
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Env(Effect):
+    """A variable's text or None; all of them as a dict if `name` is None."""
+
+    recovery = Recovery.REDO
+    immediate = True
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile(Effect):
+    """A file's text. `FsError` of kind NotFound, NotText, PermissionDenied or IoError."""
+
+    recovery = Recovery.REDO
+    immediate = True
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFile(Effect):
+    """Replace a file's text, or add to its end. `FsError`."""
+
+    recovery = Recovery.ONCE
+    immediate = True
+    path: str
+    text: str
+    append: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListFolder(Effect):
+    """The sorted names in a folder, as a list. `FsError`."""
+
+    recovery = Recovery.REDO
+    immediate = True
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFile(Effect):
+    """Delete a file. `FsError`."""
+
+    recovery = Recovery.ONCE
+    immediate = True
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileSize(Effect):
+    """A file's size in bytes, -1 for a folder, None if there is nothing. `FsError`."""
+
+    recovery = Recovery.REDO
+    immediate = True
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep(Effect):
+    """Wait; nil."""
+
+    recovery = Recovery.REDO
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Http(Effect):
+    """`{"status": Int, "body": String, "headers": Map}` of a request. `ConnectionError` if there was no answer."""
+
+    recovery = Recovery.ONCE
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    timeout_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shell(Effect):
+    """The standard output of a command. `ToolError`."""
+
+    recovery = Recovery.ONCE
+    command: str
+    timeout_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmitAwait(Effect):
+    """Ask the host: the answer as JSON. `EmitError`."""
+
+    recovery = Recovery.ONCE
+    channel: str
+    payload: Json
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall(Effect):
+    """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime."""
+
+    recovery = Recovery.REPEAT
+    agent: str
+    connection: str
+    request: Any
+    policy: Policy = NO_POLICY
+    meters: tuple[Meter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall(Effect):
+    """A tool's method in this program, in Python or bound to an entity: what `body` gives. Any error.
+
+    `arguments` identify the call (cache, trace); `body` does it."""
+
+    recovery = Recovery.REDO
+    tool: str
+    method: str
+    arguments: Sequence[Json]
+    body: Body
+    origin: Literal["code", "model"] = "code"
+    policy: Policy = NO_POLICY
+
+
+@dataclass(frozen=True, slots=True)
+class McpCall(Effect):
+    """A function of an MCP server: its result as JSON. `ToolError`."""
+
+    recovery = Recovery.ONCE
+    server: str
+    function: str
+    arguments: Mapping[str, Json]
+    policy: Policy = NO_POLICY
+
+
+@dataclass(frozen=True, slots=True)
+class HostCall(Effect):
+    """A tool's method executed outside of the program: its result as JSON. `ToolError`."""
+
+    recovery = Recovery.ONCE
+    tool: str
+    method: str
+    arguments: Mapping[str, Json]
+    call_id: str = ""
+    policy: Policy = NO_POLICY
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun(Effect):
+    """A whole execution of an agent, from prompt to answer: what `body` gives. `AgentError`."""
+
+    recovery = Recovery.REDO
+    agent: str
+    key: Json
+    body: Body
+    policy: Policy = NO_POLICY
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun(Effect):
+    """A stage of a pipeline: what `body` gives. Any error."""
+
+    recovery = Recovery.REDO
+    pipeline: str
+    stage: str
+    key: Json
+    body: Body
+    policy: Policy = NO_POLICY
+
+
+AnyEffect: TypeAlias = (
+    Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize | Sleep | Http | Shell
+    | EmitAwait | ModelCall | ToolCall | McpCall | HostCall | AgentRun | StageRun
+)  # fmt: skip
+
+
+def policy_of(effect: AnyEffect) -> Policy:
+    """What the program asked for around the effect; nothing for the plain ones."""
+    if isinstance(effect, ModelCall | ToolCall | McpCall | HostCall | AgentRun | StageRun):
+        return effect.policy
+    return NO_POLICY
+
+
+def subject_of(effect: AnyEffect) -> str:
+    """The name of what is called, as messages and logs write it."""
+    match effect:
+        case ToolCall() | HostCall():
+            return f"{effect.tool}::{effect.method}"
+        case McpCall():
+            return f"{effect.server}::{effect.function}"
+        case ModelCall() | AgentRun():
+            return effect.agent
+        case StageRun():
+            return f"{effect.pipeline}::{effect.stage}"
+        case EmitAwait():
+            return effect.channel
+        case _:
+            return type(effect).__name__

@@ -1,0 +1,93 @@
+"""Policies: what decorators and settings ask for around an effect, as one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+Backoff = Literal["none", "linear", "exponential"]
+
+
+class Decorator(Protocol):
+    """The shape of `concerto.ir.module.DecoratorDef`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def arguments(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """`attempts` counts all of them, the first included."""
+
+    attempts: int = 1
+    backoff: Backoff = "exponential"
+    delay_ms: int = 500
+    max_delay_ms: int = 30_000
+    statuses: frozenset[int] | None = None
+
+    def pause(self, attempt: int) -> float:
+        """Seconds to wait after the attempt of that number, from 1."""
+        match self.backoff:
+            case "none":
+                factor = 1
+            case "linear":
+                factor = attempt
+            case "exponential":
+                factor = 2 ** min(attempt - 1, 30)
+        return float(min(self.delay_ms * factor, self.max_delay_ms)) / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    retry: Retry | None = None
+    timeout: float | None = None
+    cache_seconds: float | None = None
+    per_minute: int | None = None
+    log: str | None = None
+    most_tokens: int | None = None
+    most_usd: float | None = None
+
+
+NO_POLICY = Policy()
+
+
+def retry_from(settings: Mapping[str, Any], default: Retry | None = None) -> Retry:
+    """A Retry from the fields of `retry_policy: { … }` or a connection's `[retry]`."""
+    base = default or Retry(attempts=3)
+    statuses = settings.get("retry_on")
+    return Retry(
+        attempts=int(settings.get("max_attempts", base.attempts)),
+        backoff=settings.get("backoff", base.backoff),
+        delay_ms=int(settings.get("initial_delay_ms", base.delay_ms)),
+        max_delay_ms=int(settings.get("max_delay_ms", base.max_delay_ms)),
+        statuses=base.statuses if statuses is None else frozenset(int(status) for status in statuses),
+    )
+
+
+def policy_from(decorators: Sequence[Decorator]) -> Policy:
+    """The policy that a declaration's decorators spell; the checker has seen their names and arguments."""
+    found = {decorator.name: decorator.arguments for decorator in decorators}
+    if not found:
+        return NO_POLICY
+    budget = found.get("budget", {})
+    return Policy(
+        retry=_retry(found["retry"]) if "retry" in found else None,
+        timeout=found["timeout"].get("seconds") if "timeout" in found else None,
+        cache_seconds=float(found["cache"].get("ttl_seconds", 300)) if "cache" in found else None,
+        per_minute=found["rate_limit"].get("per_minute") if "rate_limit" in found else None,
+        log=str(found["log"].get("channel", "log")) if "log" in found else None,
+        most_tokens=budget.get("tokens"),
+        most_usd=budget.get("usd"),
+    )
+
+
+def _retry(arguments: Mapping[str, Any]) -> Retry:
+    return Retry(
+        attempts=int(arguments.get("max", 3)),
+        backoff=arguments.get("backoff", "exponential"),
+        delay_ms=int(arguments.get("delay_ms", 500)),
+    )
