@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_SHORTEST_STEM = 3
+
 
 def suggest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate nearest to `name`, or None if none is near enough to be worth saying.
@@ -14,12 +16,22 @@ def suggest(name: str, candidates: Iterable[str]) -> str | None:
     limit = max(1, len(name) // 3)
     best: tuple[int, str] | None = None
     for candidate in candidates:
-        if candidate == name or abs(len(candidate) - len(name)) > limit:
+        if candidate == name:
             continue
-        distance = 0 if _fold(candidate) == _fold(name) else _distance(name, candidate, limit)
+        distance = _nearness(name, candidate, limit)
         if distance <= limit and (best is None or (distance, candidate) < best):
             best = (distance, candidate)
     return best[1] if best else None
+
+
+def _nearness(name: str, candidate: str, limit: int) -> int:
+    if _fold(candidate) == _fold(name):
+        return 0
+    if abs(len(candidate) - len(name)) <= limit:
+        return _distance(name, candidate, limit)
+    shorter, longer = sorted((name, candidate), key=len)
+    # `len` for `length`, `config` for `configuration`
+    return limit if len(shorter) >= _SHORTEST_STEM and longer.startswith(shorter) else limit + 1
 
 
 def _fold(name: str) -> str:

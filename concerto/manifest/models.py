@@ -1,0 +1,135 @@
+"""What a manifest can say: one frozen model per table of section 24 of the reference.
+
+A field without a value in the file is None where the source or a built-in default decides.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ProviderKind: TypeAlias = Literal[
+    "openai", "openai-responses", "anthropic", "google", "ollama", "mock", "custom"
+]
+# TOML has arrays only; models are frozen, so arrays become tuples.
+Strings: TypeAlias = Annotated[tuple[str, ...], Field(strict=False)]
+Positive: TypeAlias = Annotated[int, Field(gt=0)]
+Count: TypeAlias = Annotated[int, Field(ge=0)]
+Seconds: TypeAlias = Annotated[float, Field(gt=0)]
+Amount: TypeAlias = Annotated[float, Field(ge=0)]
+RetryReason: TypeAlias = Annotated[int, Field(ge=400, le=599)] | Literal["timeout", "connection"]
+
+
+class Table(BaseModel):
+    """Unknown keys are refused and values are not converted: `"30"` is no number."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", populate_by_name=True)
+
+
+class ProjectTable(Table):
+    name: str = ""
+    version: str = ""
+    entry: str | None = None
+
+
+class Retry(Table):
+    max_attempts: Positive = 3
+    backoff: Literal["none", "linear", "exponential"] = "exponential"
+    initial_delay_ms: Count = 500
+    max_delay_ms: Count = 30_000
+    retry_on: Annotated[tuple[RetryReason, ...], Field(strict=False)] | None = None
+
+
+class RateLimit(Table):
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    concurrent_requests: Positive | None = None
+
+
+class Connection(Table):
+    """`provider` may be left out where the connection's name is that of a provider."""
+
+    provider: ProviderKind | None = None
+    api_key_env: str | None = None
+    base_url: str | None = None
+    default_model: str | None = None
+    timeout: Seconds | None = None
+    organization: str | None = None
+    project: str | None = None
+    headers: dict[str, str] = {}
+    models: dict[str, str] = {}
+    retry: Retry = Retry()
+    rate_limit: RateLimit = RateLimit()
+
+
+class McpServer(Table):
+    """`env` holds names of variables that are passed on, never their values."""
+
+    transport: Literal["stdio", "http", "sse"] | None = None
+    command: str | None = None
+    args: Strings = ()
+    env: Strings = ()
+    url: str | None = None
+    headers: dict[str, str] = {}
+    timeout: Seconds | None = None
+
+
+class Host(Table):
+    command: str
+    args: Strings = ()
+    env: Strings = ()
+    working_dir: str | None = None
+    timeout: Seconds | None = None
+    params: dict[str, Any] = {}
+
+
+class PythonTool(Table):
+    """`import = "package.module:object"`"""
+
+    import_: Annotated[str, Field(alias="import", pattern=r"^[\w.]+:[\w.]+$")]
+
+
+class Permissions(Table):
+    """Every other key is a tool, an MCP server or a host: true or false, or a table of its methods."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, bool | dict[str, bool]]
+
+    files: Strings | None = None
+    http: Strings | None = None
+
+    def rule(self, tool: str, method: str) -> bool | None:
+        """What the manifest says of a method: allowed, denied, or nothing."""
+        said = self.__pydantic_extra__.get(tool)
+        return said.get(method) if isinstance(said, dict) else said
+
+
+class RuntimeTable(Table):
+    max_iterations: Positive | None = None
+    max_injected_tools: Count | None = None
+    timeout: Seconds | None = None
+    max_usd: Amount | None = None
+    max_tokens: Count | None = None
+    record: str | None = None
+
+
+class Price(Table):
+    """USD per million tokens."""
+
+    input: Amount
+    output: Amount
+
+
+class Manifest(Table):
+    """All of `Concerto.toml`; `[agents.X]` has been joined into `hosts`."""
+
+    project: ProjectTable = ProjectTable()
+    connections: dict[str, Connection] = {}
+    mcp: dict[str, McpServer] = {}
+    hosts: dict[str, Host] = {}
+    agents: dict[str, Host] = {}
+    tools: dict[str, PythonTool] = {}
+    permissions: Permissions = Field(default_factory=lambda: Permissions.model_validate({}))
+    runtime: RuntimeTable = RuntimeTable()
+    prices: dict[str, Price] = {}
