@@ -1,0 +1,26 @@
+"""The layers of the gate, one idea a file. `standard_layers` is their order."""
+
+from __future__ import annotations
+
+from concerto.effects.gate import Layer, Waiting
+from concerto.effects.layers.budget import budget_layer
+from concerto.effects.layers.cache import cache_layer
+from concerto.effects.layers.log import Log, log_layer
+from concerto.effects.layers.permission import Permissions, permission_layer
+from concerto.effects.layers.rate import rate_layer
+from concerto.effects.layers.retry import retry_layer
+from concerto.effects.layers.timeout import timeout_layer
+
+
+def standard_layers(permissions: Permissions, waiting: Waiting, log: Log) -> list[Layer]:
+    """Permission first, so that nothing forbidden costs anything; the log sees what the program sees; a cached
+    answer costs no budget and no time; a timeout bounds all attempts; each attempt waits for its turn and pays."""
+    return [
+        permission_layer(permissions),
+        log_layer(log, waiting),
+        cache_layer(waiting),
+        timeout_layer(waiting),
+        retry_layer(waiting),
+        rate_layer(waiting),
+        budget_layer(),
+    ]

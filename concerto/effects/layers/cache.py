@@ -1,0 +1,49 @@
+"""Cache: `@cache(ttl_seconds: n)` answers an equal call with the earlier value while that is fresh."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+
+from concerto.effects.gate import Layer, Passage, Perform, Waiting
+from concerto.effects.kinds import AgentRun, AnyEffect, HostCall, McpCall, StageRun, ToolCall, policy_of, subject_of
+from concerto.vm.operations import copy_value
+from concerto.vm.values import Value
+
+_MOST_ENTRIES = 1000
+
+
+def cache_layer(waiting: Waiting) -> Layer:
+    kept: OrderedDict[str, tuple[float, Value]] = OrderedDict()
+
+    async def cache(passage: Passage, inner: Perform) -> Value:
+        seconds = policy_of(passage.effect).cache_seconds
+        key = None if seconds is None else _key(passage.effect)
+        if seconds is None or key is None:
+            return await inner(passage)
+        found = kept.get(key)
+        if found is not None and waiting.now() - found[0] < seconds:
+            return copy_value(found[1])
+        value = await inner(passage)
+        kept[key] = (waiting.now(), copy_value(value))
+        kept.move_to_end(key)
+        if len(kept) > _MOST_ENTRIES:
+            kept.popitem(last=False)
+        return value
+
+    return cache
+
+
+def _key(effect: AnyEffect) -> str | None:
+    """What makes two calls equal; None for what cannot be written down."""
+    match effect:
+        case ToolCall() | HostCall() | McpCall():
+            content = effect.arguments
+        case AgentRun() | StageRun():
+            content = effect.key
+        case _:
+            return None
+    try:
+        return f"{type(effect).__name__} {subject_of(effect)} {json.dumps(content, sort_keys=True)}"
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,36 @@
+"""Log: `@log(channel: "audit")` tells a channel about each call of its subject, with outcome and duration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from concerto.effects.gate import Layer, Passage, Perform, Waiting
+from concerto.effects.kinds import policy_of, subject_of
+from concerto.vm.values import ErrorValue, Raised, Value
+
+Log: TypeAlias = Callable[[str, Value], None]
+
+
+def log_layer(log: Log, waiting: Waiting) -> Layer:
+    async def logged(passage: Passage, inner: Perform) -> Value:
+        channel = policy_of(passage.effect).log
+        if channel is None:
+            return await inner(passage)
+        subject = subject_of(passage.effect)
+        begun = waiting.now()
+        try:
+            value = await inner(passage)
+        except Raised as raised:
+            error = raised.value
+            message = error.message if isinstance(error, ErrorValue) else str(error)
+            log(channel, {"call": subject, "success": False, "ms": _ms(waiting, begun), "error": message})
+            raise
+        log(channel, {"call": subject, "success": True, "ms": _ms(waiting, begun)})
+        return value
+
+    return logged
+
+
+def _ms(waiting: Waiting, begun: float) -> int:
+    return int((waiting.now() - begun) * 1000)

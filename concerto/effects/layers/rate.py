@@ -1,0 +1,35 @@
+"""Rate: `@rate_limit(per_minute: n)` lets so many calls of one subject begin in any 60 seconds; others wait."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from concerto.effects.gate import Layer, Passage, Perform, Waiting
+from concerto.effects.kinds import policy_of, subject_of
+from concerto.vm.values import Value
+
+_WINDOW = 60.0
+
+
+def rate_layer(waiting: Waiting) -> Layer:
+    begun: dict[str, deque[float]] = {}
+
+    async def rate(passage: Passage, inner: Perform) -> Value:
+        limit = policy_of(passage.effect).per_minute
+        if limit is not None:
+            await take_turn(begun.setdefault(subject_of(passage.effect), deque()), limit, waiting)
+        return await inner(passage)
+
+    return rate
+
+
+async def take_turn(begun: deque[float], limit: int, waiting: Waiting) -> None:
+    """Wait until fewer than `limit` turns of the last minute are in `begun`, then add one."""
+    while True:
+        now = waiting.now()
+        while begun and now - begun[0] >= _WINDOW:
+            begun.popleft()
+        if len(begun) < limit:
+            begun.append(now)
+            return
+        await waiting.sleep(begun[0] + _WINDOW - now)

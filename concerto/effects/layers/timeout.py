@@ -1,0 +1,28 @@
+"""Timeout: `@timeout(seconds: n)` ends the work itself, all attempts together, not only the waiting for it."""
+
+from __future__ import annotations
+
+from concerto.effects.gate import Layer, Passage, Perform, Waiting
+from concerto.effects.kinds import AgentRun, ModelCall, policy_of, subject_of
+from concerto.vm.values import ErrorValue, Raised, Value
+
+
+def timeout_layer(waiting: Waiting) -> Layer:
+    async def timeout(passage: Passage, inner: Perform) -> Value:
+        seconds = policy_of(passage.effect).timeout
+        if seconds is None:
+            return await inner(passage)
+        try:
+            return await waiting.within(seconds, inner(passage))
+        except TimeoutError:
+            raise Raised(_too_slow(passage, seconds)) from None
+
+    return timeout
+
+
+def _too_slow(passage: Passage, seconds: float) -> ErrorValue:
+    subject = subject_of(passage.effect)
+    message = f"`{subject}` took longer than {seconds:g} seconds"
+    if isinstance(passage.effect, AgentRun | ModelCall):
+        return ErrorValue("AgentError", message, "Timeout", agent=subject)
+    return ErrorValue("ToolError", message, "Timeout", seconds=float(seconds))

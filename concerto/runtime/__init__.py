@@ -1,0 +1,1 @@
+"""The world behind the gate: agents and their tool loop, providers, tools, connections, memory and emits."""

@@ -1,0 +1,107 @@
+"""What is asked of a model and what it answers, in words that no provider owns.
+
+A provider's file turns a `Request` into its wire and its wire into a `Reply`; everything else knows only these.
+All values are frozen. JSON Schemas are plain dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Json: TypeAlias = Any
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallRequest:
+    """A call that a model wants: `name` as it was offered, `arguments` the JSON text it wrote.
+
+    `echo` is what the provider wants back with the call."""
+
+    id: str
+    name: str
+    arguments: str
+    echo: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. `call_id`, `name` and `failed` belong to the role tool. `echo` holds a provider's own parts of an
+    assistant's message (thinking, signatures), sent back as they came."""
+
+    role: Role
+    text: str
+    calls: tuple[ToolCallRequest, ...] = ()
+    call_id: str = ""
+    name: str = ""
+    failed: bool = False
+    echo: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """A tool as a model sees it. `hosted` is the provider's own type for a tool it runs itself (`web_search`)."""
+
+    name: str
+    description: str
+    parameters: Json
+    hosted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSchema:
+    """The answer's JSON Schema, with a name for the wires that want one."""
+
+    name: str
+    schema: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`tool_choice` is auto, required, none, or the offered name of a tool between two colons: `:name:`."""
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolOffer, ...] = ()
+    tool_choice: str = "auto"
+    parallel_tool_calls: bool = True
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    stop_sequences: tuple[str, ...] = ()
+    schema: OutputSchema | None = None
+    timeout: float | None = None
+    stream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, or the provider's own word."""
+
+    message: Message
+    stop_reason: str
+    model: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WireCall:
+    """An HTTP request that carries a Request; `headers` without the connection's own."""
+
+    path: str
+    body: Mapping[str, Json]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def forced(name: str) -> str:
+    """The tool choice that forces one tool."""
+    return f":{name}:"
+
+
+def forced_name(choice: str) -> str | None:
+    """The name of a forced tool, or None."""
+    return choice[1:-1] if choice.startswith(":") else None
