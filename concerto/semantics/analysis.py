@@ -245,6 +245,8 @@ class Analysis:
     captures: dict[ast.Node, list[LocalSymbol]] = field(default_factory=dict)
     catches: dict[ast.Catch, Type | None] = field(default_factory=dict)
     parameters: dict[ast.Parameter, LocalSymbol] = field(default_factory=dict)
+    decorators: dict[ast.Decorator, dict[str, object]] = field(default_factory=dict)
+    """Arguments of every decorator as JSON values by name, positional ones named, `@tools` and `@validate` excepted."""
     copies: set[ast.Node] = field(default_factory=set)
     copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
 

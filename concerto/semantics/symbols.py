@@ -50,11 +50,13 @@ class GenericSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class ParameterSymbol(SymbolBase):
-    """A declared parameter. `default` is an expression of the declaring module's scope."""
+    """A declared parameter. `default` is an expression of the declaring module's scope; `description` what
+    `@param` says."""
 
     type: Type
     default: ast.Expr | None = None
     mutable: bool = False
+    description: str = ""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -62,7 +64,8 @@ class FunctionSymbol(SymbolBase):
     """A function, method or associated function. `parameters` are without self. `receiver` is "" without self, else
     "self" or "mut self". `owner` is what it belongs to; `self_type` the type of `self`/`Self`. `native` names
     the library body (then there is none in the source). `reified` natives get their first type argument as a value.
-    `inout`: a `mut self` function whose self is not a struct or tool state, so that it gives (result, self)."""
+    `inout`: a `mut self` function whose self is not a struct or tool state, so that it gives (result, self).
+    `description` is what `@describe` says."""
 
     generics: list[GenericSymbol] = field(default_factory=list)
     parameters: list[ParameterSymbol] = field(default_factory=list)
@@ -74,6 +77,16 @@ class FunctionSymbol(SymbolBase):
     reified: bool = False
     inout: bool = False
     is_test: bool = False
+    is_async: bool = False
+    description: str = ""
+
+    @property
+    def qualified(self) -> str:
+        owner = self.owner
+        if owner is None:
+            return SymbolBase.qualified.__get__(self)
+        trait = f"::{owner.trait.trait.name}" if isinstance(owner, ImplSymbol) and owner.trait else ""
+        return f"{owner.qualified}{trait}::{self.name}"
 
     @property
     def decl(self) -> ast.FnDecl | None:
@@ -151,7 +164,7 @@ class TraitUse:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class ImplSymbol(SymbolBase):
-    """`impl<T> Target { }` or `impl Trait for Target { }`."""
+    """`impl<T> Target { }` or `impl Trait for Target { }`. `name` is the target's, without type arguments."""
 
     generics: list[GenericSymbol] = field(default_factory=list)
     target: Type
@@ -243,9 +256,14 @@ class PipelineSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class ModuleSymbol(SymbolBase):
-    """A module: `members` are its own declarations, `imports` the names its `use` declarations bring in (resolved)."""
+    """A module: `members` are its own declarations, `imports` the names its `use` declarations bring in (resolved);
+    `exported` are the imports that are `pub use`. `parent` is the module around it. The declarations of a block
+    form a module with `block` set, whose names hide those of its parent."""
 
     path: str = ""
+    parent: ModuleSymbol | None = None
+    block: bool = False
+    exported: set[str] = field(default_factory=set)
     members: dict[str, Symbol] = field(default_factory=dict)
     imports: dict[str, Symbol] = field(default_factory=dict)
     tree: ast.Module | ast.ModDecl | None = None

@@ -1,0 +1,43 @@
+"""What the checker asks of the world around the source: other files and the names in the manifest."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from concerto.syntax import ast
+
+DEFAULT_CONNECTIONS = frozenset({"openai", "anthropic", "google", "ollama", "mock"})
+"""The connections of a file without a manifest."""
+
+
+class Project(Protocol):
+    """Implementations do the reading; problems inside a loaded file are reported by them, its absence by the
+    checker."""
+
+    @property
+    def has_manifest(self) -> bool: ...
+
+    @property
+    def connections(self) -> frozenset[str]:
+        """Names of `[connections.…]`."""
+        ...
+
+    @property
+    def mcp_servers(self) -> frozenset[str]:
+        """Names of `[mcp.…]`."""
+        ...
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Names of `[hosts.…]` and `[agents.…]`."""
+        ...
+
+    @property
+    def python_tools(self) -> frozenset[str]:
+        """Names of `[tools.…]`."""
+        ...
+
+    def load(self, path: tuple[str, ...]) -> ast.Module | None:
+        """The file module `a::b` (`a/b.conc` or `a/b/mod.conc` below the folder of the entry file), parsed; None
+        if there is no such file. Called once for each path."""
+        ...
