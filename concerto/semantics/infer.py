@@ -1,7 +1,7 @@
 """Type variables of one body: making, solving and looking through them.
 
-`unify` makes two types equal and says whether that was possible; a variable is solved once. `resolve` looks through a
-solved variable at the top, `zonk` everywhere. Nothing here reports: a caller knows what was expected and why.
+`unify` makes two types equal and says whether that was possible; a variable is solved once. `resolve` looks
+through a solved variable at the top, `zonk` everywhere. Nothing here reports: a caller knows what was expected.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def fresh() -> Unsolved:
 def resolve(found: Type) -> Type:
     """The type a variable stands for, if it is solved; parts may still hold variables."""
     while found.__class__ is Unsolved:
-        solution = found.solution  # type: ignore[union-attr]
+        solution = found.solution
         if solution is None:
             return found
         found = solution
@@ -39,8 +39,8 @@ def resolve(found: Type) -> Type:
 
 
 def zonk(found: Type, left: Type | None = None) -> Type:
-    """The type with every solved variable replaced; `left` stands for the unsolved ones. Unchanged types stay the same
-    object."""
+    """The type with every solved variable replaced; `left` stands for the unsolved ones. An unchanged type stays
+    the same object."""
     match found:
         case Named():
             if not found.arguments:
@@ -74,16 +74,16 @@ def _zonk_all(types: tuple[Type, ...], left: Type | None) -> tuple[Type, ...]:
 
 
 def unify(left: Type, right: Type) -> bool:
-    """Make two types equal by solving variables. ERROR equals everything. After a failure some variables may be solved."""
+    """Make two types equal by solving variables. ERROR equals everything. A failure may leave some solved."""
     if left is right:
         return True
     left, right = resolve(left), resolve(right)
     if left is right or left.__class__ is ErrorType or right.__class__ is ErrorType:
         return True
     if left.__class__ is Unsolved:
-        return _solve(left, right)  # type: ignore[arg-type]
+        return _solve(left, right)
     if right.__class__ is Unsolved:
-        return _solve(right, left)  # type: ignore[arg-type]
+        return _solve(right, left)
     match left, right:
         case Named(), Named():
             return left.symbol is right.symbol and _unify_all(left.arguments, right.arguments)
