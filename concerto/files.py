@@ -1,0 +1,89 @@
+"""Writing files whole, and the private folder for what may be forgotten at any time."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+_MOST_ENTRIES = 400
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """`path` afterwards holds all of `data`, or is as it was and `OSError` is raised."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def read_cached(name: str) -> bytes | None:
+    """The cache entry of a name, if there is one that nobody but this user could have written."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    try:
+        with (folder / name).open("rb") as file:
+            return file.read() if _is_private(os.fstat(file.fileno())) else None
+    except OSError:
+        return None
+
+
+def write_cached(name: str, data: bytes) -> None:
+    """Keeps an entry, if that is possible; a cache that cannot be written is no error."""
+    folder = cache_folder(create=True)
+    if folder is None:
+        return
+    try:
+        write_atomically(folder / name, data)
+        _forget_oldest(folder)
+    except OSError:
+        return
+
+
+def cache_folder(*, create: bool = False) -> Path | None:
+    """The private cache folder; None if there is none or others may write to it.
+
+    `CONCERTO_CACHE` names another one; empty, it switches the cache off.
+    """
+    place = os.environ.get("CONCERTO_CACHE")
+    if place == "":
+        return None
+    folder = Path(place) if place else _default_folder()
+    try:
+        if create:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder if _is_private(folder.stat()) else None
+    except (OSError, RuntimeError):
+        return None
+
+
+def _default_folder() -> Path:
+    if sys.platform.startswith(("linux", "freebsd")):
+        # What platformdirs says there, without the cost of its import at every start.
+        base = os.environ.get("XDG_CACHE_HOME", "")
+        return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "concerto"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("concerto", appauthor=False)
+
+
+def _is_private(status: os.stat_result) -> bool:
+    if sys.platform == "win32":
+        return True
+    return status.st_uid == os.getuid() and not status.st_mode & 0o022
+
+
+def _forget_oldest(folder: Path) -> None:
+    """Halves a folder that has grown too large."""
+    with os.scandir(folder) as found:
+        entries = [entry for entry in found if entry.is_file(follow_symlinks=False)]
+    if len(entries) <= _MOST_ENTRIES:
+        return
+    entries.sort(key=lambda entry: entry.stat().st_mtime)
+    for entry in entries[: len(entries) // 2]:
+        Path(entry).unlink(missing_ok=True)
