@@ -1,7 +1,7 @@
 """Type variables of one body: making, solving and looking through them.
 
 `unify` makes two types equal and says whether that was possible; a variable is solved once. `resolve` looks
-through a solved variable at the top, `zonk` everywhere. Nothing here reports: a caller knows what was expected.
+through a solved variable at the top, `zonk` everywhere. Nothing here reports: a caller knows what it asked for.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def resolve(found: Type) -> Type:
 
 
 def zonk(found: Type, left: Type | None = None) -> Type:
-    """The type with every solved variable replaced; `left` stands for the unsolved ones. An unchanged type stays
-    the same object."""
+    """The type with every solved variable replaced; `left` stands for the unsolved ones. An unchanged type
+    stays the same object."""
     match found:
         case Named():
             if not found.arguments:
