@@ -67,6 +67,28 @@ class Variant:
     named: ClassVar[bool]
 
 
+class TypeValue:
+    """A type as a value (LOAD_TYPE): `index` into `Module.types`, `name` as text."""
+
+    __slots__ = ("index", "name")
+
+    def __init__(self, index: int, name: str) -> None:
+        self.index = index
+        self.name = name
+
+
+class Handle:
+    """Base of everything shared by nature (agents, builders, tools, hashmaps, tasks, …): compared by identity, never
+    copied. `type_name` is the language's word (`AgentRef`), which CHECK and `typeof` go by."""
+
+    __slots__ = ()
+    type_name: ClassVar[str] = "Handle"
+
+    def to_text(self) -> str:
+        """What `to_string()` and `${}` show."""
+        return self.type_name
+
+
 class ErrorValue:
     """An error of a built-in type (`AgentError`, `ToolError`, `RuntimeError`, …). `fields` holds its own members."""
 
@@ -79,7 +101,7 @@ class ErrorValue:
         self.fields: dict[str, Value] = fields
 
 
-class Raised(Exception):  # noqa: N818 - the language's word
+class Raised(Exception):
     """A language error on its way to a `catch`: `value` is what was thrown, an ErrorValue for run-time failures."""
 
     def __init__(self, value: Value) -> None:

@@ -1,0 +1,113 @@
+"""Arithmetic as the language defines it: 64-bit Ints that never wrap, truncating division, IEEE floats.
+
+The `_int` and `_float` functions know their operands; `add subtract …` look at run-time types, for `Any`.
+No function builds a number much larger than 64 bits on its way to an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from concerto.vm.operations import type_name
+from concerto.vm.values import Value, failure
+
+INT_MIN = -(2**63)
+INT_MAX = 2**63 - 1
+
+
+def checked(number: int) -> int:
+    """The number itself if it is an Int of the language."""
+    if INT_MIN <= number <= INT_MAX:
+        return number
+    raise failure("integer overflow", "Overflow")
+
+
+def divide_int(a: int, b: int) -> int:
+    if b == 0:
+        raise division_by_zero()
+    return a // b if (a >= 0) == (b > 0) else checked(-(-a // b))
+
+
+def remainder_int(a: int, b: int) -> int:
+    """Has the sign of the dividend."""
+    if b == 0:
+        raise division_by_zero()
+    b = abs(b)
+    return a % b if a >= 0 else -(-a % b)
+
+
+def division_by_zero() -> Exception:
+    return failure("division by zero", "DivisionByZero")
+
+
+def power_int(a: int, b: int) -> int:
+    if b < 0:
+        raise failure("an Int cannot be raised to a negative power", "Overflow")
+    if a in (0, 1, -1):
+        return int(a**b) if b < 2 else int(a ** (2 + b % 2))
+    if (abs(a).bit_length() - 1) * b > 64:
+        raise failure("integer overflow", "Overflow")
+    return checked(int(a**b))
+
+
+def divide_float(a: float, b: float) -> float:
+    if b != 0:
+        return a / b
+    if a == 0 or a != a or b != b:
+        return math.nan
+    return math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+def remainder_float(a: float, b: float) -> float:
+    if b == 0 or math.isinf(a):
+        return math.nan
+    return math.fmod(a, b)
+
+
+def power_float(a: float, b: float) -> float:
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return -math.inf if a < 0 and b % 2 == 1 else math.inf
+    except ValueError:
+        if a != 0:
+            return math.nan
+        return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
+
+
+def float_to_int(a: float) -> int:
+    if not -9.3e18 < a < 9.3e18:
+        raise failure(f"{a!r} does not fit in an Int", "Overflow")
+    return checked(int(a))
+
+
+def _dynamic(sign: str, on_ints: Callable[[int, int], int], on_floats: Callable[[float, float], float],
+             on_strings: Callable[[str, str], str] | None = None) -> Callable[[Value, Value], Value]:  # fmt: skip
+    def operate(a: Value, b: Value) -> Value:
+        left, right = type(a), type(b)
+        if left is int and right is int:
+            return on_ints(a, b)
+        if (left is float or left is int) and (right is float or right is int):
+            return on_floats(float(a), float(b))
+        if on_strings is not None and left is str and right is str:
+            return on_strings(a, b)
+        raise failure(f"`{sign}` is not defined for {type_name(a)} and {type_name(b)}", "TypeError")
+
+    return operate
+
+
+add = _dynamic("+", lambda a, b: checked(a + b), lambda a, b: a + b, lambda a, b: a + b)
+subtract = _dynamic("-", lambda a, b: checked(a - b), lambda a, b: a - b)
+multiply = _dynamic("*", lambda a, b: checked(a * b), lambda a, b: a * b)
+divide = _dynamic("/", divide_int, divide_float)
+remainder = _dynamic("%", remainder_int, remainder_float)
+power = _dynamic("**", power_int, power_float)
+
+
+def negate(a: Value) -> Value:
+    if type(a) is int:
+        return checked(-a)
+    if type(a) is float:
+        return -a
+    raise failure(f"`-` is not defined for {type_name(a)}", "TypeError")

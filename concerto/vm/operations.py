@@ -1,0 +1,355 @@
+"""What every value can do: text, equality, order, independent copy, name of its type, key for sets.
+
+All of it bears values nested to any depth: walks keep their own stack, or end in "call depth exceeded".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.values import (
+    NONE,
+    Err,
+    ErrorValue,
+    Handle,
+    NoneOption,
+    Ok,
+    Some,
+    Struct,
+    TypeValue,
+    Value,
+    Variant,
+    failure,
+)
+
+_NAMES: dict[type, str] = {
+    int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", list: "Array", dict: "Map",
+    tuple: "Tuple", range: "Range", Some: "Option", NoneOption: "Option", Ok: "Result", Err: "Result",
+    Set: "Set", Queue: "Queue", Stack: "Stack", TypeValue: "Type", FunctionType: "fn", MethodType: "fn",
+    BuiltinFunctionType: "fn",
+}  # fmt: skip
+
+_SHARED = frozenset(
+    {int, float, str, bool, type(None), range, NoneOption, ErrorValue, TypeValue, FunctionType}
+)
+"""Types whose values never change, so that no copy is needed."""
+
+_KEY_DEPTH = 500
+
+
+def type_name(value: Value) -> str:
+    """The word of the language for a value's type, without type arguments: `Int`, `Array`, `Point`."""
+    name = _NAMES.get(type(value))
+    if name is not None:
+        return name
+    if isinstance(value, Struct | Variant | ErrorValue | Handle):
+        return short_name(value.type_name)
+    return "fn" if callable(value) else type(value).__name__
+
+
+def short_name(name: str) -> str:
+    """A qualified name without its module."""
+    return name.rpartition("::")[2]
+
+
+def to_text(value: Value) -> str:
+    """The text of a value as `${}`, `to_string()` and `print` show it."""
+    kind = type(value)
+    if kind is str:
+        return str(value)
+    if kind is int:
+        return str(value)
+    if kind is ErrorValue:
+        return str(value.message)
+    pieces: list[str] = []
+    todo: list[Iterator[Any]] = [iter(_parts(value))]
+    while todo:
+        for part in todo[-1]:
+            if type(part) is str:
+                pieces.append(part)
+            else:
+                todo.append(iter(_parts(part.value)))
+                break
+        else:
+            todo.pop()
+    return "".join(pieces)
+
+
+def quoted(text: str) -> str:
+    """A String as it is written in the language."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join([_ESCAPES.get(c) or _visible(c) for c in text]) + '"'
+
+
+def _visible(character: str) -> str:
+    return character if character.isprintable() else f"\\u{{{ord(character):x}}}"
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+
+
+class _Inner:
+    """A value inside the text of another."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+def _parts(value: Value) -> Iterator[str | _Inner]:
+    """The text of a value in pieces, Strings quoted."""
+    match value:
+        case bool():
+            yield "true" if value else "false"
+        case int():
+            yield str(value)
+        case float():
+            yield repr(value)
+        case str():
+            yield quoted(value)
+        case None:
+            yield "nil"
+        case NoneOption():
+            yield "None"
+        case list():
+            yield from _listed("[", value, "]")
+        case tuple():
+            yield from _listed("(", value, ",)" if len(value) == 1 else ")")
+        case dict():
+            yield from _pairs("{", value.items(), "}")
+        case range():
+            yield f"{value.start}..{value.stop}"
+        case Set():
+            yield from _listed("{", value.items.values(), "}")
+        case Queue() | Stack():
+            yield from _listed("[", value.items, "]")
+        case Some() | Ok() | Err():
+            yield from _listed(f"{type(value).__name__}(", (value.value,), ")")
+        case ErrorValue():
+            yield value.message
+        case Struct():
+            yield from _fields(short_name(value.type_name), value)
+        case Variant():
+            yield from _variant(value)
+        case TypeValue():
+            yield value.name
+        case Handle():
+            yield value.to_text()
+        case _:
+            yield type_name(value)
+
+
+def _listed(opening: str, values: Any, closing: str) -> Iterator[str | _Inner]:
+    separator = opening
+    for value in values:
+        yield separator
+        yield _Inner(value)
+        separator = ", "
+    yield closing if separator != opening else opening + closing
+
+
+def _pairs(opening: str, pairs: Any, closing: str) -> Iterator[str | _Inner]:
+    separator = opening
+    for key, value in pairs:
+        yield separator
+        yield _Inner(key)
+        yield ": "
+        yield _Inner(value)
+        separator = ", "
+    yield closing if separator != opening else opening + closing
+
+
+def _fields(name: str, value: Struct | Variant) -> Iterator[str | _Inner]:
+    if not value.field_names:
+        yield f"{name} {{}}"
+        return
+    separator = f"{name} {{ "
+    for slot, field in enumerate(value.field_names):
+        yield f"{separator}{field}: "
+        yield _Inner(getattr(value, f"f{slot}"))
+        separator = ", "
+    yield " }"
+
+
+def _variant(value: Variant) -> Iterator[str | _Inner]:
+    name = f"{short_name(value.type_name)}::{value.variant_name}"
+    if not value.field_names:
+        yield name
+    elif value.named:
+        yield from _fields(name, value)
+    else:
+        yield from _listed(f"{name}(", parts_of(value), ")")
+
+
+def parts_of(value: Struct | Variant) -> list[Value]:
+    """The fields of a struct or the payload of a variant, in declared order."""
+    return [getattr(value, f"f{slot}") for slot in range(len(value.field_names))]
+
+
+def equal(a: Value, b: Value) -> bool:
+    """Equality by content; Int and Float compare as numbers, a Bool equals no number."""
+    todo = [(a, b)]
+    while todo:
+        a, b = todo.pop()
+        kind = type(a)
+        if kind is not type(b):
+            if (kind is int and type(b) is float) or (kind is float and type(b) is int):
+                if a != b:
+                    return False
+                continue
+            return False
+        if kind in _PLAIN:
+            if a != b:
+                return False
+        elif not _same_shape(a, b, todo):
+            return False
+    return True
+
+
+_PLAIN = frozenset({int, float, str, bool, type(None), range})
+
+
+def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
+    """Compares two values of one Python type but for their parts, which are put on `todo`."""
+    match a:
+        case list() | tuple():
+            if len(a) != len(b):
+                return False
+            todo.extend(zip(a, b, strict=True))
+        case dict():
+            if a.keys() != b.keys():
+                return False
+            todo.extend((item, b[key]) for key, item in a.items())
+        case Some() | Ok() | Err():
+            todo.append((a.value, b.value))
+        case Struct() | Variant():
+            if a is not b:
+                todo.extend(zip(parts_of(a), parts_of(b), strict=True))
+        case Set():
+            return bool(a.items.keys() == b.items.keys())
+        case Queue() | Stack():
+            if len(a.items) != len(b.items):
+                return False
+            todo.extend(zip(a.items, b.items, strict=True))
+        case ErrorValue():
+            if (a.type_name, a.kind, a.message) != (b.type_name, b.kind, b.message):
+                return False
+            todo.append((a.fields, b.fields))
+        case TypeValue():
+            return bool(a.index == b.index)
+        case _:
+            return a is b
+    return True
+
+
+def less(a: Value, b: Value) -> bool:
+    """Order of two values of a type that has one; arrays and tuples from the left."""
+    while True:
+        left, right = type(a), type(b)
+        if left in _ORDERED and (left is right or {left, right} == {int, float}):
+            return bool(a < b)
+        if left is not right or (left is not list and left is not tuple):
+            raise failure(f"`<` is not defined for {type_name(a)} and {type_name(b)}", "TypeError")
+        for x, y in zip(a, b, strict=False):
+            if not equal(x, y):
+                a, b = x, y
+                break
+        else:
+            return len(a) < len(b)
+
+
+_ORDERED = frozenset({int, float, str, bool})
+
+
+def less_or_equal(a: Value, b: Value) -> bool:
+    if type(a) in _ORDERED and type(b) in _ORDERED and (type(a) is bool) == (type(b) is bool):
+        return not less(b, a) if a == a and b == b else False
+    return not less(b, a)
+
+
+def copy_value(value: Value) -> Value:
+    """An independent value: no change of one can be seen through the other."""
+    if type(value) in _SHARED:
+        return value
+    pending: list[tuple[Value, Value]] = []
+    result = _shell(value, pending)
+    while pending:
+        old, new = pending.pop()
+        match old:
+            case list():
+                new.extend([item if type(item) in _SHARED else _shell(item, pending) for item in old])
+            case dict():
+                for key, item in old.items():
+                    new[key] = item if type(item) in _SHARED else _shell(item, pending)
+            case Some() | Ok() | Err():
+                new.value = _shell(old.value, pending)
+            case Set():
+                new.items.update((key, _shell(item, pending)) for key, item in old.items.items())
+            case Queue() | Stack():
+                new.items.extend([_shell(item, pending) for item in old.items])
+            case _:
+                for slot in range(len(old.field_names)):
+                    setattr(new, f"f{slot}", _shell(getattr(old, f"f{slot}"), pending))
+    return result
+
+
+def _shell(value: Value, pending: list[tuple[Value, Value]]) -> Value:
+    """The value if it can be shared, else a new one of its kind whose parts are still to come."""
+    kind = type(value)
+    if kind in _SHARED:
+        return value
+    if kind is tuple:
+        return tuple([copy_value(item) for item in value])
+    make = _SHELLS.get(kind)
+    if make is not None:
+        new = make()
+    elif isinstance(value, Struct) or (isinstance(value, Variant) and value.field_names):
+        new = object.__new__(kind)
+    else:
+        return value
+    pending.append((value, new))
+    return new
+
+
+_SHELLS: dict[type, Callable[[], Value]] = {
+    list: list, dict: dict, Set: Set, Queue: Queue, Stack: Stack,
+    Some: lambda: Some(None), Ok: lambda: Ok(None), Err: lambda: Err(None),
+}  # fmt: skip
+
+
+def hash_key(value: Value, depth: int = 0) -> Hashable:
+    """A hashable stand-in: two values have equal keys if and only if they are equal."""
+    kind = type(value)
+    if kind is str or kind is int:
+        return value  # type: ignore[no-any-return]
+    if depth > _KEY_DEPTH:
+        raise failure("the value is nested too deeply to be an element of a set")
+    if kind is float:
+        return value if value == value else object()
+    if kind is bool:
+        return (bool, value)
+    if value is None or value is NONE or kind is range:
+        return (kind, value)
+    match value:
+        case list() | tuple():
+            return (kind, *[hash_key(item, depth + 1) for item in value])
+        case dict():
+            return (kind, frozenset([(key, hash_key(item, depth + 1)) for key, item in value.items()]))
+        case Some() | Ok() | Err():
+            return (kind, hash_key(value.value, depth + 1))
+        case Struct() | Variant():
+            return (kind, *[hash_key(item, depth + 1) for item in parts_of(value)])
+        case Set():
+            return (kind, frozenset(value.items))
+        case Queue() | Stack():
+            return (kind, *[hash_key(item, depth + 1) for item in value.items])
+        case ErrorValue():
+            fields = frozenset([(name, hash_key(item, depth + 1)) for name, item in value.fields.items()])
+            return (kind, value.type_name, value.kind, value.message, fields)
+        case _:
+            return (kind, id(value))
