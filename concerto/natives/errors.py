@@ -1,0 +1,52 @@
+"""Building and converting errors of the built-in types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concerto.vm.native import native
+from concerto.vm.values import NONE, ErrorValue, Value
+
+_OWN_FIELDS: dict[str, dict[str, Value]] = {
+    "AgentError": {"agent": "", "provider": "", "status": NONE, "retry_after_ms": NONE},
+    "BudgetError": {},
+    "ConnectionError": {},
+    "EmitError": {},
+    "EnvError": {"name": ""},
+    "FsError": {"path": ""},
+    "ParseError": {},
+    "RuntimeError": {},
+    "SchemaError": {"raw": "", "path": ""},
+    "TimeoutError": {"seconds": 0.0},
+    "ToolError": {"tool": "", "method": ""},
+}
+"""What an error of each type carries beside message and kind, as it is before anybody fills it in."""
+
+
+def make_error(type_name: str, message: str, kind: str = "", **fields: Value) -> ErrorValue:
+    """An error with all members of its type."""
+    return ErrorValue(type_name, message, kind, **(_OWN_FIELDS[type_name] | fields))
+
+
+def parse_error(message: str, kind: str) -> ErrorValue:
+    return make_error("ParseError", message, kind)
+
+
+def _constructor(type_name: str) -> Callable[[str], ErrorValue]:
+    def new(message: str) -> ErrorValue:
+        return make_error(type_name, message)
+
+    return new
+
+
+for _name in _OWN_FIELDS:
+    native(f"{_name}::new")(_constructor(_name))
+
+
+@native("std::errors::convert")
+def convert(target: str, error: Value) -> ErrorValue:
+    """`From` between built-in errors: message and kind stay, and so do the members that both types have."""
+    if isinstance(error, str):
+        return make_error(target, error)
+    shared = {name: value for name, value in error.fields.items() if name in _OWN_FIELDS[target]}
+    return make_error(target, error.message, error.kind, **shared)

@@ -1,0 +1,99 @@
+"""Methods of Float. Arithmetic is IEEE 754; turning a Float into an Int fails where it does not fit."""
+
+from __future__ import annotations
+
+import math
+
+from concerto.natives.limits import int64
+from concerto.vm.native import native
+from concerto.vm.operations import to_text
+from concerto.vm.values import failure
+
+
+@native("Float::abs", inline="abs({0})")
+def absolute(number: float) -> float:
+    return abs(number)
+
+
+@native("Float::min")
+def smaller(number: float, other: float) -> float:
+    """NaN counts as missing, as in Rust."""
+    if number != number:
+        return other
+    return number if other != other else min(number, other)
+
+
+@native("Float::max")
+def larger(number: float, other: float) -> float:
+    if number != number:
+        return other
+    return number if other != other else max(number, other)
+
+
+@native("Float::clamp")
+def clamp(number: float, low: float, high: float) -> float:
+    if not low <= high:
+        raise failure(f"`clamp` needs low <= high, found {to_text(low)} and {to_text(high)}", "ValueError")
+    return number if number != number else min(max(number, low), high)
+
+
+@native("Float::pow")
+def power(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        odd = exponent % 2 == 1
+        return -math.inf if base < 0 and odd else math.inf
+    except ValueError:
+        # 0 to a negative power is infinite, a negative base to a fraction is no number.
+        return math.inf if base == 0 else math.nan
+
+
+@native("Float::to_string")
+def to_string(number: float) -> str:
+    return to_text(number)
+
+
+@native("Float::round")
+def rounded(number: float) -> int:
+    """Half away from zero, without the error that adding 0.5 makes."""
+    whole = truncated(number)
+    rest = abs(number - whole)
+    return whole if rest < 0.5 else int64(whole + (1 if number > 0 else -1))
+
+
+@native("Float::floor")
+def floored(number: float) -> int:
+    return int64(math.floor(finite(number)))
+
+
+@native("Float::ceil")
+def ceiled(number: float) -> int:
+    return int64(math.ceil(finite(number)))
+
+
+@native("Float::trunc")
+@native("Float::to_int")
+def truncated(number: float) -> int:
+    return int64(int(finite(number)))
+
+
+@native("Float::sqrt")
+def square_root(number: float) -> float:
+    return math.nan if number < 0 else math.sqrt(number)
+
+
+@native("Float::is_nan")
+def is_nan(number: float) -> bool:
+    return number != number
+
+
+@native("Float::is_finite")
+def is_finite(number: float) -> bool:
+    return math.isfinite(number)
+
+
+def finite(number: float) -> float:
+    if math.isfinite(number):
+        return number
+    raise failure(f"`{to_text(number)}` has no Int value", "OverflowError")

@@ -1,0 +1,51 @@
+"""Methods of Int."""
+
+from __future__ import annotations
+
+from concerto.natives.limits import int64
+from concerto.vm.native import native
+from concerto.vm.values import failure
+
+
+@native("Int::abs")
+def absolute(number: int) -> int:
+    return int64(abs(number))
+
+
+@native("Int::min", inline="min({0}, {1})")
+def smaller(number: int, other: int) -> int:
+    return min(number, other)
+
+
+@native("Int::max", inline="max({0}, {1})")
+def larger(number: int, other: int) -> int:
+    return max(number, other)
+
+
+@native("Int::clamp")
+def clamp(number: int, low: int, high: int) -> int:
+    if low > high:
+        raise failure(f"`clamp` needs low <= high, found {low} and {high}", "ValueError")
+    return min(max(number, low), high)
+
+
+@native("Int::pow")
+def power(base: int, exponent: int) -> int:
+    if exponent < 0:
+        raise failure(f"the exponent of an Int power cannot be negative, found {exponent}", "ValueError")
+    # Beyond 63 only -1, 0 and 1 stay in range, and their powers repeat with period 2.
+    if exponent > 64 and -2 < base < 2:
+        exponent = 64 + exponent % 2
+    elif exponent > 64:
+        raise failure("the result does not fit in an Int", "OverflowError")
+    return int64(base**exponent)
+
+
+@native("Int::to_float", inline="float({0})")
+def to_float(number: int) -> float:
+    return float(number)
+
+
+@native("Int::to_string", inline="str({0})")
+def to_string(number: int) -> str:
+    return str(number)

@@ -1,0 +1,86 @@
+"""Methods of Set."""
+
+from __future__ import annotations
+
+from concerto.vm.collections import Set
+from concerto.vm.native import native
+from concerto.vm.operations import hash_key
+from concerto.vm.values import Value
+
+
+@native("Set::new")
+def new() -> Set:
+    return Set()
+
+
+@native("Set::from")
+@native("Array::to_set")
+def from_array(items: list[Value]) -> Set:
+    members: dict[Value, Value] = {}
+    for item in items:
+        members.setdefault(hash_key(item), item)
+    return Set(members)
+
+
+@native("Set::len", inline="len({0}.items)")
+def length(members: Set) -> int:
+    return len(members.items)
+
+
+@native("Set::is_empty", inline="(not {0}.items)")
+def is_empty(members: Set) -> bool:
+    return not members.items
+
+
+@native("Set::contains")
+def contains(members: Set, item: Value) -> bool:
+    return hash_key(item) in members.items
+
+
+@native("Set::union")
+def union(members: Set, other: Set) -> Set:
+    return Set(members.items | {key: item for key, item in other.items.items() if key not in members.items})
+
+
+@native("Set::intersection")
+def intersection(members: Set, other: Set) -> Set:
+    return Set({key: item for key, item in members.items.items() if key in other.items})
+
+
+@native("Set::difference")
+def difference(members: Set, other: Set) -> Set:
+    return Set({key: item for key, item in members.items.items() if key not in other.items})
+
+
+@native("Set::is_subset")
+def is_subset(members: Set, other: Set) -> bool:
+    return members.items.keys() <= other.items.keys()
+
+
+@native("Set::to_array")
+def to_array(members: Set) -> list[Value]:
+    return list(members.items.values())
+
+
+@native("Set::insert")
+def insert(members: Set, item: Value) -> bool:
+    """Whether the element is new; an equal one that is there stays."""
+    key = hash_key(item)
+    if key in members.items:
+        return False
+    members.items[key] = item
+    return True
+
+
+@native("Set::remove")
+def remove(members: Set, item: Value) -> bool:
+    key = hash_key(item)
+    if key not in members.items:
+        return False
+    del members.items[key]
+    return True
+
+
+@native("Set::clear", inline="{0}.items.clear()")
+def clear(members: Set) -> None:
+    members.items.clear()
