@@ -6,8 +6,7 @@ All values are frozen. JSON Schemas are plain dicts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 Json: TypeAlias = Any
@@ -60,12 +59,13 @@ class OutputSchema:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`tool_choice` is auto, required, none, or the offered name of a tool between two colons: `:name:`."""
+    """What is asked of a model. `forced_tool` is the offered name of the tool it has to call."""
 
     model: str
     messages: tuple[Message, ...]
     tools: tuple[ToolOffer, ...] = ()
-    tool_choice: str = "auto"
+    tool_choice: Literal["auto", "required", "none"] = "auto"
+    forced_tool: str = ""
     parallel_tool_calls: bool = True
     temperature: float | None = None
     top_p: float | None = None
@@ -86,22 +86,3 @@ class Reply:
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WireCall:
-    """An HTTP request that carries a Request; `headers` without the connection's own."""
-
-    path: str
-    body: Mapping[str, Json]
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-def forced(name: str) -> str:
-    """The tool choice that forces one tool."""
-    return f":{name}:"
-
-
-def forced_name(choice: str) -> str | None:
-    """The name of a forced tool, or None."""
-    return choice[1:-1] if choice.startswith(":") else None

@@ -1,0 +1,170 @@
+"""Branches: the strands of one program, and how they wait for the event loop and for each other.
+
+Program code is ordinary synchronous Python in a greenlet (a `Strand`). To wait, it switches to the hub, the greenlet
+that runs the event loop, with a function that makes something awaitable; `drive` awaits it and switches back.
+A program that never waits never starts an event loop.
+
+A `Branch` is what a strand knows of its place: its number path, which names its effects, and what is in
+force there. A child's path does not depend on the order in which branches happen to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from greenlet import getcurrent, greenlet
+
+from concerto.effects.gate import Identity
+from concerto.vm.values import Cancelled, Value
+
+if TYPE_CHECKING:
+    import asyncio
+
+T = TypeVar("T")
+Make: TypeAlias = Callable[[], Awaitable[Any]]
+
+
+class Branch:
+    """One strand's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest first."""
+
+    __slots__ = ("_children", "_effects", "deadline", "path", "scopes")
+
+    def __init__(self, path: tuple[int, ...] = (), scopes: tuple[Any, ...] = ()) -> None:
+        self.path = path
+        self.scopes = scopes
+        self.deadline: float | None = None
+        self._effects = 0
+        self._children = 0
+
+    def identity(self) -> Identity:
+        """The name of this branch's next effect."""
+        self._effects += 1
+        return Identity(self.path, self._effects)
+
+    def child(self) -> Branch:
+        """A branch that starts from here."""
+        self._children += 1
+        return Branch((*self.path, self._children), self.scopes)
+
+
+class Strand(greenlet):
+    """A greenlet of program code."""
+
+    def __init__(self, branch: Branch, body: Callable[[], Value]) -> None:
+        super().__init__(body)
+        self.branch = branch
+
+
+def current_branch() -> Branch:
+    """The branch of the running program code."""
+    strand = getcurrent()
+    assert isinstance(strand, Strand), "program code runs outside of a strand"
+    return strand.branch
+
+
+def wait(make: Make) -> Value:
+    """Called by program code: its value when what `make` gives has been awaited."""
+    hub = getcurrent().parent
+    assert hub is not None, "program code runs outside of a strand"
+    return hub.switch(make)
+
+
+def run_now(work: Awaitable[T]) -> T:
+    """The value of something awaitable that waits for nobody."""
+    steps = work.__await__()
+    try:
+        next(steps)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    raise AssertionError("an immediate effect waited")
+
+
+async def drive(branch: Branch, body: Callable[[], Value]) -> Value:
+    """Run program code in a strand of its own, from the event loop."""
+    strand = Strand(branch, body)
+    return await follow(strand, strand.switch())
+
+
+async def follow(strand: Strand, asked: Any) -> Value:
+    """Serve a started strand until it ends: `asked` is what it waits for, or its value if it is dead."""
+    from asyncio import CancelledError
+
+    try:
+        while not strand.dead:
+            try:
+                value = await asked()
+            except CancelledError:
+                asked = strand.throw(Cancelled())
+            except BaseException as error:
+                asked = strand.throw(error)
+            else:
+                asked = strand.switch(value)
+    except Cancelled:
+        raise CancelledError from None
+    return asked
+
+
+async def all_of(works: Sequence[Make], limit: int | None = None) -> list[Any]:
+    """The values of all works, at most `limit` at once. The first failure cancels the others, which end
+    before it is raised."""
+    import asyncio
+
+    if len(works) == 1:
+        return [await works[0]()]
+    results: list[Any] = [None] * len(works)
+    if not works:
+        return results
+    waiting = iter(enumerate(works))
+
+    async def worker() -> None:
+        for index, make in waiting:
+            results[index] = await make()
+
+    count = len(works) if limit is None else min(limit, len(works))
+    tasks = [asyncio.ensure_future(worker()) for _ in range(count)]
+    try:
+        await _until_failure(tasks)
+    finally:
+        await cancel(tasks)
+    return results
+
+
+async def first_of(works: Sequence[Make]) -> Any:
+    """The value or failure of the work that ends first; the others are cancelled and have ended."""
+    import asyncio
+
+    tasks = [asyncio.ensure_future(_awaited(make)) for make in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(task for task in tasks if task.done()).result()
+    finally:
+        await cancel(tasks)
+
+
+async def cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Cancel what is not done and wait for its end."""
+    import asyncio
+
+    pending = [task for task in tasks if not task.done()]
+    for task in pending:
+        task.cancel()
+    if pending:
+        await asyncio.wait(pending)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # Looked at, or the event loop would complain of it.
+
+
+async def _until_failure(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    import asyncio
+
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    for task in tasks:
+        if task.done():
+            task.result()
+
+
+async def _awaited(make: Make) -> Any:
+    return await make()

@@ -1,0 +1,72 @@
+"""The errors that the runtime gives to a program, and their kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from concerto.vm.values import NONE, ErrorValue, Raised, Some, Value
+
+
+class AgentKind(StrEnum):
+    """Why an execution of an agent failed."""
+
+    PROVIDER = "ProviderError"
+    AUTHENTICATION = "Authentication"
+    RATE_LIMITED = "RateLimited"
+    TIMEOUT = "Timeout"
+    CONNECTION_LOST = "ConnectionLost"
+    INVALID_REPLY = "InvalidReply"
+    MISSING_KEY = "MissingKey"
+    UNKNOWN_CONNECTION = "UnknownConnection"
+    MAX_ITERATIONS = "MaxIterationsExceeded"
+    BUDGET = "BudgetExceeded"
+    TOOL_NOT_FOUND = "ToolNotFound"
+    TOOL_FAILED = "ToolFailed"
+    REPEATED_FAILURE = "RepeatedFailure"
+    SCHEMA = "SchemaError"
+    BAD_TOOLS = "BadTools"
+    UNMOCKED = "Unmocked"
+
+
+def agent_failure(
+    message: str,
+    kind: AgentKind,
+    agent: str = "",
+    provider: str = "",
+    status: int | None = None,
+    retry_after_ms: int | None = None,
+) -> Raised:
+    """An AgentError to raise; the execution adds its messages on the way out."""
+    error = ErrorValue("AgentError", message, kind.value)
+    error.fields.update(
+        agent=agent,
+        provider=provider,
+        status=NONE if status is None else Some(status),
+        retry_after_ms=NONE if retry_after_ms is None else Some(retry_after_ms),
+        messages=[],
+    )
+    return Raised(error)
+
+
+def tool_error(message: str, kind: str, tool: str, method: str = "") -> ErrorValue:
+    return ErrorValue("ToolError", message, kind, tool=tool, method=method)
+
+
+def tool_failure(message: str, kind: str, tool: str, method: str = "") -> Raised:
+    return Raised(tool_error(message, kind, tool, method))
+
+
+def message_of(error: Value) -> str:
+    """The message of anything that can be thrown."""
+    if isinstance(error, ErrorValue):
+        return error.message
+    return error if isinstance(error, str) else str(getattr(error, "message", error))
+
+
+class RequiresAction(BaseException):
+    """The run stops here: somebody outside has to execute calls and resume it with their results."""
+
+    def __init__(self, calls: Sequence[dict[str, Value]]) -> None:
+        super().__init__(f"{len(calls)} calls are to be executed outside")
+        self.calls = list(calls)

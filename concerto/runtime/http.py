@@ -1,0 +1,173 @@
+"""HTTP to model servers: one client per connection and run, made at the first request and closed with the run.
+
+Every trouble becomes an AgentError that says who answered what.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+import httpx2
+
+from concerto.runtime.connections import Connection, key_of
+from concerto.runtime.failures import AgentKind, agent_failure
+from concerto.runtime.providers import Provider, WireCall, find_provider
+from concerto.vm.values import Raised
+
+Json: TypeAlias = Any
+
+_DEFAULT_TIMEOUT = 120.0
+_CONNECT_TIMEOUT = 10.0
+_SHOWN = 300
+
+
+class ModelServer:
+    """The server of one connection."""
+
+    def __init__(self, connection: Connection, environment: Mapping[str, str]) -> None:
+        self.connection = connection
+        self.provider: Provider = find_provider(connection.provider)
+        key = key_of(connection, environment)
+        headers = {"content-type": "application/json", **connection.headers}
+        if key:
+            headers.update(self.provider.authorize(key))
+        # Loading certificates costs more than a request; a plain address needs none.
+        secure = connection.base_url.startswith("https:")
+        self._client = httpx2.AsyncClient(headers=headers, verify=secure, timeout=None, follow_redirects=False)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def ask(self, call: WireCall, timeout: float | None) -> Json:
+        """The JSON of a server's answer."""
+        seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
+        try:
+            async with asyncio.timeout(seconds):
+                response = await self._client.send(self._request(call, httpx2.Timeout(None)))
+        except TimeoutError:
+            raise self._too_slow(seconds) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise self._unreachable(error) from None
+        if response.status_code != httpx2.codes.OK:
+            raise self._refused(response)
+        return self._json(response.content)
+
+    @asynccontextmanager
+    async def stream(self, call: WireCall, timeout: float | None) -> AsyncIterator[AsyncIterator[str]]:
+        """The lines of a server's streamed answer; `timeout` bounds each silence."""
+        seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
+        limits = httpx2.Timeout(seconds, connect=_CONNECT_TIMEOUT, pool=None)
+        try:
+            response = await self._client.send(self._request(call, limits), stream=True)
+            try:
+                if response.status_code != httpx2.codes.OK:
+                    await response.aread()
+                    raise self._refused(response)
+                yield response.aiter_lines()
+            finally:
+                await response.aclose()
+        except httpx2.TimeoutException:
+            raise self._too_slow(seconds) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+            raise self._unreachable(error) from None
+
+    def invalid(self, why: str) -> Raised:
+        """The error for an answer that is no answer."""
+        return self._failure(f"`{self.connection.name}` gave an invalid answer: {why}", AgentKind.INVALID_REPLY)
+
+    def _request(self, call: WireCall, limits: httpx2.Timeout) -> httpx2.Request:
+        return self._client.build_request(
+            "POST",
+            self.connection.base_url + call.path,
+            content=json.dumps(call.body, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace"),
+            headers=dict(call.headers) or None,
+            timeout=limits,
+        )
+
+    def _json(self, content: bytes) -> Json:
+        try:
+            data = json.loads(content)
+        except (ValueError, RecursionError):
+            raise self.invalid(f"expected JSON, found {_shown(content)}") from None
+        if not isinstance(data, dict):
+            raise self.invalid(f"expected a JSON object, found {_shown(content)}")
+        return data
+
+    def _refused(self, response: httpx2.Response) -> Raised:
+        status = response.status_code
+        match status:
+            case 401 | 403:
+                kind = AgentKind.AUTHENTICATION
+            case 408 | 504:
+                kind = AgentKind.TIMEOUT
+            case 429:
+                kind = AgentKind.RATE_LIMITED
+            case _:
+                kind = AgentKind.PROVIDER
+        message = f"`{self.connection.name}` answered {status}: {_said(response.content)}"
+        if status in (401, 403) and self.connection.key_env:
+            message += f" (the key is in `{self.connection.key_env}`)"
+        return self._failure(message, kind, status, _retry_after_ms(response.headers))
+
+    def _too_slow(self, seconds: float) -> Raised:
+        return self._failure(f"`{self.connection.name}` gave no answer within {seconds:g} seconds", AgentKind.TIMEOUT)
+
+    def _unreachable(self, error: Exception) -> Raised:
+        why = str(error) or type(error).__name__
+        message = f"no answer from `{self.connection.name}` at {self.connection.base_url}: {why}"
+        return self._failure(message, AgentKind.CONNECTION_LOST)
+
+    def _failure(
+        self, message: str, kind: AgentKind, status: int | None = None, retry_after_ms: int | None = None
+    ) -> Raised:
+        return agent_failure(
+            message, kind, provider=self.connection.name, status=status, retry_after_ms=retry_after_ms
+        )
+
+
+def _said(content: bytes) -> str:
+    """What a refusal says in words."""
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):
+        return _shown(content)
+    error = data.get("error", data) if isinstance(data, dict) else data
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("detail") or json.dumps(error)
+    return str(error)[:_SHOWN]
+
+
+def _shown(content: bytes) -> str:
+    text = content[: 4 * _SHOWN].decode("utf-8", "replace").strip()
+    if not text:
+        return "nothing"
+    if text[:1] == "<":
+        words = " ".join(re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL).split())
+        return f"an HTML page (`{words[:80]}`)"
+    return f"`{text[:80]}`" if len(text) > 80 or "{" in text else text
+
+
+def _retry_after_ms(headers: Mapping[str, str]) -> int | None:
+    """The pause a server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0, int(float(headers["retry-after-ms"])))
+        if "retry-after" in headers:
+            return _pause_ms(headers["retry-after"])
+    except (ValueError, OverflowError):
+        pass
+    return None
+
+
+def _pause_ms(text: str) -> int:
+    from email.utils import parsedate_to_datetime
+    from time import time
+
+    if re.fullmatch(r"\d+(\.\d+)?", text.strip()):
+        return int(float(text) * 1000)
+    return max(0, int((parsedate_to_datetime(text).timestamp() - time()) * 1000))

@@ -1,0 +1,81 @@
+"""The wires to model servers, one file each, and the registry that finds them.
+
+A provider is two pure functions and a reader of streams; it does no input or output itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Protocol, TypeAlias
+
+from concerto.runtime.requests import Reply, Request, ToolCallRequest
+
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class WireCall:
+    """A Request on its wire: `path` under the connection's base URL, `headers` beside the connection's own."""
+
+    path: str
+    body: Mapping[str, Json]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPart:
+    """What one event of a stream adds: text, or a call that is now complete."""
+
+    text: str = ""
+    call: ToolCallRequest | None = None
+
+
+class StreamReader(Protocol):
+    """Reads the events of one streamed answer. `reply` is there when the stream ended as it should, else None."""
+
+    def feed(self, event: Json) -> Iterator[StreamPart]: ...
+
+    def reply(self) -> Reply | None: ...
+
+
+class BadReply(Exception):
+    """A server's answer that is no answer; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """`authorize` gives the headers that carry an API key. `key_env` and `base_url` belong to the default connection
+    of that name; `key_env` is empty for servers that want none."""
+
+    name: str
+    base_url: str
+    key_env: str
+    base_url_env: str
+    encode: Callable[[Request], WireCall]
+    decode: Callable[[Json], Reply]
+    stream: Callable[[], StreamReader]
+    authorize: Callable[[str], Mapping[str, str]]
+
+
+_HOMES = {
+    "openai": "openai_chat",
+    "custom": "openai_chat",
+    "openai-responses": "openai_responses",
+    "anthropic": "anthropic",
+    "google": "gemini",
+    "ollama": "ollama",
+}
+
+
+def find_provider(kind: str) -> Provider:
+    """The provider of a connection's `provider`; its file is imported on first use."""
+    module = import_module(f"concerto.runtime.providers.{_HOMES[kind]}")
+    provider: Provider = module.PROVIDER
+    return provider
+
+
+def provider_kinds() -> list[str]:
+    """All values of a connection's `provider`, those without a wire included."""
+    return [*_HOMES, "mock"]

@@ -1,0 +1,44 @@
+"""Reading parts of a server's JSON that may not be what they should be."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeAlias
+
+from concerto.runtime.providers import BadReply
+
+Json: TypeAlias = Any
+
+
+def member(value: Json, *path: str | int) -> Json:
+    """The part of a JSON value at a path; BadReply naming the path if it is not there."""
+    here = value
+    for step in path:
+        if isinstance(step, str) and isinstance(here, dict) and step in here:
+            here = here[step]
+        elif isinstance(step, int) and isinstance(here, list) and step < len(here):
+            here = here[step]
+        else:
+            raise BadReply(f"the answer has no `{'.'.join(map(str, path))}`")
+    return here
+
+
+def text_of(value: Json) -> str:
+    """A string, the empty one for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def count_of(value: Json, *names: str) -> int:
+    """A number of tokens under the first of several names, 0 if there is none."""
+    if isinstance(value, dict):
+        for name in names:
+            if isinstance(value.get(name), int):
+                return int(value[name])
+    return 0
+
+
+def arguments_text(value: Json) -> str:
+    """Arguments as JSON text, whether a server gave text or an object."""
+    if isinstance(value, str):
+        return value
+    return "{}" if value is None else json.dumps(value)
