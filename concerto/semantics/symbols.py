@@ -16,8 +16,8 @@ from concerto.syntax import ast
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class SymbolBase:
-    """`node` is the declaration, None for what the compiler itself provides; `module` the path, "" for the root, `std::json`
-    for a library module. `qualified` is unique in the program and names it in the IR."""
+    """`node` is the declaration, None for what the compiler itself provides; `module` the path, "" for the root,
+    `std::json` for a library module. `qualified` is unique in the program and names it in the IR."""
 
     name: str
     node: ast.Node | None = None
@@ -28,12 +28,18 @@ class SymbolBase:
 
     @property
     def qualified(self) -> str:
-        return f"{self.module}::{self.name}" if self.module and not self.module.startswith("std::") else self.name
+        return self._in_module()
+
+    def _in_module(self) -> str:
+        if not self.module or self.module.startswith("std::"):
+            return self.name
+        return f"{self.module}::{self.name}"
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class LocalSymbol(SymbolBase):
-    """A variable of a body. `role`: let, parameter, self, pattern. `function` is the FnDecl, StageDecl or Closure that owns it."""
+    """A variable of a body. `role`: let, parameter, self, pattern. `function` is the FnDecl, StageDecl or Closure
+    that owns it."""
 
     type: Type
     mutable: bool
@@ -43,7 +49,7 @@ class LocalSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class GenericSymbol(SymbolBase):
-    """A generic parameter; `bounds` are traits (built in ones too: Ord, Number, Hash) with their arguments."""
+    """A generic parameter; `bounds` are traits (built-in ones too: Ord, Number, Hash) with their arguments."""
 
     bounds: list[TraitUse] = field(default_factory=list)
 
@@ -61,11 +67,11 @@ class ParameterSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class FunctionSymbol(SymbolBase):
-    """A function, method or associated function. `parameters` are without self. `receiver` is "" without self, else
-    "self" or "mut self". `owner` is what it belongs to; `self_type` the type of `self`/`Self`. `native` names
-    the library body (then there is none in the source). `reified` natives get their first type argument as a value.
-    `inout`: a `mut self` function whose self is not a struct or tool state, so that it gives (result, self).
-    `description` is what `@describe` says."""
+    """A function, method or associated function. `parameters` are without self. `receiver` is "" without self,
+    else "self" or "mut self". `owner` is what it belongs to; `self_type` the type of `self`/`Self`. `native`
+    names the library body (then there is none in the source). `reified` natives get their first type argument
+    as a value. `inout`: a `mut self` function whose self is not a struct or tool state, so that it gives
+    (result, self). `description` is what `@describe` says."""
 
     generics: list[GenericSymbol] = field(default_factory=list)
     parameters: list[ParameterSymbol] = field(default_factory=list)
@@ -84,7 +90,7 @@ class FunctionSymbol(SymbolBase):
     def qualified(self) -> str:
         owner = self.owner
         if owner is None:
-            return SymbolBase.qualified.__get__(self)
+            return self._in_module()
         trait = f"::{owner.trait.trait.name}" if isinstance(owner, ImplSymbol) and owner.trait else ""
         return f"{owner.qualified}{trait}::{self.name}"
 
@@ -95,8 +101,8 @@ class FunctionSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class FieldSymbol(SymbolBase):
-    """A field of a struct, schema, variant or tool, `index` in declared order. `optional` is `name?: T` (its type is
-    then Option<T>)."""
+    """A field of a struct, schema, variant or tool, `index` in declared order. `optional` is `name?: T` (its type
+    is then Option<T>)."""
 
     type: Type
     index: int
@@ -182,7 +188,8 @@ class ConstSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class ToolSymbol(SymbolBase):
-    """`state` is the struct of its fields (named like the tool); `trait` what it implements. `library` marks std::tools."""
+    """`state` is the struct of its fields (named like the tool); `trait` what it implements. `methods` has also the
+    trait's provided ones. `library` marks std::tools."""
 
     description: str = ""
     state: StructSymbol
@@ -209,7 +216,8 @@ class ToolUseSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class AgentSymbol(SymbolBase):
-    """`settings` are JSON values with `model` also for `base:`; tools, allowed_tools and memory are resolved."""
+    """`settings` are JSON values with `model` also for `base:`; tools, allowed_tools and memory are resolved.
+    `methods` come from its impls."""
 
     settings: dict[str, object] = field(default_factory=dict)
     tools: list[ToolUseSymbol] = field(default_factory=list)
@@ -256,23 +264,26 @@ class PipelineSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class ModuleSymbol(SymbolBase):
-    """A module: `members` are its own declarations, `imports` the names its `use` declarations bring in (resolved);
-    `exported` are the imports that are `pub use`. `parent` is the module around it. The declarations of a block
-    form a module with `block` set, whose names hide those of its parent."""
+    """A module: `members` are its own declarations, `imports` the names its `use` declarations bring in
+    (resolved), `exported` those of them that are `pub use`, `used` those that something refers to. `parent` is the
+    module around it. The declarations of a block form a module with `block` set, whose names hide those of
+    its parent. `broken` are names whose declaration was reported, so that nobody complains about them again."""
 
     path: str = ""
     parent: ModuleSymbol | None = None
     block: bool = False
     exported: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
     members: dict[str, Symbol] = field(default_factory=dict)
     imports: dict[str, Symbol] = field(default_factory=dict)
     tree: ast.Module | ast.ModDecl | None = None
 
 
 Symbol: TypeAlias = (
-    LocalSymbol | GenericSymbol | ParameterSymbol | FunctionSymbol | FieldSymbol | BuiltinSymbol | StructSymbol
-    | VariantSymbol | EnumSymbol | AliasSymbol | TraitSymbol | ConstSymbol | ToolSymbol | McpSymbol | AgentSymbol
-    | HostSymbol | ConnectionSymbol | StateSymbol | PipelineSymbol | ModuleSymbol
+    LocalSymbol | GenericSymbol | ParameterSymbol | FunctionSymbol | FieldSymbol | BuiltinSymbol
+    | StructSymbol | VariantSymbol | EnumSymbol | AliasSymbol | TraitSymbol | ConstSymbol | ToolSymbol
+    | McpSymbol | AgentSymbol | HostSymbol | ConnectionSymbol | StateSymbol | PipelineSymbol | ModuleSymbol
 )  # fmt: skip
 
 __all__ = [name for name in dir() if name.endswith("Symbol")] + ["Named", "Symbol", "TraitUse", "TypeSymbol"]
