@@ -1,6 +1,7 @@
 """What the checker learnt, in side tables keyed by syntax node: the input of `emit`.
 
-Everything in `types` and the call tables is solved: no `Unsolved` is left (one that nothing fixed is ERROR, reported).
+Everything in `types` and the call tables is solved: no `Unsolved` is left (one that nothing fixed is Any, as in
+`println([])`; where the type matters at run time that was reported).
 """
 
 from __future__ import annotations
@@ -223,7 +224,11 @@ PatternTarget: TypeAlias = MatchVariant | MatchBuiltin | MatchConst | MatchStruc
 class Analysis:
     """`types`: type of every expression before its coercions; `pattern_types`: type of the value a pattern meets.
 
-    `uses`: what a Path means where it stands for a value. `patterns`: what a BindPattern (binding, unit variant, const),
+    In `x |> f(a)` the Call, MethodCall or (for a bare `x |> f`) the Path is the key of the call, with `x` among its
+    arguments; `types` has the Pipe, the Path and what stands around it, all with the type of the result.
+    `propagations`: how a `?` converts the error that it passes on (absent: not at all); its `coercions` are for the value.
+
+    `uses`: what a Path means where it stands for a value; for the path of a StructLit its struct or variant. `patterns`: what a BindPattern (binding, unit variant, const),
     VariantPattern, StructPattern, RestPattern or short FieldPattern means. `jumps`: the loop (or None for a labelled one that was
     reported) of a Break or Continue. `captures`: locals a Closure takes in, in order; also of the bodies of `spawn`,
     `await (…)`, `race`, `parallel for`, keyed by their node or item expression. `catches`: the error type of a Catch (None: all).
@@ -236,6 +241,7 @@ class Analysis:
     types: dict[ast.Expr, Type] = field(default_factory=dict)
     coercions: dict[ast.Expr, tuple[Coercion, ...]] = field(default_factory=dict)
     uses: dict[ast.Path, Symbol] = field(default_factory=dict)
+    propagations: dict[ast.Expr, Coercion] = field(default_factory=dict)
     calls: dict[ast.Expr, CallTarget] = field(default_factory=dict)
     fields: dict[ast.Expr, FieldTarget] = field(default_factory=dict)
     patterns: dict[ast.Node, PatternTarget] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Which types may stand where another is asked for, and what happens to the value on the way.
 
-The implicit conversions are Int to Float, String to Prompt, T to Option<T>, and to and from Any (checked when the
-program runs). Values may widen inside: an `Array<Int>` is an `Array<Any>`. Handles may not, they are shared.
+The implicit conversions are Int to Float, String to Prompt, T to Option<T>, and to and from Any (checked when
+the program runs). Values may widen inside: an `Array<Int>` is an `Array<Any>`. Handles may not: they are shared.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from concerto.semantics.builtins import (
     FLOAT,
     HANDLES,
     INT,
+    MCP_REF,
     NEVER,
     NIL,
     OPTION,
     PROMPT,
     STRING,
+    TOOL_REF,
     option_item,
 )
 from concerto.semantics.infer import resolve, unify
@@ -65,7 +67,7 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
     if isinstance(found, Literals) and not isinstance(expected, Literals):
         base = literal_base(found)
         return None if base is None else fit(base, expected)
-    if expected is PROMPT and found is STRING:
+    if (found is STRING and expected is PROMPT) or (found is MCP_REF and expected is TOOL_REF):
         return UNCHANGED
     width = _width(found, expected)
     if width is Width.NO:
@@ -135,7 +137,7 @@ def widened(found: Type) -> Type:
 
 
 class Width(IntEnum):
-    """How a part of a type lies within another: the same values, values to be checked at run time, or neither."""
+    """How a part of a type lies in another: same values, values to be checked at run time, or not at all."""
 
     SAME = 0
     CHECKED = 1
@@ -171,7 +173,7 @@ def _width(found: Type, expected: Type) -> Width:
 
 def _width_of_named(found: Named, expected: Named) -> Width:
     if found.symbol is not expected.symbol:
-        return Width.SAME if found is STRING and expected is PROMPT else Width.NO
+        return Width.SAME if (found, expected) in ((STRING, PROMPT), (MCP_REF, TOOL_REF)) else Width.NO
     if found.symbol in HANDLES:
         return Width.SAME if unify(found, expected) else Width.NO
     return _widest(found.arguments, expected.arguments)

@@ -1,7 +1,7 @@
 """Type variables of one body: making, solving and looking through them.
 
 `unify` makes two types equal and says whether that was possible; a variable is solved once. `resolve` looks
-through a solved variable at the top, `zonk` everywhere. Nothing here reports: a caller knows what it asked for.
+through a solved variable at the top, `zonk` everywhere. Nothing here reports; a caller knows what it wanted.
 """
 
 from __future__ import annotations
