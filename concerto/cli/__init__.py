@@ -1,0 +1,1 @@
+"""The commands `concerto` and `concertoc`, thin over the Python API."""

@@ -1,0 +1,126 @@
+"""The command line as click sees it: names, options and help texts. The work is done in other modules,
+which are imported when their command runs."""
+
+from __future__ import annotations
+
+import click
+
+from concerto import __version__
+from concerto.diagnostics import FORMATS
+
+_format_option = click.option(
+    "--format",
+    "format",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="How problems are reported.",
+)
+
+
+@click.group(name="concertoc", context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="concertoc")
+def concertoc_command() -> None:
+    """The Concerto compiler."""
+
+
+@concertoc_command.command()
+@click.argument("target", metavar="FILE or DIR")
+@click.option("-o", "--out", metavar="OUT", help="Where to write; `-` is standard output.")
+@click.option(
+    "--emit", default="ir", show_default=True, metavar="KINDS", help="ir, ast, schemas; comma-separated."
+)
+@click.option("--watch", "watching", is_flag=True, help="Build again after every change.")
+@_format_option
+def build(target: str, out: str | None, emit: str, watching: bool, format: str) -> int:  # noqa: A002
+    """Compile a program to IR."""
+    from concerto.cli import building
+
+    kinds = tuple(dict.fromkeys(kind.strip() for kind in emit.split(",")))
+    for kind in kinds:
+        if kind not in building.EMITTERS:
+            known = ", ".join(building.EMITTERS)
+            raise click.BadParameter(f"{kind!r} is none of {known}", param_hint="--emit")
+    options = building.BuildOptions(out, kinds, format)
+    return building.watch(target, options) if watching else building.build(target, options)
+
+
+@concertoc_command.command()
+@click.argument("targets", metavar="FILE or DIR...", nargs=-1, required=True)
+@_format_option
+def check(targets: tuple[str, ...], format: str) -> int:  # noqa: A002
+    """Report problems without writing anything."""
+    from concerto.cli import building
+
+    return building.check(targets, format)
+
+
+@concertoc_command.command()
+@click.argument("target", metavar="FILE")
+def dis(target: str) -> int:
+    """Show the IR of a program, compiled or not, for people."""
+    from concerto.cli import inspecting
+
+    return inspecting.show_disassembly(target)
+
+
+@concertoc_command.command()
+@click.argument("code", required=False)
+def explain(code: str | None) -> int:
+    """Explain a diagnostic code, with a wrong and a right program."""
+    from concerto.cli import inspecting
+
+    return inspecting.show_explanation(code)
+
+
+@concertoc_command.command()
+@click.argument("targets", metavar="FILE or DIR...", nargs=-1, required=True)
+@click.option("--check", is_flag=True, help="Change nothing; fail if something would change.")
+def fmt(targets: tuple[str, ...], check: bool) -> int:
+    """Format programs in place; `-` formats standard input."""
+    from concerto.cli import formatting
+
+    return formatting.format_files(targets, check=check)
+
+
+@click.group(name="concerto", context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="concerto")
+def concerto_command() -> None:
+    """Run Concerto programs."""
+
+
+@concerto_command.command()
+@click.argument("target", metavar="FILE, IR or DIR")
+@click.argument("arguments", metavar="[-- ARGS]", nargs=-1)
+@click.option("--json", is_flag=True, help="Emits as JSON lines; `print` goes to standard error.")
+@click.option("--quiet", is_flag=True, help="Hide the events of the runtime.")
+@click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
+@click.option("--mock", is_flag=True, help="Answer every model call without network.")
+@click.option("--allow-tool", "allowed", multiple=True, metavar="T", help="Allow a tool or Tool::method.")
+@click.option("--deny-tool", "denied", multiple=True, metavar="T", help="Deny a tool or Tool::method.")
+@click.option("--env", "environment", metavar="F", help="File of NAME=value lines to add to the environment.")
+def run(
+    target: str,
+    arguments: tuple[str, ...],
+    json: bool,
+    quiet: bool,
+    debug: bool,
+    mock: bool,
+    allowed: tuple[str, ...],
+    denied: tuple[str, ...],
+    environment: str | None,
+) -> int:
+    """Compile a program if needed and run its `main`."""
+    from concerto.cli import running
+
+    permissions = tuple((name, True) for name in allowed) + tuple((name, False) for name in denied)
+    options = running.RunOptions(
+        json=json,
+        quiet=quiet,
+        debug=debug,
+        mock=mock,
+        permissions=permissions,
+        environment=environment,
+        arguments=arguments,
+    )
+    return running.run(target, options)

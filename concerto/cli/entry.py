@@ -1,0 +1,80 @@
+"""The commands `concerto` and `concertoc`.
+
+What every start pays for is kept small: a plain `concerto run FILE` goes straight to the runner,
+everything else through click.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from concerto.cli.reporting import INTERRUPTED, USAGE, Failure, report
+
+
+def concerto() -> None:
+    """The console script `concerto`."""
+    _exit_with(lambda: run_concerto(sys.argv[1:]))
+
+
+def concertoc() -> None:
+    """The console script `concertoc`."""
+    _exit_with(lambda: run_concertoc(sys.argv[1:]))
+
+
+def run_concerto(arguments: list[str]) -> int:
+    match arguments:
+        case ["run", target] if not target.startswith("-"):
+            from concerto.cli.running import run
+
+            return run(target)
+        case _:
+            from concerto.cli.commands import concerto_command
+
+            return invoke(concerto_command, "concerto", arguments)
+
+
+def run_concertoc(arguments: list[str]) -> int:
+    from concerto.cli.commands import concertoc_command
+
+    return invoke(concertoc_command, "concertoc", arguments)
+
+
+def invoke(command: Callable[..., object], name: str, arguments: list[str]) -> int:
+    """Lets click read the arguments; the exit status is what the command returns."""
+    import click
+
+    try:
+        status = command(args=arguments, prog_name=name, standalone_mode=False)
+    except click.ClickException as mistake:
+        mistake.show()
+        return USAGE
+    except click.Abort:
+        return _interrupted()
+    return status if isinstance(status, int) else 0
+
+
+def _exit_with(command: Callable[[], int]) -> None:
+    # A text that a terminal's encoding lacks must not end a program.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = command()
+        sys.stdout.flush()
+    except Failure as failure:
+        report(str(failure))
+        status = failure.status
+    except KeyboardInterrupt:
+        status = _interrupted()
+    except BrokenPipeError:
+        # Whoever read our output has left; Python would complain once more while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    sys.exit(status)
+
+
+def _interrupted() -> int:
+    report("interrupted")
+    return INTERRUPTED

@@ -1,0 +1,74 @@
+"""`concertoc fmt`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from concerto.cli.reporting import FAILED, OK, USAGE, Failure, cannot, show_problems
+from concerto.cli.targets import SOURCE_SUFFIX
+from concerto.compiler.disk import shown_path
+from concerto.compiler.pipeline import read_source
+from concerto.diagnostics import Problems
+from concerto.files import write_atomically
+from concerto.syntax.format import format_module
+from concerto.syntax.parser import parse
+
+STANDARD_INPUT = "-"
+
+
+def format_files(targets: tuple[str, ...], *, check: bool) -> int:
+    """Formats files in place, folders with all their programs, standard input to standard output.
+
+    With `check` nothing is written; the status says whether everything was formatted already.
+    """
+    problems = Problems()
+    unformatted = 0
+    for target in targets:
+        if target == STANDARD_INPUT:
+            text = _formatted(sys.stdin.buffer.read(), "<stdin>", problems)
+            sys.stdout.write(text or "")
+            continue
+        for path in _files(target):
+            unformatted += _format_file(path, problems, check=check)
+    show_problems(problems)
+    if problems.errors:
+        return USAGE
+    return FAILED if check and unformatted else OK
+
+
+def _files(target: str) -> Iterator[Path]:
+    path = Path(target)
+    if path.is_dir():
+        yield from sorted(path.rglob(f"*{SOURCE_SUFFIX}"))
+    elif path.exists():
+        yield path
+    else:
+        raise Failure(f"there is no file `{target}`")
+
+
+def _format_file(path: Path, problems: Problems, *, check: bool) -> bool:
+    """Whether the file was, or would be, changed."""
+    try:
+        before = path.read_bytes()
+        text = _formatted(before, shown_path(path), problems)
+        if text is None or text.encode() == before:
+            return False
+        if check:
+            print(f"would change {path}", file=sys.stderr)
+        else:
+            write_atomically(path, text.encode())
+        return True
+    except OSError as error:
+        raise cannot("format", path, error) from None
+
+
+def _formatted(data: bytes, path: str, problems: Problems) -> str | None:
+    found = Problems()
+    tree = parse(read_source(data, path, found), found)
+    if found.errors:
+        for problem in found:
+            problems.add(problem)
+        return None
+    return format_module(tree)

@@ -1,0 +1,102 @@
+"""`concerto run`: compiles if needed, then runs `main`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
+from concerto.cli.targets import IR_SUFFIX, program_file
+from concerto.compiler import load_program
+from concerto.diagnostics import Problems
+from concerto.manifest import ManifestError, find_manifest, load_manifest
+from concerto.program import Program, Runtime
+
+if TYPE_CHECKING:
+    from concerto.manifest.models import Manifest
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `concerto run`; `permissions` says of tools and methods whether they may be called."""
+
+    json: bool = False
+    quiet: bool = False
+    debug: bool = False
+    mock: bool = False
+    permissions: tuple[tuple[str, bool], ...] = ()
+    environment: str | None = None
+    arguments: tuple[str, ...] = ()
+
+
+def run(target: str, options: RunOptions = RunOptions()) -> int:
+    """Runs a program; its exit status is the command's."""
+    if options.environment is not None:
+        load_environment(Path(options.environment))
+    problems = Problems()
+    try:
+        path = program_file(target)
+        program = _load(path, problems)
+        show_problems(problems)
+        manifest = _manifest_for(path) if program is not None else None
+    except ManifestError as broken:
+        show_problems(broken.problems)
+        return USAGE
+    if program is None:
+        return USAGE
+    runtime = Runtime(
+        program,
+        mock=options.mock,
+        permissions=dict(options.permissions) or None,
+        quiet=options.quiet,
+        json=options.json,
+        debug=options.debug,
+        manifest=manifest,
+        args=options.arguments,
+    )
+    return runtime.run()
+
+
+def _load(path: Path, problems: Problems) -> Program | None:
+    try:
+        if path.suffix == IR_SUFFIX:
+            from concerto.compiler.compiled import load_compiled
+
+            return load_compiled(path, problems, to_run=True)
+        return load_program(path, problems, to_run=True)
+    except OSError as error:
+        raise cannot("read", error.filename or path, error) from None
+
+
+def _manifest_for(path: Path) -> Manifest | None:
+    manifest_path = find_manifest(path.parent)
+    return load_manifest(manifest_path) if manifest_path is not None else None
+
+
+def load_environment(path: Path) -> None:
+    """Sets the variables of a file with `NAME=value` lines; those already set keep their value."""
+    import os
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise cannot("read", path, error) from None
+    except UnicodeDecodeError:
+        raise Failure(f"cannot read `{path}`: it is not UTF-8 text") from None
+    for name, value in _assignments(text.splitlines(), path):
+        os.environ.setdefault(name, value)
+
+
+def _assignments(lines: Iterable[str], path: Path) -> Iterable[tuple[str, str]]:
+    for number, line in enumerate(lines, 1):
+        line = line.strip().removeprefix("export ").strip()
+        if not line or line.startswith("#"):
+            continue
+        name, equals, value = line.partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise Failure(f"{path}:{number}: expected `NAME=value`")
+        value = value.strip()
+        quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
+        yield name.strip(), value[1:-1] if quoted else value

@@ -1,0 +1,33 @@
+"""Programs from `.conc-ir` files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from concerto.compiler.disk import shown_path
+from concerto.compiler.pipeline import require_main
+from concerto.diagnostics import Problems
+from concerto.ir.codec import decode
+from concerto.ir.module import Module
+from concerto.ir.verifier import verify
+from concerto.program import Program
+from concerto.source import Source
+
+
+def load_compiled(path: Path, problems: Problems, *, to_run: bool = False) -> Program | None:
+    """The program of an IR file, verified; None if there is an error. Raises `OSError`."""
+    module = read_module(path, problems)
+    if module is None:
+        return None
+    if to_run and module.entry is None:
+        require_main(module, Source(shown_path(path), ""), problems)
+        return None
+    return Program(module)
+
+
+def read_module(path: Path, problems: Problems) -> Module | None:
+    """The module of an IR file, if it is one that may run."""
+    module = decode(path.read_bytes(), shown_path(path), problems)
+    if module is None or not verify(module, problems):
+        return None
+    return module
