@@ -1,0 +1,44 @@
+"""The children of any node, in source order, for passes that look at every node alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+from concerto.syntax import ast
+
+_CHILD_FIELDS: dict[type[ast.Node], tuple[str, ...]] = {}
+
+
+def _child_fields(cls: type[ast.Node]) -> tuple[str, ...]:
+    """Fields that can hold nodes, in declared order; types tell, as the annotations are text."""
+    plain = {"int", "str", "bool", "float", "str | None", "Source", "UnaryOp", "BinaryOp", "AssignOp"}
+    names = tuple(
+        f.name for f in fields(cls) if str(f.type) not in plain and not str(f.type).startswith("Literal[")
+    )
+    # Decorators stand before the thing they decorate, whatever the order of the dataclass fields.
+    names = tuple(sorted(names, key=lambda name: name != "decorators"))
+    _CHILD_FIELDS[cls] = names
+    return names
+
+
+def children(node: ast.Node) -> Iterator[ast.Node]:
+    """Direct children of a node."""
+    cls = type(node)
+    for name in _CHILD_FIELDS.get(cls) or _child_fields(cls):
+        value = getattr(node, name)
+        if value.__class__ is list:
+            for item in value:
+                if isinstance(item, ast.Node):
+                    yield item
+        elif isinstance(value, ast.Node):
+            yield value
+
+
+def walk(node: ast.Node) -> Iterator[ast.Node]:
+    """A node and everything below it, parents first; does not recurse."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(list(children(current))))
