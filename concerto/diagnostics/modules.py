@@ -31,7 +31,8 @@ class ModuleNotFound(Problem, code="E0501", title="module not found"):
 
 
 class NotExported(Problem, code="E0502", title="name not found in a module"):
-    """The module exists and has nothing of this name.
+    """The module exists and has nothing of this name. The message suggests what it has instead, if
+    something is near.
 
     ```concerto
     use shapes::aria;

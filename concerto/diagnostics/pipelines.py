@@ -6,7 +6,8 @@ from concerto.diagnostics.problem import Problem
 
 
 class StageWithoutType(Problem, code="E0430", title="stage without a return type"):
-    """Each stage of a pipeline says what it passes to the next.
+    """Each stage of a pipeline says by its return type what it passes to the next. If it can fail, that is
+    a Result, which the pipeline unwraps on the way.
 
     ```concerto
     pipeline Shout {

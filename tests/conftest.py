@@ -1,0 +1,27 @@
+"""Test programs are tests: pytest collects them as it does Python files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.suffix != ".conc" or not file_path.is_relative_to(PROGRAMS):
+        return None
+    # The harness imports the whole compiler, which a test of one part does not need.
+    from tests.harness.programs import ProgramFile
+
+    return ProgramFile.from_parent(parent, path=file_path)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests neither read nor fill the cache of the person who runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONCERTO_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

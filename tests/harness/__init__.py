@@ -1,0 +1,1 @@
+"""What the tests of this project share: programs with their expectations in comments."""
