@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 from concerto.vm.native import native
-from concerto.vm.values import NONE, Some, Value, failure
+from concerto.vm.values import NONE, Handle, Some, Value, failure
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRef:
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolRef(Handle):
     """A mention of a tool: the whole (`method` empty) or one method. `kind`: tool, mcp."""
 
     type_name: ClassVar[str] = "ToolRef"
@@ -23,12 +23,12 @@ class ToolRef:
     name: str
     method: str = ""
 
-    def __str__(self) -> str:
+    def to_text(self) -> str:
         return f"{self.name}::{self.method}" if self.method else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class AgentBuilder:
+@dataclass(frozen=True, slots=True, eq=False)
+class AgentBuilder(Handle):
     """An agent and what differs from its declaration in the executions made from here. A field of None, False
     or () changes nothing."""
 
@@ -49,18 +49,18 @@ class AgentBuilder:
     most_seconds: float | None = None
     system_prompt: str | None = None
 
-    def __str__(self) -> str:
+    def to_text(self) -> str:
         return self.agent
 
 
-@dataclass(frozen=True, slots=True)
-class AgentRef:
+@dataclass(frozen=True, slots=True, eq=False)
+class AgentRef(Handle):
     """A declared agent."""
 
     type_name: ClassVar[str] = "AgentRef"
     name: str
 
-    def __str__(self) -> str:
+    def to_text(self) -> str:
         return self.name
 
 

@@ -1,0 +1,149 @@
+"""Arguments that a model wrote: read, checked against the tool's JSON Schema, and made into values.
+
+A complaint is written for the model: it names the place, what was expected and what was found, so that the next
+attempt can be right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from concerto.diagnostics import suggest
+
+Json: TypeAlias = Any
+
+_MOST_COMPLAINTS = 5
+_WORDS = {
+    "integer": "an integer", "number": "a number", "string": "a string", "boolean": "true or false",
+    "array": "an array", "object": "an object", "null": "null",
+}  # fmt: skip
+
+
+class BadArguments(Exception):
+    """Arguments that do not fit; the text is for the model."""
+
+
+def read_arguments(text: str, schema: Json) -> dict[str, Json]:
+    """The arguments in a model's text, fitting the schema; raises BadArguments."""
+    arguments = _parse(text)
+    found = complaints(arguments, schema)
+    if found:
+        raise BadArguments("invalid arguments: " + "; ".join(found))
+    return arguments
+
+
+def complaints(value: Json, schema: Json, path: str = "") -> list[str]:
+    """What does not fit, the first few; empty if all fits."""
+    found: list[str] = []
+    for complaint in _complaints(value, schema, path, schema.get("$defs", {}) if isinstance(schema, dict) else {}):
+        found.append(complaint)
+        if len(found) == _MOST_COMPLAINTS:
+            break
+    return found
+
+
+def _parse(text: str) -> dict[str, Json]:
+    if not text.strip():
+        return {}
+    try:
+        arguments = json.loads(text)
+        if isinstance(arguments, str):  # Some models wrap the object in a string.
+            arguments = json.loads(arguments)
+    except json.JSONDecodeError as error:
+        raise BadArguments(f"the arguments are not JSON: {error.msg} at character {error.pos + 1}") from None
+    except (ValueError, RecursionError):
+        raise BadArguments("the arguments are not JSON that can be read") from None
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, dict):
+        raise BadArguments(f"the arguments must be a JSON object, found {_shown(arguments)}")
+    return arguments
+
+
+def _complaints(value: Json, schema: Json, path: str, defs: Mapping[str, Json]) -> Iterator[str]:
+    if not isinstance(schema, dict):
+        return
+    if "$ref" in schema:
+        schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
+    if "anyOf" in schema:
+        if not any(not complaints(value, {**option, "$defs": defs}, path) for option in schema["anyOf"]):
+            yield f"{_at(path)}: fits none of the allowed forms, found {_shown(value)}"
+        return
+    if "enum" in schema and not _among(value, schema["enum"]):
+        yield f"{_at(path)}: expected one of {', '.join(json.dumps(each) for each in schema['enum'])}, found {_shown(value)}"
+        return
+    kind = schema.get("type")
+    kinds = kind if isinstance(kind, list) else [kind]
+    if kind is not None and not any(_is(value, each) for each in kinds):
+        yield f"{_at(path)}: expected {' or '.join(_WORDS.get(each, each) for each in kinds)}, found {_shown(value)}"
+    elif isinstance(value, dict):
+        yield from _of_object(value, schema, path, defs)
+    elif isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from _complaints(item, schema["items"], f"{path}[{index}]", defs)
+
+
+def _of_object(value: dict[str, Json], schema: Json, path: str, defs: Mapping[str, Json]) -> Iterator[str]:
+    properties = schema.get("properties")
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield f"{_at(_join(path, name))}: required, but missing"
+    rest = schema.get("additionalProperties", properties is None)
+    for name, item in value.items():
+        if properties is not None and name in properties:
+            # null for an optional parameter is its absence.
+            if item is not None or name in schema.get("required", ()):
+                yield from _complaints(item, properties[name], _join(path, name), defs)
+        elif rest is False or rest is None:
+            yield _unknown(name, list(properties or ()), path)
+        elif isinstance(rest, dict):
+            yield from _complaints(item, rest, _join(path, name), defs)
+
+
+def _unknown(name: str, known: Sequence[str], path: str) -> str:
+    near = suggest(name, known)
+    hint = f"did you mean `{near}`?" if near else f"known are {', '.join(known)}" if known else "there are none"
+    return f"{_at(_join(path, name))}: no such parameter, {hint}"
+
+
+def _is(value: Json, kind: str) -> bool:
+    match kind:
+        case "integer":
+            return (isinstance(value, int) and not isinstance(value, bool)) or (
+                isinstance(value, float) and value.is_integer()
+            )
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "array":
+            return isinstance(value, list)
+        case "object":
+            return isinstance(value, dict)
+        case "null":
+            return value is None
+        case _:
+            return True
+
+
+def _among(value: Json, allowed: Sequence[Json]) -> bool:
+    return any(type(value) is type(each) and value == each for each in allowed)
+
+
+def _at(path: str) -> str:
+    return f"`{path}`" if path else "the value"
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _shown(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str | int | float | bool) or value is None:
+        return text if len(text) <= 60 else text[:57] + '…"'
+    return "an array" if isinstance(value, list) else "an object"

@@ -1,0 +1,95 @@
+"""What a program tells its host: prints, emits, and emits that wait for an answer.
+
+Emits are shown on the output (as text, or as JSON lines) and given to the listeners of their channel. A handler
+answers a channel; the last one registered wins.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from inspect import isawaitable
+from typing import Any, TypeAlias
+
+from concerto.vm.json_values import to_json
+from concerto.vm.operations import to_text
+from concerto.vm.values import ErrorValue, Raised, Value
+
+Json: TypeAlias = Any
+Listener: TypeAlias = Callable[[Json], Any]
+Handler: TypeAlias = Callable[[Json], Any]
+
+_RUNTIME_CHANNELS = ("agent:", "pipeline:")
+
+
+class Emits:
+    """The channels of one run. `kept` collects every emit if the run is a test's."""
+
+    def __init__(self, *, json_lines: bool, quiet: bool, handlers: Mapping[str, Handler], keep: bool = False) -> None:
+        self._json_lines = json_lines
+        self._quiet = quiet
+        self._handlers = dict(handlers)
+        self._listeners: dict[str, list[Listener]] = {}
+        self.kept: list[Value] | None = [] if keep else None
+
+    def print(self, text: str) -> None:
+        # Under --json the standard output belongs to the emits.
+        (sys.stderr if self._json_lines else sys.stdout).write(text)
+
+    def listen(self, channel: str, listener: Listener) -> None:
+        """Call `listener` with the payload of every emit on `channel`, of all emits as `{channel, payload}` for `*`."""
+        self._listeners.setdefault(channel, []).append(listener)
+
+    def handle(self, channel: str, handler: Handler) -> None:
+        self._handlers[channel] = handler
+
+    def handler(self, channel: str) -> Handler | None:
+        return self._handlers.get(channel)
+
+    def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
+        """An event of the runtime, made only if somebody sees it."""
+        if self._quiet and not self._listeners and self.kept is None:
+            return
+        self.emit(channel, make())
+
+    def emit(self, channel: str, payload: Value) -> None:
+        if self.kept is not None:
+            self.kept.append({"channel": channel, "payload": payload})
+        shown = not (self._quiet and channel.startswith(_RUNTIME_CHANNELS))
+        if shown and not self._json_lines:
+            sys.stdout.write(f"[emit:{channel}] {to_text(payload)}\n")
+        if not (shown and self._json_lines) and not self._listeners:
+            return
+        written = to_json(payload)
+        if shown and self._json_lines:
+            line = json.dumps({"channel": channel, "payload": written}, ensure_ascii=False)
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
+        for listener in self._listeners.get(channel, ()):
+            listener(written)
+        for listener in self._listeners.get("*", ()):
+            listener({"channel": channel, "payload": written})
+
+    async def ask(self, channel: str, payload: Json) -> Json:
+        """A handler's answer; an EmitError if there is no handler or it fails."""
+        handler = self._handlers.get(channel)
+        if handler is None:
+            raise Raised(ErrorValue("EmitError", f"nobody answers `{channel}`", "NoListener", channel=channel))
+        return await answer_of(handler, payload, channel)
+
+
+async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
+    """What a host's function answers; its exception becomes an EmitError with its text."""
+    try:
+        answer = handler(payload)
+        if isawaitable(answer):
+            answer = await answer
+    except TimeoutError as error:
+        raise Raised(ErrorValue("EmitError", str(error) or f"`{channel}` took too long", "Timeout", channel=channel)) from None
+    except Raised:
+        raise
+    except Exception as error:
+        message = f"the handler of `{channel}` failed: {error or type(error).__name__}"
+        raise Raised(ErrorValue("EmitError", message, "HandlerFailed", channel=channel)) from error
+    return answer

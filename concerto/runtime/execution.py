@@ -1,0 +1,86 @@
+"""One execution of an agent: what it was planned with, and how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from concerto.effects.meters import Meter
+from concerto.effects.policy import Policy
+from concerto.runtime.branches import Branch
+from concerto.runtime.connections import Connection
+from concerto.runtime.requests import Message, Reply, Request
+from concerto.runtime.toolbox import Toolbox
+from concerto.vm.values import Value
+
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that is settled before the first request. `request` has everything but messages and tools; its tool
+    choice holds for the first request only. `callable` are the names on the wire that may be called, None for all."""
+
+    agent: str
+    connection: Connection
+    request: Request
+    toolbox: Toolbox
+    callable: frozenset[str] | None
+    max_iterations: int
+    policy: Policy
+    meters: tuple[Meter, ...]
+    discovery: bool = False
+    on_tool_error: int | None = None
+    context: Value = None
+    data: Value = None
+    memory: Value = None
+
+
+@dataclass(slots=True)
+class CallRecord:
+    """A tool call as it went, for `Response.tool_calls`."""
+
+    id: str
+    name: str
+    tool: str
+    method: str
+    arguments: Json
+    result: Json = None
+    success: bool = False
+    latency_ms: int = 0
+
+
+@dataclass(slots=True)
+class Execution:
+    """The state of the loop."""
+
+    plan: Plan
+    branch: Branch
+    messages: list[Message]
+    toolbox: Toolbox
+    iteration: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = 0.0
+    calls: list[CallRecord] = field(default_factory=list)
+    injected: list[str] = field(default_factory=list)
+    unknown_in_a_row: int = 0
+    failures: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def request(self) -> Request:
+        """The next request: everything so far, and the tools of the moment."""
+        base = self.plan.request
+        first = self.iteration <= 1
+        return replace(
+            base,
+            messages=tuple(self.messages),
+            tools=() if base.tool_choice == "none" else self.toolbox.offers,
+            tool_choice=base.tool_choice if first else "auto",
+            forced_tool=base.forced_tool if first else "",
+        )
+
+    def count(self, reply: Reply) -> None:
+        self.tokens_in += reply.tokens_in
+        self.tokens_out += reply.tokens_out
+        if self.cost_usd is not None:
+            self.cost_usd = None if reply.cost_usd is None else self.cost_usd + reply.cost_usd

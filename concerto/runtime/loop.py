@@ -1,0 +1,245 @@
+"""The tool loop: ask the model, run the calls it wants, tell it the results, until it wants no more.
+
+`tool_loop` is the whole of it; what the steps do is below, in the order in which they are called. A call that goes
+wrong becomes a result for the model; only a decision to stop (`on_tool_error`, limits, budgets) leaves the loop.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.diagnostics import suggest
+from concerto.effects.kinds import ModelCall
+from concerto.runtime.arguments import BadArguments, read_arguments
+from concerto.runtime.branches import all_of
+from concerto.runtime.execution import CallRecord, Execution
+from concerto.runtime.failures import AgentKind, RequiresAction, agent_failure, message_of, tool_error
+from concerto.runtime.hooks import Action, ask_hook
+from concerto.runtime.requests import Message, Reply, ToolCallRequest
+from concerto.runtime.toolbox import BoundTool
+from concerto.runtime.tools import CallContext
+from concerto.vm.json_values import to_json
+from concerto.vm.values import ErrorValue, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run import Run
+
+Json: TypeAlias = Any
+
+_CALLS_AT_ONCE = 32
+_UNKNOWN_IN_A_ROW = 3
+_SAME_FAILURES_TOLD = 2
+_SAME_FAILURES = 5
+_NEAREST = 5
+
+
+async def tool_loop(run: Run, work: Execution) -> Reply:
+    """The reply that ends the execution. All messages so far are on an error that leaves."""
+    plan = work.plan
+    while True:
+        work.iteration += 1
+        run.tell("agent:iteration", lambda: {"agent": plan.agent, "iteration": work.iteration, "tools": len(work.toolbox.offers)})
+        reply = await _ask(run, work)
+        work.messages.append(reply.message)
+        calls = reply.message.calls
+        if not calls:
+            return reply
+        if work.iteration >= plan.max_iterations:
+            raise agent_failure(
+                f"`{plan.agent}` still calls tools after {plan.max_iterations} requests, the most it may make",
+                AgentKind.MAX_ITERATIONS,
+                agent=plan.agent,
+            )
+        values = await _run_calls(run, work, calls)
+        for call, value in zip(calls, values, strict=True):
+            run.injections.consider(work, call, value)
+
+
+async def _ask(run: Run, work: Execution) -> Reply:
+    plan = work.plan
+    call = ModelCall(plan.agent, plan.connection.name, work.request(), plan.policy, plan.meters)
+    reply: Reply = await run.pass_gate(call, work.branch)
+    work.count(reply)
+    return _with_ids(reply, work.iteration)
+
+
+def _with_ids(reply: Reply, iteration: int) -> Reply:
+    """The reply with an id for every call, all different: results are told apart by them."""
+    seen: set[str] = set()
+    calls = []
+    for index, call in enumerate(reply.message.calls):
+        if not call.id or call.id in seen:
+            call = replace(call, id=f"call_{iteration}_{index}")
+        seen.add(call.id)
+        calls.append(call)
+    if all(new is old for new, old in zip(calls, reply.message.calls, strict=True)):
+        return reply
+    return replace(reply, message=replace(reply.message, calls=tuple(calls)))
+
+
+async def _run_calls(run: Run, work: Execution, calls: tuple[ToolCallRequest, ...]) -> list[Value]:
+    """Run the calls of one reply and append their results in the order asked. The values, None for failures."""
+    limit = _CALLS_AT_ONCE if work.plan.request.parallel_tool_calls else 1
+    branches = [work.branch.child() for _ in calls]
+    outcomes = await all_of(
+        [partial(_run_call, run, work, call, branch) for call, branch in zip(calls, branches, strict=True)], limit
+    )
+    pending = [outcome.asked for outcome in outcomes if isinstance(outcome, Pending)]
+    if pending:
+        raise RequiresAction(pending)
+    for outcome in outcomes:
+        work.messages.append(outcome.message)
+        work.calls.append(outcome.record)
+    _watch(work, outcomes)
+    return [outcome.value for outcome in outcomes]
+
+
+class Outcome:
+    """A call that was run: what the model is told, what is recorded, and the value if it went well."""
+
+    __slots__ = ("kind", "message", "record", "value")
+
+    def __init__(self, message: Message, record: CallRecord, value: Value, kind: str) -> None:
+        self.message = message
+        self.record = record
+        self.value = value
+        self.kind = kind
+
+
+class Pending:
+    """A call that somebody outside has to execute."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, asked: dict[str, Value]) -> None:
+        self.asked = asked
+
+
+async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: Any) -> Outcome | Pending:
+    plan = work.plan
+    tool = work.toolbox.tools.get(call.name)
+    record = CallRecord(call.id, call.name, tool.tool if tool else "", tool.method if tool else "", call.arguments)
+    caller = CallContext(branch, plan.agent, call.id, work.iteration, plan.context, plan.data, plan.memory)
+    title = tool.title if tool else call.name
+    run.tell("agent:tool_call", lambda: {"agent": plan.agent, "tool": title, "id": call.id, "arguments": record.arguments})
+    begun = perf_counter()
+    value: Value = None
+    kind = ""
+    try:
+        value = await _attempts(run, work, call, tool, caller, record)
+        record.result = to_json(value)
+        record.success = True
+        content = value if isinstance(value, str) else _json(record.result)
+    except RequiresAction as action:
+        return Pending(action.calls[0])
+    except Raised as raised:
+        error = raised.value
+        kind = error.kind if isinstance(error, ErrorValue) else "Error"
+        record.result = {"error": message_of(error), "kind": kind}
+        content = _json(record.result)
+    record.latency_ms = int((perf_counter() - begun) * 1000)
+    run.tell("agent:tool_result", lambda: {"agent": plan.agent, "tool": title, "success": record.success, "ms": record.latency_ms})
+    message = Message("tool", content, call_id=call.id, name=call.name, failed=not record.success)
+    return Outcome(message, record, value, kind)
+
+
+async def _attempts(
+    run: Run, work: Execution, call: ToolCallRequest, tool: BoundTool | None, caller: CallContext, record: CallRecord
+) -> Value:
+    """The value of a call, with as many more tries as the agent's `on_tool_error` wants."""
+    retries = 0
+    while True:
+        try:
+            return await _attempt(work, call, tool, caller, record)
+        except Raised as raised:
+            if work.plan.on_tool_error is None:
+                raise
+            error = _as_tool_error(raised.value, call, tool)
+            action = await ask_hook(run, work, tool.tool if tool else call.name, error)
+            if action.kind is Action.FAIL:
+                raise _fatal(work, error) from None
+            if action.kind is Action.REPORT or retries >= action.retries:
+                raise
+            retries += 1
+
+
+async def _attempt(
+    work: Execution, call: ToolCallRequest, tool: BoundTool | None, caller: CallContext, record: CallRecord
+) -> Value:
+    if tool is None:
+        raise Raised(tool_error(_unknown(work, call.name), "ToolNotFound", call.name))
+    allowed = work.plan.callable
+    if allowed is not None and call.name not in allowed and call.name not in work.injected:
+        raise Raised(tool_error(f"`{call.name}` is shown for context only and may not be called", "Forbidden", tool.tool, tool.method))
+    try:
+        record.arguments = arguments = read_arguments(call.arguments, tool.offer.parameters)
+    except BadArguments as bad:
+        raise Raised(tool_error(str(bad), "InvalidArguments", tool.tool, tool.method)) from None
+    return await tool.perform(caller, arguments)
+
+
+def _unknown(work: Execution, name: str) -> str:
+    names = list(work.toolbox.tools)
+    near = suggest(name, names)
+    if near:
+        return f"there is no tool `{name}`, did you mean `{near}`?"
+    if not names:
+        return f"there is no tool `{name}`; no tools are available"
+    return f"there is no tool `{name}`; available are {', '.join(sorted(names)[:_NEAREST])}"
+
+
+def _as_tool_error(error: Value, call: ToolCallRequest, tool: BoundTool | None) -> ErrorValue:
+    if isinstance(error, ErrorValue) and error.type_name == "ToolError":
+        error.fields.setdefault("tool", tool.tool if tool else call.name)
+        error.fields["method"] = error.fields.get("method") or (tool.method if tool else "")
+        return error
+    kind = error.kind if isinstance(error, ErrorValue) else "Error"
+    return tool_error(message_of(error), kind, tool.tool if tool else call.name, tool.method if tool else "")
+
+
+class FatalToolError(Exception):
+    """`on_tool_error` said Fail: the execution ends with the AgentError in `raised`."""
+
+    def __init__(self, raised: Raised) -> None:
+        super().__init__(raised)
+        self.raised = raised
+
+
+def _fatal(work: Execution, error: ErrorValue) -> FatalToolError:
+    tool = error.fields.get("tool", "")
+    return FatalToolError(agent_failure(f"tool `{tool}` failed: {error.message}", AgentKind.TOOL_FAILED, agent=work.plan.agent))
+
+
+def _watch(work: Execution, outcomes: list[Outcome]) -> None:
+    """Stop what leads nowhere: names that do not exist, or the same failing call again and again."""
+    agent = work.plan.agent
+    for place, outcome in enumerate(outcomes):
+        record = outcome.record
+        work.unknown_in_a_row = work.unknown_in_a_row + 1 if outcome.kind == "ToolNotFound" else 0
+        if work.unknown_in_a_row >= _UNKNOWN_IN_A_ROW:
+            raise agent_failure(
+                f"`{agent}` called tools that do not exist {_UNKNOWN_IN_A_ROW} times in a row, last `{record.name}`",
+                AgentKind.TOOL_NOT_FOUND,
+                agent=agent,
+            )
+        if record.success:
+            continue
+        key = (record.name, _json(record.arguments))
+        count = work.failures[key] = work.failures.get(key, 0) + 1
+        if count >= _SAME_FAILURES:
+            raise agent_failure(
+                f"`{agent}` repeated the failing call of `{record.name}` {count} times: {outcome.message.text}",
+                AgentKind.REPEATED_FAILURE,
+                agent=agent,
+            )
+        if count >= _SAME_FAILURES_TOLD:
+            told = {**record.result, "note": f"this same call has now failed {count} times; do something else"}
+            work.messages[place - len(outcomes)] = replace(outcome.message, text=_json(told))
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)

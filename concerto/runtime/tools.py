@@ -1,0 +1,214 @@
+"""The tools of a run: their state, their calls from code and from models.
+
+Both ways go through the gate as one ToolCall (or HostCall) effect, so permissions and decorators hold for both. A
+tool's state is made at its first use and lives as long as the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.effects.kinds import HostCall, ToolCall
+from concerto.effects.policy import NO_POLICY, Policy, policy_from
+from concerto.ir.module import MethodDef, Tool, ToolUse
+from concerto.natives.agentbuilder import ToolRef
+from concerto.runtime.branches import Branch, current_branch, drive
+from concerto.runtime.contexts import tool_context
+from concerto.runtime.failures import AgentKind, agent_failure, tool_failure
+from concerto.runtime.requests import ToolOffer
+from concerto.runtime.toolbox import BoundTool, wire_name
+from concerto.vm.json_values import BadValue, from_json, to_json
+from concerto.vm.values import NONE, Err, Ok, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run import Run
+
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """Who calls: an execution of an agent, or code (`agent` empty). Shown to tools as their ToolContext."""
+
+    branch: Branch
+    agent: str = ""
+    call_id: str = ""
+    iteration: int = 0
+    context: Value = None
+    data: Value = None
+    memory: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A method with what is derived from its declaration once."""
+
+    owner: Tool
+    method: MethodDef
+    schema: Json
+    policy: Policy
+
+
+class Tools:
+    """The declared tools of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._states: dict[str, Value] = {}
+        self._declared: dict[tuple[str, str], Declared] = {}
+        self._tools = {tool.name: tool for tool in run.module.tools}
+        for tool in run.module.tools:
+            schemas = {entry["method_name"]: entry for entry in tool.tool_schemas}
+            for method in tool.methods:
+                if method.public:
+                    schema = schemas.get(f"{tool.name}::{method.name}")
+                    policy = policy_from(method.decorators)
+                    self._declared[tool.name, method.name] = Declared(tool, method, schema, policy)
+
+    def call_from_code(self, tool: str, method: str, arguments: Sequence[Value]) -> Value:
+        """A direct call: the method's value, a Result if it is declared so. Runs in the caller's strand."""
+        declared = self._declared[tool, method]
+        branch = current_branch()
+        caller = CallContext(branch)
+        values = _with_context(declared.method, arguments, lambda: tool_context(self._run.machine, caller))
+        written = [to_json(value) for value in arguments] if declared.policy is not NO_POLICY else ()
+        if declared.method.function is None:
+            effect: ToolCall | HostCall = self._host_call(declared, dict(zip(_names(declared.method), map(to_json, arguments), strict=False)))
+        elif declared.policy is NO_POLICY:
+            body = partial(self._in_place, declared, values)
+            effect = ToolCall(tool, method, written, body)
+        else:
+            body = partial(self._in_strand, declared, values, branch.child())
+            effect = ToolCall(tool, method, written, body, policy=declared.policy)
+        try:
+            value = self._run.perform(effect)
+        except Raised as raised:
+            if not self._gives_result(declared.method):
+                raise
+            return Err(raised.value)
+        if declared.method.function is None:
+            value = self._converted(declared, value)
+        return Ok(value) if self._gives_result(declared.method) else value
+
+    def bound(self, use: ToolUse | ToolRef) -> list[BoundTool]:
+        """The permitted methods that a mention of a tool stands for, in declared order."""
+        tool = self._tools.get(use.name)
+        if tool is None:
+            raise agent_failure(f"there is no tool `{use.name}`", AgentKind.BAD_TOOLS)
+        return [
+            self._bound(self._declared[tool.name, method.name])
+            for method in tool.methods
+            if method.public
+            and use.method in ("", method.name)
+            and self._run.permissions.allows(tool.name, method.name)
+        ]
+
+    def knows(self, name: str) -> bool:
+        return name in self._tools
+
+    def _bound(self, declared: Declared) -> BoundTool:
+        name = wire_name(declared.owner.name, declared.method.name)
+        offer = ToolOffer(name, declared.schema["description"], declared.schema["parameters"])
+        return BoundTool(offer, declared.owner.name, declared.method.name, partial(self._call_from_model, declared))
+
+    async def _call_from_model(self, declared: Declared, caller: CallContext, given: dict[str, Json]) -> Value:
+        if declared.method.function is None:
+            effect = self._host_call(declared, given, caller.call_id)
+            return self._converted(declared, await self._run.pass_gate(effect, caller.branch))
+        values = self._values(declared, caller, given)
+        body = partial(self._in_strand, declared, values, caller.branch)
+        call = ToolCall(
+            declared.owner.name, declared.method.name, (given,), body, origin="model", policy=declared.policy
+        )
+        return await self._run.pass_gate(call, caller.branch)
+
+    def _values(self, declared: Declared, caller: CallContext, given: Mapping[str, Json]) -> list[Value]:
+        """A model's arguments, which fit the schema, as values in declared order."""
+        machine = self._run.machine
+        values: list[Value] = []
+        for parameter in declared.method.parameters:
+            if parameter.context:
+                values.append(tool_context(machine, caller))
+            elif given.get(parameter.name) is not None:
+                values.append(self._value(declared, parameter.name, given[parameter.name], parameter.type))
+            elif parameter.has_default:
+                values.append(from_json(machine, parameter.default, parameter.type))
+            elif parameter.name in given:
+                values.append(self._value(declared, parameter.name, None, parameter.type))
+            else:
+                values.append(NONE)
+        return values
+
+    def _value(self, declared: Declared, name: str, given: Json, type_index: int) -> Value:
+        try:
+            return from_json(self._run.machine, given, type_index)
+        except BadValue as bad:
+            message = f"invalid arguments: `{name}`: {bad}"
+            raise tool_failure(message, "InvalidArguments", declared.owner.name, declared.method.name) from None
+
+    def _host_call(self, declared: Declared, given: Mapping[str, Json], call_id: str = "") -> HostCall:
+        return HostCall(declared.owner.name, declared.method.name, given, call_id, declared.policy)
+
+    def _converted(self, declared: Declared, answer: Json) -> Value:
+        """A host's answer as the method's declared type (that of Ok, if it gives a Result)."""
+        result = declared.method.result
+        definition = self._run.module.types[result]
+        if definition.kind == "result":
+            result = definition.items[0]
+        try:
+            return from_json(self._run.machine, answer, result)
+        except BadValue as bad:
+            message = f"the result of `{declared.owner.name}::{declared.method.name}` is not what it declares: {bad}"
+            raise tool_failure(message, "InvalidResult", declared.owner.name, declared.method.name) from None
+
+    async def _in_place(self, declared: Declared, values: list[Value]) -> Value:
+        return self._execute(declared, values)
+
+    async def _in_strand(self, declared: Declared, values: list[Value], branch: Branch) -> Value:
+        return await drive(branch, lambda: self._execute(declared, values))
+
+    def _execute(self, declared: Declared, values: list[Value]) -> Value:
+        """Run the method's body: its Ok value, or its plain one; an Err is raised."""
+        function = declared.method.function
+        assert function is not None
+        machine = self._run.machine
+        if not declared.method.takes_self:
+            value = machine.call(function, values)
+        else:
+            state = self._state(declared.owner)
+            value = machine.call(function, [state, *values])
+            if self._run.module.functions[function].inout:
+                value, self._states[declared.owner.name] = value
+        return unwrapped(value)
+
+    def _state(self, tool: Tool) -> Value:
+        if tool.name not in self._states:
+            self._states[tool.name] = self._run.machine.call(tool.init, [])
+        return self._states[tool.name]
+
+    def _gives_result(self, method: MethodDef) -> bool:
+        return self._run.module.types[method.result].kind == "result"
+
+
+def unwrapped(value: Value) -> Value:
+    """The value in Ok or without a Result; the error in Err is raised."""
+    if isinstance(value, Ok):
+        return value.value
+    if isinstance(value, Err):
+        raise Raised(value.value)
+    return value
+
+
+def _with_context(method: MethodDef, arguments: Sequence[Value], make: Callable[[], Value]) -> list[Value]:
+    """The arguments of a direct call, with the ToolContext that a caller cannot give."""
+    rest = iter(arguments)
+    return [make() if parameter.context else next(rest) for parameter in method.parameters]
+
+
+def _names(method: MethodDef) -> list[str]:
+    return [parameter.name for parameter in method.parameters if not parameter.context]
+
+
