@@ -22,8 +22,14 @@ class Host(Protocol):
     def print(self, text: str) -> None:
         """Write to the program's output, as is."""
 
+    def log(self, level: str, text: str) -> None:
+        """Write a line to the error stream; level is debug, info, warn or error."""
+
     def emit(self, channel: str, payload: Value) -> None:
         """Fire and forget."""
+
+    def emitted(self) -> list[Value]:
+        """What the running test has emitted, oldest first: maps of `channel` and `payload`."""
 
     def emit_await(self, channel: str, payload: Value) -> Value:
         """Ok(value) or Err(EmitError)."""
