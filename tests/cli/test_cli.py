@@ -1,0 +1,333 @@
+"""The commands as processes: output, exit statuses, and what bad input gets."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HELLO = 'fn main() {\n    println("hello");\n}\n'
+WRONG = 'fn main() {\n    let n: Int = "three";\n    println(n);\n}\n'
+
+
+def command(name: str, *arguments: str) -> list[str]:
+    code = f"import sys; sys.argv[0] = {name!r}; from concerto.cli.entry import {name}; {name}()"
+    return [sys.executable, "-c", code, *arguments]
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+
+
+def run(name: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(name, *arguments),
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def hello(tmp_path: Path) -> Path:
+    (tmp_path / "main.conc").write_text(HELLO)
+    return tmp_path
+
+
+def one_line(result: subprocess.CompletedProcess[str], text: str, status: int = 2) -> None:
+    assert (result.stdout, result.returncode) == ("", status)
+    assert result.stderr.startswith("error: "), result.stderr
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert text in result.stderr
+
+
+# --- run ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["main.conc", "."])
+def test_run(hello: Path, target: str) -> None:
+    for _ in range(2):  # compiled, then from the cache
+        result = run("concerto", "run", target, cwd=hello)
+        assert (result.stdout, result.stderr, result.returncode) == ("hello\n", "", 0)
+
+
+def test_run_sees_a_changed_file(hello: Path) -> None:
+    run("concerto", "run", "main.conc", cwd=hello)
+    (hello / "main.conc").write_text(HELLO.replace("hello", "good morning"))
+    assert run("concerto", "run", "main.conc", cwd=hello).stdout == "good morning\n"
+
+
+def test_run_sees_a_changed_module(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text("use words::word;\nfn main() { println(word()); }\n")
+    (tmp_path / "words.conc").write_text('pub fn word() -> String { "one" }\n')
+    assert run("concerto", "run", "main.conc", cwd=tmp_path).stdout == "one\n"
+    (tmp_path / "words.conc").write_text('pub fn word() -> String { "two" }\n')
+    assert run("concerto", "run", "main.conc", cwd=tmp_path).stdout == "two\n"
+
+
+def test_a_damaged_cache_is_no_harm(hello: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("CONCERTO_CACHE", str(cache))
+    run("concerto", "run", "main.conc", cwd=hello)
+    entries = list(cache.iterdir())
+    assert entries
+    for entry in entries:
+        entry.write_bytes(entry.read_bytes()[:-20])
+    assert run("concerto", "run", "main.conc", cwd=hello).stdout == "hello\n"
+
+
+def test_a_failing_program_has_status_1(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text('fn main() -> Result<Nil, String> {\n    Err("no luck")\n}\n')
+    result = run("concerto", "run", "main.conc", cwd=tmp_path)
+    assert (result.stdout, result.returncode) == ("", 1)
+    assert "no luck" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_errors_have_status_2_and_warnings_do_not_hinder(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(WRONG)
+    result = run("concerto", "run", "main.conc", cwd=tmp_path)
+    assert (result.stdout, result.returncode) == ("", 2)
+    assert result.stderr.startswith("error[E0301]: expected `Int`, found `String`\n  ┌─ main.conc:2:18\n")
+    (tmp_path / "main.conc").write_text('fn main() {\n    let n = 3;\n    println("ok");\n}\n')
+    for _ in range(2):  # the cache remembers warnings
+        result = run("concerto", "run", "main.conc", cwd=tmp_path)
+        assert (result.stdout, result.returncode) == ("ok\n", 0)
+        assert "warning[W0001]" in result.stderr
+
+
+def test_a_program_needs_a_main(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text("pub fn helper() -> Int { 1 }\n")
+    result = run("concerto", "run", "main.conc", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error[E0110]")
+    assert run("concertoc", "build", "main.conc", cwd=tmp_path).returncode == 0
+    result = run("concerto", "run", "main.conc-ir", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error[E0110]")
+
+
+def test_targets_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "notes.txt").write_text("x")
+    one_line(run("concerto", "run", "nowhere.conc", cwd=tmp_path), "there is no file `nowhere.conc`")
+    one_line(run("concerto", "run", "empty", cwd=tmp_path), "no `main.conc`")
+    one_line(run("concerto", "run", "notes.txt", cwd=tmp_path), "neither a program")
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not bind here")
+def test_an_unreadable_file(hello: Path) -> None:
+    (hello / "main.conc").chmod(0)
+    one_line(run("concerto", "run", "main.conc", cwd=hello), "cannot read `main.conc`: permission denied")
+
+
+def test_a_broken_manifest_stops_the_run(hello: Path) -> None:
+    (hello / "Concerto.toml").write_text("[project]\nnmae = 'x'\n")
+    result = run("concerto", "run", "main.conc", cwd=hello)
+    assert (result.stdout, result.returncode) == ("", 2)
+    assert result.stderr.startswith("error[E0505]: unknown key `nmae` in `[project]`")
+
+
+def test_the_entry_of_a_project(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "start.conc").write_text(HELLO)
+    (tmp_path / "Concerto.toml").write_text('[project]\nentry = "app/start.conc"\n')
+    assert run("concerto", "run", ".", cwd=tmp_path).stdout == "hello\n"
+    (tmp_path / "Concerto.toml").write_text('[project]\nentry = "app/gone.conc"\n')
+    one_line(run("concerto", "run", ".", cwd=tmp_path), "`app/gone.conc`")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_interrupted_in_a_loop(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text('fn main() {\n    println("on");\n    loop {}\n}\n')
+    process = subprocess.Popen(
+        [*command("concerto", "run", "main.conc")],
+        cwd=tmp_path,
+        env=environment() | {"PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=10)
+    assert (process.returncode, stderr) == (130, "error: interrupted\n")
+
+
+def test_a_reader_that_leaves(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(
+        "fn main() {\n    for i in 0..100000 {\n        println(i);\n    }\n}\n"
+    )
+    process = subprocess.Popen(
+        command("concerto", "run", "main.conc"),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=30) == 1
+
+
+# --- build --------------------------------------------------------------------------------------
+
+
+def test_build_writes_beside_the_source_and_runs(hello: Path) -> None:
+    result = run("concertoc", "build", "main.conc", cwd=hello)
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+    assert run("concerto", "run", "main.conc-ir", cwd=hello).stdout == "hello\n"
+    assert sorted(path.name for path in hello.iterdir()) == ["main.conc", "main.conc-ir"]
+
+
+def test_build_gives_the_same_bytes(hello: Path) -> None:
+    first = run("concertoc", "build", "main.conc", "-o", "-", cwd=hello).stdout
+    assert first == run("concertoc", "build", ".", "-o", "-", cwd=hello).stdout
+    assert json.loads(first)["module"]
+
+
+def test_build_writes_nothing_for_a_wrong_program(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(WRONG)
+    result = run("concertoc", "build", "main.conc", cwd=tmp_path)
+    assert result.returncode == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["main.conc"]
+
+
+def test_build_that_cannot_write(hello: Path) -> None:
+    result = run("concertoc", "build", "main.conc", "-o", "no/such/folder.conc-ir", cwd=hello)
+    one_line(result, "cannot write `no/such/folder.conc-ir`: no such file or directory")
+    assert [path.name for path in hello.iterdir()] == ["main.conc"]
+
+
+def test_build_of_schemas_and_trees(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(
+        'tool T {\n    description: "t",\n    @describe("d")\n    pub fn m() -> Int { 1 }\n}\n'
+    )
+    assert run("concertoc", "build", "main.conc", "--emit", "ast,schemas", cwd=tmp_path).returncode == 0
+    schemas = json.loads((tmp_path / "main.schemas.json").read_text())
+    assert [schema["method_name"] for schema in schemas] == ["T::m"]
+    assert "ToolDecl" in (tmp_path / "main.ast").read_text()
+    result = run("concertoc", "build", "main.conc", "--emit", "asm", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "'asm' is none of ir, ast, schemas" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b'{"version": 99}', b"\xff\xfe", b'{"module": 1}', b"null"]
+)
+def test_broken_ir_is_one_line(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x.conc-ir").write_bytes(data)
+    result = run("concerto", "run", "x.conc-ir", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error[E060")
+    assert result.stderr.count("error[") == 1
+    assert "Traceback" not in result.stderr
+
+
+# --- check, explain, dis, fmt -------------------------------------------------------------------
+
+
+def test_check_reports_for_tools(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(WRONG)
+    result = run("concertoc", "check", "main.conc", "--format", "json", cwd=tmp_path)
+    assert (result.stderr, result.returncode) == ("", 2)
+    (diagnostic,) = json.loads(result.stdout)["diagnostics"]
+    assert diagnostic["code"] == "E0301"
+    assert (diagnostic["file"], diagnostic["line"], diagnostic["column"]) == ("main.conc", 2, 18)
+    sarif = json.loads(run("concertoc", "check", "main.conc", "--format", "sarif", cwd=tmp_path).stdout)
+    assert sarif["version"] == "2.1.0"
+    github = run("concertoc", "check", "main.conc", "--format", "github", cwd=tmp_path).stdout
+    assert github.startswith("::error file=main.conc,line=2,")
+
+
+def test_check_of_a_right_program_is_silent(hello: Path) -> None:
+    result = run("concertoc", "check", "main.conc", cwd=hello)
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+
+
+@pytest.mark.parametrize("data", [b"fn main() { \x00 }", b"\xff", b"\xed\xa0\x80", b"fn", b'"', b"{{{{", b""])
+def test_hostile_sources_get_diagnostics(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "main.conc").write_bytes(data)
+    result = run("concerto", "run", "main.conc", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error[E0")
+    assert "Traceback" not in result.stderr
+
+
+def test_explain(tmp_path: Path) -> None:
+    page = run("concertoc", "explain", "e0301", cwd=tmp_path)
+    assert page.returncode == 0
+    assert page.stdout.startswith("E0301: type mismatch\n\n")
+    assert "Wrong:\n\n    fn main()" in page.stdout
+    assert "Right:\n\n    fn main()" in page.stdout
+    assert "E0402  public tool method" in run("concertoc", "explain", cwd=tmp_path).stdout
+    one_line(run("concertoc", "explain", "E0311", cwd=tmp_path), "there is no code `E0311`; did you mean `E0")
+
+
+def test_dis_shows_source_and_compiled_alike(hello: Path) -> None:
+    run("concertoc", "build", "main.conc", cwd=hello)
+    source, compiled = (run("concertoc", "dis", name, cwd=hello) for name in ("main.conc", "main.conc-ir"))
+    assert source.returncode == compiled.returncode == 0
+    assert "main" in source.stdout
+    assert source.stdout == compiled.stdout
+
+
+def test_fmt(tmp_path: Path) -> None:
+    path = tmp_path / "main.conc"
+    path.write_text('fn main( ){println( "hello" );}')
+    check = run("concertoc", "fmt", "--check", "main.conc", cwd=tmp_path)
+    assert (check.returncode, check.stderr) == (1, "would change main.conc\n")
+    assert run("concertoc", "fmt", ".", cwd=tmp_path).returncode == 0
+    assert path.read_text() == HELLO
+    assert run("concertoc", "fmt", "--check", "main.conc", cwd=tmp_path).returncode == 0
+    path.write_text("fn main( {")
+    assert run("concertoc", "fmt", "main.conc", cwd=tmp_path).returncode == 2
+    assert path.read_text() == "fn main( {"
+
+
+def test_usage(tmp_path: Path) -> None:
+    for name in ("concerto", "concertoc"):
+        assert run(name, "--version", cwd=tmp_path).stdout.startswith(name)
+        assert "Usage:" in run(name, "--help", cwd=tmp_path).stdout
+        wrong = run(name, "nonsense", cwd=tmp_path)
+        assert wrong.returncode == 2
+        assert "nonsense" in wrong.stderr
+
+
+# --- what a start costs -------------------------------------------------------------------------
+
+HEAVY = {"lark", "rich", "pydantic", "httpx2", "mcp", "asyncio", "click", "platformdirs"}
+
+
+def test_a_cached_run_imports_nothing_heavy(hello: Path) -> None:
+    code = (
+        "import sys\nfrom concerto.cli.entry import run_concerto\n"
+        "status = run_concerto(['run', 'main.conc'])\n"
+        f"print(status, sorted({HEAVY!r} & set(sys.modules)))\n"
+    )
+    for expected in (None, "hello\n0 []\n"):
+        result = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=hello,
+            env=environment(),
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+        assert expected is None or result.stdout == expected
