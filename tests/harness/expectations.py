@@ -60,11 +60,18 @@ class Expectations:
     def errors(self) -> bool:
         return any(problem.code.startswith("E") for problem in self.problems)
 
+    @property
+    def wants_main(self) -> bool:
+        """A file that only announces warnings need not be a program that runs."""
+        said = self.output or self.stderr or self.status is not None
+        return bool(said) or any(problem.code == "E0110" for problem in self.problems)
+
 
 def read_expectations(text: str) -> Expectations:
     """Splits a test file into its program's files and gathers what is announced in them."""
     found = Expectations()
-    name, lines = MAIN, []
+    name = MAIN
+    lines: list[str] = []
     for line in text.splitlines():
         start = _FILE.match(line)
         if start:

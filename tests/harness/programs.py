@@ -26,7 +26,7 @@ class ProgramFile(pytest.File):
         except BadExpectation as mistake:
             raise self.CollectError(f"{self.path}: {mistake}") from None
         yield CompileItem.from_parent(self, name="compiles", expected=expected)
-        if not expected.errors:
+        if expected.wants_main and not expected.errors:
             for tier in TIERS:
                 yield RunItem.from_parent(self, name=tier, expected=expected, tier=tier)
 
@@ -52,7 +52,8 @@ class CompileItem(ProgramItem):
         if self.expected.empty:
             raise Unexpected(f"{self.path.name} expects nothing: it proves nothing")
         with tempfile.TemporaryDirectory() as folder:
-            _, problems = compile_program(self.expected.files, Path(folder), to_run=True)
+            wants_main = self.expected.wants_main
+            _, problems = compile_program(self.expected.files, Path(folder), to_run=wants_main)
         compare_problems(self.expected, problems)
 
 
