@@ -1,0 +1,253 @@
+"""Declarations and their members."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from concerto.syntax import ast
+from concerto.syntax.building.base import BuilderBase, Children, ident
+from concerto.syntax.tokens import Token
+
+_Declaration = TypeVar("_Declaration", bound=ast.ItemBase)
+
+
+class MemberRules(BuilderBase):
+    """Functions, fields and what else stands inside declarations."""
+
+    def decorator(self, c: Children) -> ast.Decorator:
+        return ast.Decorator(c[0].start, c[1].end, ident(c[1]), [])
+
+    def decorator_call(self, c: Children) -> ast.Decorator:
+        return ast.Decorator(c[0].start, c[-1].end, ident(c[1]), c[3])
+
+    def function(self, c: Children) -> ast.FnDecl:
+        return self._function(c, False)
+
+    def async_function(self, c: Children) -> ast.FnDecl:
+        declaration = self._function(c[1:], True)
+        declaration.start = c[0].start
+        return declaration
+
+    def _function(self, c: Children, is_async: bool) -> ast.FnDecl:
+        word, name, generics, parameters, result, body = c
+        block = None if isinstance(body, Token) else body
+        return ast.FnDecl(
+            word.start, body.end, ident(name), generics, parameters, result, block, is_async
+        )  # fmt: skip
+
+    def parameters(self, c: Children) -> list[ast.Parameter]:
+        return [parameter for parameter in c[1] if parameter is not None]
+
+    def parameter(self, c: Children) -> ast.Parameter:
+        attributes, name, _, type_expr, default = c
+        start = attributes[0].start if attributes else name.start
+        end = default.end if default else type_expr.end
+        return ast.Parameter(start, end, attributes, ident(name), False, type_expr, default)
+
+    def self_parameter(self, c: Children) -> ast.Parameter:
+        name: Token = c[-1]
+        return ast.Parameter(c[0].start, name.end, [], ident(name), len(c) > 1, None, None)
+
+    def error_parameter(self, c: Children) -> None:
+        return None
+
+    def field(self, c: Children) -> ast.FieldDecl:
+        attributes, public, name, optional, _, type_expr, default = c
+        end = default.end if default else type_expr.end
+        declaration = ast.FieldDecl(
+            name.start, end, ident(name), type_expr, default, optional is not None
+        )  # fmt: skip
+        return self.dressed(declaration, attributes, public)
+
+    def variant(self, c: Children) -> ast.VariantDecl:
+        return self._variant(c, None, None)
+
+    def tuple_variant(self, c: Children) -> ast.VariantDecl:
+        return self._variant(c, c[2], None)
+
+    def struct_variant(self, c: Children) -> ast.VariantDecl:
+        return self._variant(c, None, c[2])
+
+    def _variant(
+        self, c: Children, types: list[ast.TypeExpr] | None, fields: list[ast.FieldDecl] | None
+    ) -> ast.VariantDecl:
+        start = c[0].start
+        return ast.VariantDecl(start, c[-1].end, ident(c[0]), types, fields, self.take_docs(start))
+
+    def method(self, c: Children) -> ast.FnDecl:
+        attributes, public, function = c
+        return self.dressed(function, attributes, public)
+
+    def error_method(self, c: Children) -> None:
+        return None
+
+    error_stage = error_method
+
+    def setting(self, c: Children) -> ast.Setting:
+        return ast.Setting(c[0].start, c[2].end, ident(c[0]), c[2])
+
+    def tool_setting(self, c: Children) -> ast.Setting:
+        _, _, name, _, _, value = c
+        return ast.Setting(name.start, value.end, ident(name), value)
+
+    def mcp_function(self, c: Children) -> ast.FnDecl:
+        return self.dressed(self._function(c[2:], False), c[0], c[1])
+
+    def stage(self, c: Children) -> ast.StageDecl:
+        attributes, word, name, parameters, result, body = c
+        stage = ast.StageDecl(word.start, body.end, ident(name), parameters, result, body)
+        return self.dressed(stage, attributes, None)
+
+    def dressed(
+        self, declaration: _Declaration, attributes: list[ast.Decorator], public: Token | None
+    ) -> _Declaration:
+        """The declaration with its docs, decorators and `pub`, starting at the first of its tokens."""
+        starts = [attribute.start for attribute in attributes]
+        if public is not None:
+            starts.append(public.start)
+            declaration.public = True
+        starts.append(declaration.start)
+        if self.docs:
+            declaration.docs = self.take_docs(*starts)
+        declaration.decorators = attributes
+        declaration.start = starts[0]
+        return declaration
+
+
+class ItemRules(MemberRules):
+    def item(self, c: Children) -> ast.Item:
+        attributes, public, declaration = c
+        return self.dressed(declaration, attributes, public)  # type: ignore[no-any-return]
+
+    def error_item(self, c: Children) -> ast.ErrorItem:
+        return ast.ErrorItem(c[0].start, c[0].end)
+
+    def struct(self, c: Children) -> ast.StructDecl:
+        return ast.StructDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
+
+    def schema(self, c: Children) -> ast.SchemaDecl:
+        return ast.SchemaDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
+
+    def enum(self, c: Children) -> ast.EnumDecl:
+        return ast.EnumDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
+
+    def trait(self, c: Children) -> ast.TraitDecl:
+        return ast.TraitDecl(c[0].start, c[-1].end, ident(c[1]), c[2], _present(c[4]))
+
+    def impl(self, c: Children) -> ast.ImplDecl:
+        return ast.ImplDecl(c[0].start, c[-1].end, c[1], None, c[2], _present(c[4]))
+
+    def trait_impl(self, c: Children) -> ast.ImplDecl:
+        word, generics, trait, _, target, _, methods, closing = c
+        if not isinstance(trait, ast.PathType):
+            self.unexpected(trait.start, trait.end, "expected the name of a trait")
+            trait = None
+        return ast.ImplDecl(word.start, closing.end, generics, trait, target, _present(methods))
+
+    def const(self, c: Children) -> ast.ConstDecl:
+        return ast.ConstDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
+
+    def type_alias(self, c: Children) -> ast.TypeAliasDecl:
+        return ast.TypeAliasDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
+
+    def file_module(self, c: Children) -> ast.ModDecl:
+        return ast.ModDecl(c[0].start, c[-1].end, ident(c[1]), None)
+
+    def inline_module(self, c: Children) -> ast.ModDecl:
+        return ast.ModDecl(c[0].start, c[-1].end, ident(c[1]), c[3])
+
+    def agent(self, c: Children) -> ast.AgentDecl:
+        keyword: Any = c[0].text
+        return ast.AgentDecl(c[0].start, c[-1].end, keyword, ident(c[1]), c[3])
+
+    def connect(self, c: Children) -> ast.ConnectDecl:
+        return ast.ConnectDecl(c[0].start, c[-1].end, ident(c[1]), c[3])
+
+    def state(self, c: Children) -> ast.StateDecl:
+        keyword: Any = c[0].text
+        return ast.StateDecl(c[0].start, c[-1].end, keyword, ident(c[1]), c[2], c[3])
+
+    def bare_pipeline(self, c: Children) -> ast.PipelineDecl:
+        word, name, result, _, stages, closing = c
+        return ast.PipelineDecl(word.start, closing.end, ident(name), None, result, _present(stages))
+
+    def pipeline(self, c: Children) -> ast.PipelineDecl:
+        word, name, parameters, result, _, stages, closing = c
+        return ast.PipelineDecl(word.start, closing.end, ident(name), parameters, result, _present(stages))
+
+    # --- Tools and MCP servers ---
+
+    def tool(self, c: Children) -> ast.ToolDecl:
+        word, name, trait, _, members, closing = c
+        tool = ast.ToolDecl(word.start, closing.end, ident(name), trait, [], [], [])
+        for member in _present(members):
+            if isinstance(member, ast.FnDecl):
+                tool.methods.append(member)
+            elif isinstance(member, ast.FieldDecl) and (value := _setting_value(member)) is None:
+                tool.fields.append(member)
+            elif isinstance(member, ast.FieldDecl):
+                tool.settings.append(ast.Setting(member.start, member.end, member.name, value))
+            else:
+                tool.settings.append(member)
+        return tool
+
+    def mcp(self, c: Children) -> ast.McpDecl:
+        word, name, _, members, closing = c
+        members = _present(members)
+        settings = [member for member in members if isinstance(member, ast.Setting)]
+        functions = [member for member in members if isinstance(member, ast.FnDecl)]
+        return ast.McpDecl(word.start, closing.end, ident(name), settings, functions)
+
+    # --- Imports ---
+
+    def use(self, c: Children) -> ast.UseDecl:
+        return ast.UseDecl(c[0].start, c[-1].end, c[1])
+
+    def use_start(self, c: Children) -> list[ast.Ident]:
+        return [ident(c[0])]
+
+    def use_step(self, c: Children) -> list[ast.Ident]:
+        path: list[ast.Ident] = c[0]
+        path.append(ident(c[2]))
+        return path
+
+    def use_tree(self, c: Children) -> list[ast.UseTree]:
+        path: list[ast.Ident] = c[0]
+        return [ast.UseTree(path[0].start, path[-1].end, path, None, False)]
+
+    def use_alias(self, c: Children) -> list[ast.UseTree]:
+        path, _, alias = c
+        return [ast.UseTree(path[0].start, alias.end, path, ident(alias), False)]
+
+    def use_glob(self, c: Children) -> list[ast.UseTree]:
+        path, _, star = c
+        return [ast.UseTree(path[0].start, star.end, path, None, True)]
+
+    def use_everything(self, c: Children) -> list[ast.UseTree]:
+        return [ast.UseTree(c[0].start, c[0].end, [], None, True)]
+
+    def use_group(self, c: Children) -> list[ast.UseTree]:
+        prefix, _, _, branches, _ = c
+        return [
+            ast.UseTree(leaf.start, leaf.end, [*prefix, *leaf.path], leaf.alias, leaf.glob)
+            for branch in branches
+            for leaf in branch
+        ]
+
+
+def _present(members: list[Any]) -> list[Any]:
+    """Without the places where the recovery gave up."""
+    return [member for member in members if member is not None]
+
+
+def _setting_value(field: ast.FieldDecl) -> ast.Expr | None:
+    """The value of a tool's `name: value`, which was read as a field with a type."""
+    if field.default is not None or field.optional:
+        return None
+    type_expr = field.type
+    if isinstance(type_expr, ast.UnionType) and len(type_expr.literals) == 1:
+        return type_expr.literals[0]
+    if field.name.text != "description" or not isinstance(type_expr, ast.PathType):
+        return None
+    segments = [ast.PathSegment(name.start, name.end, name, []) for name in type_expr.segments]
+    return ast.Path(type_expr.start, type_expr.end, segments)

@@ -1,0 +1,155 @@
+"""Operator expressions: climbs the flat lists that the grammar collects.
+
+An operand list holds operands (nodes), operators (tokens) and casts (pairs of the `as` token and
+the type), as written. A chain of any length is climbed without recursion.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from concerto.syntax import ast
+from concerto.syntax.building.base import Children
+from concerto.syntax.building.expressions import AtomRules
+from concerto.syntax.tokens import Token
+
+Operands: TypeAlias = list[Any]
+
+_PREFIX = 100
+_CAST = 90
+_LEVELS = {
+    "**": 80,
+    "*": 70, "/": 70, "%": 70,
+    "+": 60, "-": 60,
+    "..": 50, "..=": 50,
+    "<": 40, "<=": 40, ">": 40, ">=": 40,
+    "==": 35, "!=": 35,
+    "&&": 30,
+    "||": 25,
+    "??": 20,
+    "|>": 15,
+    "=": 5, "+=": 5, "-=": 5, "*=": 5, "/=": 5, "%=": 5,
+}  # fmt: skip
+_ASSIGNMENTS = frozenset(op for op, level in _LEVELS.items() if level == 5)
+_RIGHT = frozenset({80, 5})
+_CHAINLESS = {
+    50: "a range has two ends",
+    40: "comparisons cannot be chained",
+    35: "comparisons cannot be chained",
+}
+
+
+class OperatorRules(AtomRules):
+    def operator(self, c: Children) -> Operands:
+        left, token = c
+        if type(left) is not list:
+            return c
+        left.append(token)
+        return left
+
+    def cast(self, c: Children) -> Operands:
+        left, word, type_expr = c
+        if type(left) is not list:
+            return [left, (word, type_expr)]
+        left.append((word, type_expr))
+        return left
+
+    def operators(self, c: Children) -> ast.Expr:
+        operands = c[0]
+        return self.climb(operands) if type(operands) is list else operands
+
+    def operators_with_tail(self, c: Children) -> ast.Expr:
+        c[0].append(c[1])
+        return self.climb(c[0])
+
+    def range_from(self, c: Children) -> ast.RangeExpr:
+        low = self.operators(c)
+        if isinstance(low, ast.RangeExpr):
+            self.unexpected(c[1].start, c[1].end, "a range has two ends")
+        return ast.RangeExpr(low.start, c[1].end, low, None, False)
+
+    def climb(self, operands: Operands) -> ast.Expr:
+        nodes: list[ast.Expr] = []
+        pending: list[tuple[int, Token]] = []
+        operand_next = True
+        for part in operands:
+            if isinstance(part, tuple):
+                self.settle(nodes, pending, _CAST, False)
+                word, type_expr = part
+                nodes[-1] = ast.Cast(nodes[-1].start, type_expr.end, nodes[-1], type_expr)
+            elif not isinstance(part, Token):
+                nodes.append(part)
+                operand_next = False
+            elif operand_next:
+                pending.append((_PREFIX, part))
+            else:
+                level = _LEVELS[part.text]
+                self.settle(nodes, pending, level, level in _RIGHT)
+                if pending and pending[-1][0] == level and level in _CHAINLESS:
+                    self.chained(part, level)
+                pending.append((level, part))
+                operand_next = True
+        self.settle(nodes, pending, 0, False)
+        return nodes[0]
+
+    def settle(
+        self, nodes: list[ast.Expr], pending: list[tuple[int, Token]], level: int, right: bool
+    ) -> None:
+        """Applies the pending operators that bind tighter than one of `level` that comes next."""
+        while pending and (pending[-1][0] > level or (pending[-1][0] == level and not right)):
+            token = pending[-1][1]
+            if pending.pop()[0] == _PREFIX:
+                nodes[-1] = self.prefixed(token, nodes[-1])
+                continue
+            operand = nodes.pop()
+            nodes[-1] = self.joined(nodes[-1], token, operand)
+            if pending and pending[-1][0] == level and level in _CHAINLESS:
+                self.chained(token, level)
+
+    def chained(self, token: Token, level: int) -> None:
+        advice = "join two comparisons with `&&`" if level != 50 else "use parentheses"
+        self.unexpected(token.start, token.end, _CHAINLESS[level], advice)
+
+    def prefixed(self, token: Token, operand: ast.Expr) -> ast.Expr:
+        start = token.start
+        if token.kind == "MINUS":
+            return self.negate(start, operand)
+        if token.kind == "BANG":
+            return ast.Unary(start, operand.end, "!", operand)
+        return self.awaited(token, operand)
+
+    def awaited(self, token: Token, operand: ast.Expr) -> ast.Expr:
+        """`await e?` is `(await e)?`: the question marks at the end move outwards."""
+        marks: list[int] = []
+        while isinstance(operand, ast.Try) and self.source.text[operand.end - 1] == "?":
+            marks.append(operand.end)
+            operand = operand.operand
+        start, end = token.start, operand.end
+        result: ast.Expr
+        if token.kind == "SPAWN":
+            result = ast.Spawn(start, end, operand)
+        elif isinstance(operand, ast.TupleLit):
+            result = ast.AwaitAll(start, end, operand.items)
+        else:
+            result = ast.Await(start, end, operand)
+        for mark in reversed(marks):
+            result = ast.Try(start, mark, result)
+        return result
+
+    def joined(self, left: ast.Expr, token: Token, right: ast.Expr) -> ast.Expr:
+        op: Any = token.text
+        start, end = left.start, right.end
+        if op in _ASSIGNMENTS:
+            if not isinstance(left, ast.Path | ast.FieldAccess | ast.Index | ast.ErrorExpr):
+                self.unexpected(
+                    left.start,
+                    left.end,
+                    "only a name, a field or an element can be assigned to",
+                    "write `==` to compare" if op == "=" else "",
+                )
+            return ast.Assign(start, end, op, left, right)
+        if op == "|>":
+            return ast.Pipe(start, end, left, right)
+        if op in ("..", "..="):
+            return ast.RangeExpr(start, end, left, right, op == "..=")
+        return ast.Binary(start, end, op, left, right, token.start)

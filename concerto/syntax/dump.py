@@ -1,0 +1,61 @@
+"""Shows a syntax tree as indented text without positions, for `--emit ast` and to compare trees.
+
+One line a node: the field it stands in, its class, its plain values; children below it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cache
+
+from concerto.source import Source
+from concerto.syntax import ast
+
+_INDENT = "  "
+
+
+def dump(node: ast.Node) -> str:
+    lines: list[str] = []
+    # A stack of its own: trees may be deeper than Python's.
+    waiting: list[tuple[int, str, object]] = [(0, "", node)]
+    while waiting:
+        depth, label, value = waiting.pop()
+        prefix = _INDENT * depth + (f"{label}: " if label else "")
+        if isinstance(value, ast.Ident):
+            lines.append(f"{prefix}{value.text}")
+        elif isinstance(value, list):
+            lines.append(f"{prefix}[]" if not value else f"{prefix[:-1]}")
+            waiting += [(depth + 1, "-", item) for item in reversed(value)]
+        elif isinstance(value, ast.Node):
+            lines.append(prefix + _heading(value))
+            waiting += [(depth + 1, name, child) for name, child in reversed(_children(value))]
+        else:
+            lines.append(f"{prefix}{value!r}")
+    return "\n".join(lines) + "\n"
+
+
+@cache
+def _field_names(kind: type[ast.Node]) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind) if f.name not in ("start", "end", "op_start", "comments"))
+
+
+def _heading(node: ast.Node) -> str:
+    values = [
+        f"{name}={value!r}"
+        for name, value in _values(node)
+        if value is not None and not _is_child(value) and value is not False
+    ]
+    return " ".join([type(node).__name__, *values])
+
+
+def _children(node: ast.Node) -> list[tuple[str, object]]:
+    return [(name, value) for name, value in _values(node) if _is_child(value) and value != []]
+
+
+def _values(node: ast.Node) -> list[tuple[str, object]]:
+    values = ((name, getattr(node, name)) for name in _field_names(type(node)))
+    return [(name, value) for name, value in values if not isinstance(value, Source)]
+
+
+def _is_child(value: object) -> bool:
+    return isinstance(value, ast.Node | list)

@@ -1,0 +1,389 @@
+"""Source text to raw tokens.
+
+`scan` knows words, numbers, strings with their interpolations and comments; what depends on the
+neighbours of a token is `settle`'s business. It never fails: what cannot be a token is reported and
+left out, and `Lexed.mistakes` tells later stages where not to complain a second time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from concerto.diagnostics import (
+    BadEscape,
+    BadInterpolation,
+    BadNumber,
+    Problem,
+    Problems,
+    UnclosedComment,
+    UnclosedString,
+    UnknownCharacter,
+)
+from concerto.source import Source, Span
+from concerto.syntax import ast
+from concerto.syntax.foreign import CHARACTERS
+from concerto.syntax.numbers import float_value, int_mistake
+from concerto.syntax.strings import bad_escapes, cut_indentation, unescape
+from concerto.syntax.tokens import END, KEYWORDS, SIGNS, Token
+
+_TOKEN = re.compile(
+    r"""[ \t\n\r\f]*+(?:
+      ([A-Za-z_][A-Za-z0-9_]*+)(?!["\#])
+    | ([()\[\]{},;]|\.\.=?|::?|->|=>|[=!<>]=|&&|\|[|>]?|\?\??|\*\*|[+\-*/%]=|=|\.(?![0-9])
+        |[?!@<>+\-*%]|/(?![/*]))
+    | "([^"\\$\n]*+)"(?!")
+    | ([0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9_]+)?[A-Za-z0-9_]*)
+    | (//[^\n]*)
+    | ('[A-Za-z_][A-Za-z0-9_]*)(?=\s*:\s*(?:for|while|loop)\b)
+    | '([^'\\$\n]*+)'
+    | (\.[0-9]++)
+    | (/\*)
+    | (r\#*")
+    | ([A-Za-z_][A-Za-z0-9_]*+)
+    | (\"\"\"|["'])
+    | ([^\x00-\x7f]+|.)
+    | \Z)""",
+    re.VERBOSE | re.DOTALL,
+)
+(_WORD, _SIGN, _STRING, _NUMBER, _COMMENT, _LABEL, _SINGLE, _TUPLE_FIELD, _BLOCK_COMMENT, _RAW,
+ _GLUED_WORD, _QUOTE, _UNKNOWN) = range(1, 14)  # fmt: skip
+
+_JUMP_LABEL = re.compile(r"\s*('[A-Za-z_][A-Za-z0-9_]*)(?!')")
+_FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9][0-9_]*)?")
+_INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-9_]+")
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
+_LINE_REST = re.compile(r"[)\]};,\s]*\Z")
+
+# The text up to what ends a piece: the quote, `${`, or a line break where none may stand.
+_PIECES = {
+    '"': re.compile(r'(?:[^"\\$\n]++|\\[^\n]|\$(?!\{))*+'),
+    "'": re.compile(r"(?:[^'\\$\n]++|\\[^\n]|\$(?!\{))*+"),
+    '"""': re.compile(r'(?:[^"\\$]++|\\.|\$(?!\{)|"(?!""))*+', re.DOTALL),
+}
+
+
+@dataclass(slots=True)
+class Lexed:
+    """`docs` holds `///` texts by the start of the token they stand before; `mistakes` are the
+    offsets of reported problems; `cut` says that an unclosed string or comment took the rest."""
+
+    tokens: list[Token] = field(default_factory=list)
+    comments: list[ast.Comment] = field(default_factory=list)
+    docs: dict[int, ast.Comment] = field(default_factory=dict)
+    mistakes: list[int] = field(default_factory=list)
+    cut: bool = False
+
+
+@dataclass(slots=True)
+class _OpenString:
+    """A string whose end was not met yet; `braces` counts those open inside its interpolation."""
+
+    quote: str
+    first: int
+    start: int
+    braces: int = 0
+    interpolation: int = 0
+
+
+def scan(source: Source, problems: Problems) -> Lexed:
+    return _Scanner(source, problems).scan()
+
+
+class _Scanner:
+    def __init__(self, source: Source, problems: Problems) -> None:
+        self.source = source
+        self.text = source.text
+        self.problems = problems
+        self.lexed = Lexed()
+        self.tokens = self.lexed.tokens
+        self.strings: list[_OpenString] = []
+        self.pending_docs: list[Token] = []
+
+    def scan(self) -> Lexed:
+        text, tokens, match = self.text, self.tokens, _TOKEN.match
+        position = 0
+        while True:
+            found = match(text, position)
+            assert found is not None
+            kind = found.lastindex
+            if kind is None:
+                break
+            start, position = found.span(kind)
+            if kind == _WORD:
+                word = found[_WORD]
+                tokens.append(Token(KEYWORDS.get(word, "NAME"), word, start, position))
+            elif kind == _SIGN:
+                sign = found[_SIGN]
+                if self.strings and sign in "{}":
+                    position = self.brace_in_interpolation(sign, start)
+                else:
+                    tokens.append(Token(SIGNS[sign], sign, start, position))
+            elif kind == _STRING:
+                tokens.append(Token("STRING", found[_STRING], start - 1, position + 1))
+                position += 1
+            else:
+                position = self.rarer(kind, found[kind], start, position)
+            if self.pending_docs and tokens and tokens[-1].start >= self.pending_docs[-1].end:
+                self.attach_docs(tokens[-1].start)
+        return self.finish()
+
+    def rarer(self, kind: int, text: str, start: int, end: int) -> int:
+        """Takes a token that `scan` does not take itself; the offset behind it."""
+        if kind == _NUMBER:
+            self.number(text, start, end)
+        elif kind == _COMMENT:
+            self.line_comment(text, start, end)
+        elif kind == _LABEL:
+            self.tokens.append(Token("LABEL", text, start, end))
+        elif kind == _SINGLE:
+            return self.single_quoted(text, start - 1, end + 1)
+        elif kind == _TUPLE_FIELD:
+            self.tokens.append(Token("TUPLE_FIELD", text[1:], start, end))
+        elif kind == _BLOCK_COMMENT:
+            return self.block_comment(start)
+        elif kind == _RAW:
+            return self.raw_string(start)
+        elif kind == _GLUED_WORD:
+            self.tokens.append(Token(KEYWORDS.get(text, "NAME"), text, start, end))
+        elif kind == _QUOTE:
+            return self.open_string(text, start, end)
+        else:
+            self.unknown(text, start, end)
+        return end
+
+    def report(self, problem: Problem) -> None:
+        self.problems.add(problem)
+        self.lexed.mistakes.append(problem.span.start)
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(self.source, start, end)
+
+    # --- Numbers, comments, strange characters ---
+
+    def number(self, text: str, start: int, end: int) -> None:
+        integer = _INT.fullmatch(text)
+        if integer:
+            # Eighteen digits fit whatever they are.
+            mistake = int_mistake(text) if len(text) > 18 or text[0] == "0" else None
+            self.tokens.append(Token("INT", text if mistake is None else "0", start, end))
+        else:
+            mistake = None if _FLOAT.fullmatch(text) else f"`{text}` is not a number"
+            if mistake is None and float_value(text) == float("inf"):
+                mistake = f"`{text}` does not fit into a Float"
+            self.tokens.append(Token("FLOAT", text if mistake is None else "0.0", start, end))
+        if mistake:
+            advice = "a name cannot start with a digit" if "is not" in mistake else ""
+            self.report(BadNumber(self.span(start, end), mistake, help=advice))
+
+    def line_comment(self, text: str, start: int, end: int) -> None:
+        if text.startswith("///") and not text.startswith("////"):
+            self.pending_docs.append(Token("DOC", text[3:].removeprefix(" ").rstrip(), start, end))
+        else:
+            self.lexed.comments.append(ast.Comment(start, end, text.rstrip()))
+
+    def block_comment(self, start: int) -> int:
+        depth = 0
+        for edge in _COMMENT_EDGE.finditer(self.text, start):
+            depth += 1 if edge[0] == "/*" else -1
+            if depth == 0:
+                self.lexed.comments.append(ast.Comment(start, edge.end(), self.text[start : edge.end()]))
+                return edge.end()
+        self.report(
+            UnclosedComment(self.span(start, start + 2), "comment is not closed", help="close it with `*/`")
+        )
+        self.lexed.cut = True
+        return len(self.text)
+
+    def attach_docs(self, start: int) -> None:
+        docs = self.pending_docs
+        text = "\n".join(doc.text for doc in docs)
+        self.lexed.docs[start] = ast.Comment(docs[0].start, docs[-1].end, text)
+        self.pending_docs = []
+
+    def unknown(self, text: str, start: int, end: int) -> None:
+        message, advice = CHARACTERS.get(text, ("", ""))
+        if not message:
+            shown = text if text.isprintable() else f"U+{ord(text[0]):04X}"
+            message = f"`{shown}` has no meaning here"
+        if text[0].isalpha():
+            advice = "names are made of the letters a to z, digits and `_`; write other text in quotes"
+            self.tokens.append(Token("NAME", text, start, end))
+        self.report(UnknownCharacter(self.span(start, end), message, help=advice))
+
+    # --- Strings ---
+
+    def single_quoted(self, text: str, start: int, end: int) -> int:
+        if self.tokens and self.tokens[-1].kind in ("BREAK", "CONTINUE"):
+            label = _JUMP_LABEL.match(self.text, start)
+            if label:
+                self.tokens.append(Token("LABEL", label[1], start, label.end()))
+                return label.end()
+        self.tokens.append(Token("STRING", text, start, end))
+        return end
+
+    def raw_string(self, start: int) -> int:
+        opening = self.text.index('"', start) + 1
+        closing = '"' + "#" * (opening - start - 2)
+        end = self.text.find(closing, opening)
+        if end < 0:
+            self.report(
+                UnclosedString(
+                    self.span(start, opening), "raw string is not closed", help=f"close it with `{closing}`"
+                )
+            )
+            self.lexed.cut = True
+            end = len(self.text)
+        self.tokens.append(Token("STRING", self.text[opening:end], start, min(end + len(closing), len(self.text))))
+        return self.tokens[-1].end
+
+    def open_string(self, quote: str, start: int, end: int) -> int:
+        if quote == "'" and self.tokens and self.tokens[-1].kind in ("BREAK", "CONTINUE"):
+            label = _JUMP_LABEL.match(self.text, start)
+            if label:
+                self.tokens.append(Token("LABEL", label[1], start, label.end()))
+                return label.end()
+        if self.closes_interpolated_string(quote, end):
+            return self.force_interpolation_end(start)
+        self.strings.append(_OpenString(quote, len(self.tokens), start))
+        self.tokens.append(Token("TEXT_OPEN", quote, start, end))
+        return self.piece(end)
+
+    def piece(self, start: int) -> int:
+        """Reads text of the innermost open string; the offset where ordinary tokens go on."""
+        string = self.strings[-1]
+        found = _PIECES[string.quote].match(self.text, start)
+        assert found is not None
+        end = found.end()
+        self.tokens.append(Token("TEXT", found[0], start, end))
+        if self.text.startswith("${", end):
+            self.tokens.append(Token("INTERPOLATE", "${", end, end + 2))
+            string.braces, string.interpolation = 0, end
+            return end + 2
+        if self.text.startswith(string.quote, end):
+            return self.close_string(end, end + len(string.quote))
+        return self.unclosed_string(string, start, end)
+
+    def unclosed_string(self, string: _OpenString, start: int, end: int) -> int:
+        """Ends a string at its line's end, but leaves `);` and the like outside of it."""
+        if string.quote == '"""':
+            self.lexed.cut = True
+        else:
+            rest = _LINE_REST.search(self.text, start, end)
+            assert rest is not None
+            self.tokens[-1] = Token("TEXT", self.text[start : rest.start()], start, rest.start())
+            end = rest.start()
+        place = self.span(string.start, string.start + len(string.quote) if string.quote == '"""' else end)
+        advice = f"close it with `{string.quote}`"
+        if string.quote == '"':
+            advice += ', or write `"""` for text of several lines'
+        self.report(UnclosedString(place, "string is not closed", help=advice))
+        return self.close_string(end, end)
+
+    def close_string(self, start: int, end: int) -> int:
+        string = self.strings.pop()
+        tokens = self.tokens
+        pieces = [token for token in self.own_pieces(string)]
+        self.check_escapes(pieces)
+        texts = [piece.text for piece in pieces]
+        if string.quote == '"""':
+            texts = cut_indentation(texts)
+        for piece, text in zip(pieces, texts, strict=True):
+            piece.text = unescape(text)
+        if len(pieces) == 1:
+            del tokens[string.first :]
+            tokens.append(Token("STRING", pieces[0].text, string.start, end))
+        else:
+            tokens.append(Token("TEXT_CLOSE", string.quote, start, end))
+        return end
+
+    def own_pieces(self, string: _OpenString) -> list[Token]:
+        depth = 0
+        pieces = []
+        for token in self.tokens[string.first :]:
+            if token.kind == "TEXT_OPEN":
+                depth += 1
+            elif token.kind == "TEXT_CLOSE":
+                depth -= 1
+            elif token.kind == "TEXT" and depth == 1:
+                pieces.append(token)
+        return pieces
+
+    def check_escapes(self, pieces: list[Token]) -> None:
+        for piece in pieces:
+            if "\\" not in piece.text:
+                continue
+            for start, end in bad_escapes(piece.text):
+                place = self.span(piece.start + start, piece.start + end)
+                self.report(
+                    BadEscape(
+                        place,
+                        f"`{place.text}` is no escape",
+                        help=r"write `\\` for a backslash; there are `\n \r \t \0 \" \' \$ \u{1F600}`",
+                    )
+                )
+
+    # --- Interpolations ---
+
+    def brace_in_interpolation(self, sign: str, start: int) -> int:
+        string = self.strings[-1]
+        if sign == "{":
+            string.braces += 1
+        elif string.braces:
+            string.braces -= 1
+        else:
+            return self.end_interpolation(start, start + 1)
+        self.tokens.append(Token(SIGNS[sign], sign, start, start + 1))
+        return start + 1
+
+    def end_interpolation(self, start: int, end: int) -> int:
+        if self.tokens[-1].kind == "INTERPOLATE":
+            self.report(
+                BadInterpolation(
+                    self.span(self.tokens[-1].start, end),
+                    "interpolation is empty",
+                    help=r"write an expression between the braces, or `\${` for the text itself",
+                )
+            )
+            self.tokens.append(Token("ERROR", "", start, start))
+        self.tokens.append(Token("TEXT_RESUME", "}", start, end))
+        return self.piece(end)
+
+    def closes_interpolated_string(self, quote: str, end: int) -> bool:
+        """Whether this quote, inside `${`, opens nothing and so ends the string around it."""
+        if not self.strings or self.strings[-1].quote != quote or quote == '"""':
+            return False
+        found = _PIECES[quote].match(self.text, end)
+        assert found is not None
+        return not self.text.startswith((quote, "${"), found.end())
+
+    def force_interpolation_end(self, start: int) -> int:
+        string = self.strings[-1]
+        self.unclosed_interpolation(string)
+        self.tokens.append(Token("TEXT_RESUME", "", start, start))
+        self.tokens.append(Token("TEXT", "", start, start))
+        return self.close_string(start, start + len(string.quote))
+
+    def unclosed_interpolation(self, string: _OpenString) -> None:
+        if self.tokens[-1].kind == "INTERPOLATE":
+            self.tokens.append(Token("ERROR", "", self.tokens[-1].end, self.tokens[-1].end))
+        self.report(
+            BadInterpolation(
+                self.span(string.interpolation, string.interpolation + 2),
+                "interpolation is not closed",
+                help=r"close it with `}`, or write `\${` for the text itself",
+            )
+        )
+
+    def finish(self) -> Lexed:
+        end = len(self.text)
+        while self.strings:
+            self.unclosed_interpolation(self.strings[-1])
+            self.lexed.cut = True
+            self.tokens.append(Token("TEXT_RESUME", "", end, end))
+            self.tokens.append(Token("TEXT", "", end, end))
+            self.close_string(end, end)
+        if self.pending_docs:
+            self.attach_docs(end)
+        self.tokens.append(Token(END, "", end, end))
+        return self.lexed

@@ -1,0 +1,114 @@
+"""The LALR machine: shifts and reduces tokens by the tables."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from concerto.syntax.tables import Tables
+from concerto.syntax.tokens import END, Token
+
+
+class Rescue(Protocol):
+    """What the machine asks when a token fits nowhere."""
+
+    def repair(self, machine: Machine, tokens: list[Token], position: int) -> int:
+        """Changes the machine's stacks or the tokens so that parsing can go on from the position
+        it returns."""
+
+
+class Machine:
+    """`states` has one entry more than `values`: the start state. Both are the recovery's to cut."""
+
+    def __init__(self, tables: Tables, builder: object) -> None:
+        self.tables = tables
+        self.states = [tables.start]
+        self.values: list[Any] = []
+        # A rule that only hands its one symbol on needs no call.
+        self.rules = [
+            (rule.origin, rule.size, None if rule.method == "first" and rule.size == 1 else getattr(builder, rule.method))
+            for rule in tables.rules
+        ]
+
+    def run(self, tokens: list[Token], rescue: Rescue) -> Any:
+        """Parses up to the end token and returns what the start rule became."""
+        position = 0
+        while True:
+            position = self.consume(tokens, position)
+            if position == len(tokens):
+                return self.values[-1]
+            position = rescue.repair(self, tokens, position)
+
+    def consume(self, tokens: list[Token], position: int) -> int:
+        """Parses from `position` on; the position of the first token that does not fit, or the
+        number of tokens if all was accepted."""
+        actions, gotos, rules = self.tables.actions, self.tables.gotos, self.rules
+        states, values = self.states, self.values
+        end_state = self.tables.end
+        state = states[-1]
+        count = len(tokens)
+        while position < count:
+            token = tokens[position]
+            kind = token.kind
+            while True:
+                action = actions[state].get(kind)
+                if action is None:
+                    return position
+                if action >= 0:
+                    states.append(action)
+                    values.append(token)
+                    state = action
+                    break
+                origin, size, build = rules[~action]
+                if build is None:
+                    state = states[-1] = gotos[states[-2]][origin]
+                else:
+                    if size:
+                        value = build(values[-size:])
+                        del values[-size:]
+                        del states[-size:]
+                    else:
+                        value = build([])
+                    values.append(value)
+                    state = gotos[states[-1]][origin]
+                    states.append(state)
+                if state == end_state and kind == END:
+                    return count
+            position += 1
+        raise AssertionError("the tokens have no end token")
+
+    def accepts(self, kind: str, depth: int | None = None) -> bool:
+        """Whether a token of this kind could come next, with the stack cut to `depth` states."""
+        return self.try_kinds([kind], depth)
+
+    def try_kinds(self, kinds: list[str], depth: int | None = None) -> bool:
+        """Whether tokens of these kinds could come next in this order. Changes nothing."""
+        actions, gotos, rules = self.tables.actions, self.tables.gotos, self.tables.rules
+        base = len(self.states) if depth is None else depth
+        # States above `base`; below it the real stack is only read.
+        own: list[int] = []
+        states = self.states
+        for kind in kinds:
+            while True:
+                state = own[-1] if own else states[base - 1]
+                action = actions[state].get(kind)
+                if action is None:
+                    return False
+                if action >= 0:
+                    own.append(action)
+                    break
+                rule = rules[~action]
+                size = rule.size
+                if size <= len(own):
+                    del own[len(own) - size :]
+                else:
+                    base -= size - len(own)
+                    own.clear()
+                own.append(gotos[own[-1] if own else states[base - 1]][rule.origin])
+                if kind == END and own[-1] == self.tables.end:
+                    return True
+        return True
+
+    def cut(self, depth: int) -> None:
+        """Forgets all but the first `depth` states."""
+        del self.states[depth:]
+        del self.values[depth - 1 :]

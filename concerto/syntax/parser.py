@@ -1,0 +1,53 @@
+"""Parses a source into its syntax tree.
+
+`decode` turns a file's bytes into a `Source`; `parse` turns a `Source` into an `ast.Module`. Neither
+raises on any input: what is wrong goes to `problems`, and the tree holds ErrorExpr and ErrorItem
+where text was given up.
+
+The tables are Lark's, the loop over them is ours: it needs neither Lark's import (100 ms) nor its
+token objects, and the recovery works on the same two plain lists.
+"""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from concerto.diagnostics import Problems
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.brackets import balance
+from concerto.syntax.building import TreeBuilder
+from concerto.syntax.decoding import decode
+from concerto.syntax.lexer import scan
+from concerto.syntax.machine import Machine
+from concerto.syntax.recovery import Recovery
+from concerto.syntax.settle import settle
+from concerto.syntax.tables import tables
+
+__all__ = ["decode", "parse"]
+
+
+def parse(source: Source, problems: Problems) -> ast.Module:
+    """The tree of a source; complete if `problems` got no error."""
+    # A parse makes many objects and no garbage worth collecting before its end.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _parse(source, problems)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _parse(source: Source, problems: Problems) -> ast.Module:
+    lexed = scan(source, problems)
+    tokens = balance(source, lexed, problems)
+    items: list[ast.Item] = []
+    if tokens is not None:
+        settle(tokens)
+        builder = TreeBuilder(source, problems, lexed.docs)
+        recovery = Recovery(source, problems, lexed)
+        items = Machine(tables(), builder).run(tokens, recovery)
+        builder.report_lonely_lowest()
+    return ast.Module(0, len(source.text), source, items, lexed.comments)

@@ -1,0 +1,257 @@
+"""Settles tokens that one token of look-ahead cannot tell apart.
+
+`settle` walks the raw tokens once. Afterwards a `{` that opens a map is MAP_OPEN and one after a
+type's name STRUCT_OPEN; a `<` that opens type arguments in an expression is GENERIC_OPEN; reserved
+words that are only names are WORD or NAME; and words with a meaning only in place are either their
+keyword or NAME. Section 26 of the language reference says which is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+
+from concerto.syntax.tokens import WORD_KINDS, Token
+
+# How far a `<` is followed to find its `>`; nobody writes longer type arguments, and it keeps the
+# walk linear.
+_LONGEST_TYPE_ARGUMENTS = 400
+
+_TYPE_KINDS = frozenset(
+    "NAME COLON_COLON COMMA FN ARROW STRING INT MINUS TRUE FALSE NIL VBAR".split()
+)
+_KEY_KINDS = frozenset({"NAME", "WORD", "STRING", "INT"}) | WORD_KINDS
+_VALUE_ENDS = frozenset(
+    "NAME WORD STRING INT FLOAT TRUE FALSE NIL SELF RPAR RSQB RBRACE QMARK TEXT_CLOSE TUPLE_FIELD "
+    "AWAIT LABEL UNDERSCORE".split()
+)
+_BLOCK_WORDS = frozenset({"ELSE", "LOOP", "TRY", "CATCH"})
+# After these `{}` is an empty block, elsewhere an empty map.
+_BEFORE_BLOCK = frozenset({"LBRACE", "SEMICOLON", "FAT_ARROW", "VBAR", "OR_OR", "RBRACE", ""})
+_STATEMENT_STARTS = frozenset({"LBRACE", "MAP_OPEN", "STRUCT_OPEN", "SEMICOLON", "RBRACE", ""})
+_PYTHON_BLOCKS = frozenset({"ELSE", "TRY", "LOOP"})
+
+
+class _Head(Enum):
+    """What the next `{` at this bracket depth is, if it is not free."""
+
+    NONE = auto()
+    BLOCK = auto()  # in the head of `if`, `while`, `match` …
+    PATTERN = auto()  # between the `let` and the `=` of such a head
+    TYPE = auto()  # behind `->`
+
+
+def settle(tokens: list[Token]) -> None:
+    """Retypes tokens in place; may split a `>=` that closes type arguments."""
+    walk = _Walk(tokens)
+    handlers = walk.handlers()
+    position = 0
+    # The list may grow behind the position.
+    for token in tokens:
+        handler = handlers.get(token.kind)
+        if handler is not None:
+            handler(position, token)
+        position += 1
+
+
+class _Walk:
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.head = _Head.NONE
+        self.outer: list[_Head] = []
+
+    def handlers(self) -> dict[str, Callable[[int, Token], None]]:
+        handlers: dict[str, Callable[[int, Token], None]] = {
+            "LBRACE": self.brace,
+            "LESSTHAN": self.less,
+            "COLON": self.colon,
+            "DOT": self.dot,
+            "COLON_COLON": self.colon_colon,
+            "FN": self.fn,
+            "AT": self.at,
+            "LET": self.let,
+            "EQUAL": self.equal,
+            "SEMICOLON": self.end_of_head,
+            "FAT_ARROW": self.end_of_head,
+            "ARROW": self.arrow,
+            "MODEL": self.declaration_word,
+            "HOST": self.declaration_word,
+            "CONNECT": self.declaration_word,
+            "MOCK": self.mock,
+            "RACE": self.race,
+            "PARALLEL": self.parallel,
+        }
+        handlers |= dict.fromkeys(["LPAR", "LSQB", "INTERPOLATE"], self.open_bracket)
+        handlers |= dict.fromkeys(["RPAR", "RSQB", "RBRACE", "TEXT_RESUME"], self.close_bracket)
+        handlers |= dict.fromkeys(["IF", "WHILE", "MATCH", "LISTEN", "IN", "CATCH"], self.head_word)
+        return handlers
+
+    def kind(self, position: int) -> str:
+        return self.tokens[position].kind if 0 <= position < len(self.tokens) else ""
+
+    # --- Brackets and heads ---
+
+    def open_bracket(self, position: int, token: Token) -> None:
+        self.outer.append(self.head)
+        self.head = _Head.NONE
+
+    def close_bracket(self, position: int, token: Token) -> None:
+        self.head = self.outer.pop() if self.outer else _Head.NONE
+
+    def head_word(self, position: int, token: Token) -> None:
+        self.head = _Head.BLOCK
+
+    def let(self, position: int, token: Token) -> None:
+        if self.head is _Head.BLOCK:
+            self.head = _Head.PATTERN
+
+    def equal(self, position: int, token: Token) -> None:
+        if self.head is _Head.PATTERN:
+            self.head = _Head.BLOCK
+        elif self.head is _Head.TYPE:
+            self.head = _Head.NONE
+
+    def end_of_head(self, position: int, token: Token) -> None:
+        self.head = _Head.NONE
+
+    def arrow(self, position: int, token: Token) -> None:
+        if self.head is _Head.NONE:
+            self.head = _Head.TYPE
+
+    def brace(self, position: int, token: Token) -> None:
+        token.kind = self.brace_kind(position)
+        if token.kind == "LBRACE":
+            self.head = _Head.NONE
+        self.open_bracket(position, token)
+
+    def brace_kind(self, position: int) -> str:
+        before = self.kind(position - 1)
+        closes_generics = before == "MORETHAN" and self.tokens[position - 1].text == ">settled"
+        if before in _BLOCK_WORDS or self.head is _Head.TYPE:
+            return "LBRACE"
+        if before == "NAME" or closes_generics:
+            return "LBRACE" if self.head is _Head.BLOCK else "STRUCT_OPEN"
+        if before in _VALUE_ENDS and (before != "RBRACE" or self.head is _Head.BLOCK):
+            return "LBRACE"
+        if self.opens_map(position):
+            return "MAP_OPEN"
+        empty = self.kind(position + 1) == "RBRACE"
+        return "MAP_OPEN" if empty and before not in _BEFORE_BLOCK else "LBRACE"
+
+    def opens_map(self, position: int) -> bool:
+        key = self.kind(position + 1)
+        if key in _KEY_KINDS:
+            return self.kind(position + 2) == "COLON"
+        if key != "TEXT_OPEN":
+            return False
+        depth = 0
+        for index in range(position + 1, len(self.tokens)):
+            kind = self.kind(index)
+            depth += (kind == "TEXT_OPEN") - (kind == "TEXT_CLOSE")
+            if depth == 0:
+                return self.kind(index + 1) == "COLON"
+        return False
+
+    # --- Type arguments ---
+
+    def less(self, position: int, token: Token) -> None:
+        if self.kind(position - 1) != "NAME":
+            return
+        end = self.type_arguments_end(position)
+        if end is None:
+            return
+        before = self.kind(self.path_start(position - 1) - 1)
+        if self.kind(end + 1) in ("LPAR", "COLON_COLON", "LBRACE") or before == "AS":
+            token.kind = "GENERIC_OPEN"
+            # The mark tells `{` behind it from one behind a greater-than.
+            self.tokens[end].text = ">settled"
+
+    def type_arguments_end(self, position: int) -> int | None:
+        """The `>` that closes the `<`, if only what stands in types is between them."""
+        depth = parentheses = 0
+        for index in range(position, min(position + _LONGEST_TYPE_ARGUMENTS, len(self.tokens))):
+            kind = self.kind(index)
+            if kind == "LESSTHAN":
+                depth += 1
+            elif kind == "MORETHAN":
+                depth -= 1
+            elif kind == "OPERATOR" and depth == 1 and self.splits(position, index):
+                depth = 0
+            elif kind == "LPAR":
+                parentheses += 1
+            elif kind == "RPAR" and parentheses:
+                parentheses -= 1
+            elif kind not in _TYPE_KINDS:
+                return None
+            if depth == 0:
+                return index if parentheses == 0 else None
+        return None
+
+    def splits(self, position: int, index: int) -> bool:
+        """Splits `>=` behind the type of a declaration: `let x: Array<Int>= …`."""
+        token = self.tokens[index]
+        before = self.kind(self.path_start(position - 1) - 1)
+        if token.text != ">=" or before not in ("COLON", "ARROW", "TYPE"):
+            return False
+        self.tokens[index : index + 1] = [
+            Token("MORETHAN", ">", token.start, token.start + 1),
+            Token("EQUAL", "=", token.start + 1, token.end),
+        ]
+        return True
+
+    def path_start(self, position: int) -> int:
+        while self.kind(position - 1) == "COLON_COLON" and self.kind(position - 2) == "NAME":
+            position -= 2
+        return position
+
+    # --- Words ---
+
+    def colon(self, position: int, token: Token) -> None:
+        word = position - 2 if self.kind(position - 1) == "QMARK" else position - 1
+        kind = self.kind(word)
+        if kind not in WORD_KINDS or kind in ("TRUE", "FALSE"):
+            return
+        if kind in _PYTHON_BLOCKS and self.kind(word - 1) in ("RBRACE", "SEMICOLON"):
+            return
+        self.tokens[word].kind = "WORD"
+
+    def dot(self, position: int, token: Token) -> None:
+        if self.kind(position + 1) in WORD_KINDS and self.kind(position + 1) != "AWAIT":
+            self.tokens[position + 1].kind = "NAME"
+
+    def colon_colon(self, position: int, token: Token) -> None:
+        if self.kind(position + 1) in WORD_KINDS:
+            self.tokens[position + 1].kind = "NAME"
+
+    def fn(self, position: int, token: Token) -> None:
+        if self.kind(position + 1) in WORD_KINDS and self.kind(position + 2) in ("LPAR", "LESSTHAN"):
+            self.tokens[position + 1].kind = "WORD"
+
+    def at(self, position: int, token: Token) -> None:
+        if self.kind(position - 1) != "NAME" and self.kind(position + 1) in WORD_KINDS:
+            self.tokens[position + 1].kind = "WORD"
+
+    def declaration_word(self, position: int, token: Token) -> None:
+        before = self.kind(position - 1)
+        bare_decorator = before in ("NAME", "WORD") and self.kind(position - 2) == "AT"
+        begins = before in _STATEMENT_STARTS or before in ("PUB", "RPAR") or bare_decorator
+        named = self.kind(position + 1) == "NAME" or self.kind(position + 1) in WORD_KINDS
+        if not (begins and named and self.kind(position + 2) == "LBRACE"):
+            token.kind = "NAME"
+        elif token.kind == "CONNECT":
+            self.tokens[position + 1].kind = "WORD"
+
+    def mock(self, position: int, token: Token) -> None:
+        begins = self.kind(position - 1) in _STATEMENT_STARTS
+        if not (begins and self.kind(position + 1) in ("NAME", "STRING", "MODEL", "HOST")):
+            token.kind = "NAME"
+
+    def race(self, position: int, token: Token) -> None:
+        if self.kind(position + 1) != "LPAR":
+            token.kind = "NAME"
+
+    def parallel(self, position: int, token: Token) -> None:
+        if self.kind(position + 1) != "FOR":
+            token.kind = "NAME"
+
+

@@ -1,0 +1,141 @@
+"""The parser's tables, made by Lark from `grammar/concerto.lark`.
+
+`tables()` gives them as plain data. Building takes Lark half a second, so they are kept in the
+user's private cache folder under a name that depends on the grammar, on Lark and on Python; a cache
+that is missing, unreadable or broken only costs the time to build again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from keyword import iskeyword
+from pathlib import Path
+from typing import Any
+
+from concerto.resources import resource
+
+_START = "module"
+_GRAMMAR = "grammar/concerto.lark"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An alternative of the grammar: what it yields, how many symbols it has, who builds its node."""
+
+    origin: str
+    size: int
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """`actions[state][terminal]` is the state to go to, or `~number` of the rule to reduce by;
+    `gotos[state][nonterminal]` the state after that."""
+
+    actions: list[dict[str, int]]
+    gotos: list[dict[str, int]]
+    rules: list[Rule]
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=1)
+def tables() -> Tables:
+    grammar = resource(_GRAMMAR).read_text(encoding="utf-8")
+    place = _cache_place(grammar)
+    cached = _load(place)
+    if cached is not None:
+        return cached
+    built = build_tables(grammar)
+    _store(place, built)
+    return built
+
+
+def build_tables(grammar: str) -> Tables:
+    """Tables of a grammar; raises Lark's GrammarError if one token of look-ahead cannot decide it."""
+    from lark import Lark
+    from lark.lexer import Lexer
+    from lark.parsers.lalr_analysis import Shift
+
+    class NoLexer(Lexer):
+        """Lark only makes the tables; the tokens come from `concerto.syntax.lexer`."""
+
+        def __init__(self, conf: Any) -> None:
+            pass
+
+        def lex(self, lexer_state: Any, parser_state: Any) -> Any:
+            raise AssertionError("Lark was asked to read a text")
+
+    lark = Lark(grammar, parser="lalr", strict=True, start=_START, lexer=NoLexer)
+    table = lark.parser.parser.parser.parse_table  # type: ignore[attr-defined]
+    numbers = {state: number for number, state in enumerate(sorted(table.states))}
+    rules: dict[Any, int] = {}
+    actions: list[dict[str, int]] = []
+    gotos: list[dict[str, int]] = []
+    for state in numbers:
+        row: dict[str, int] = {}
+        onward: dict[str, int] = {}
+        for symbol, (action, argument) in table.states[state].items():
+            if action is not Shift:
+                row[symbol] = ~rules.setdefault(argument, len(rules))
+            elif symbol.isupper() or symbol == "$END":
+                row[symbol] = numbers[argument]
+            else:
+                onward[symbol] = numbers[argument]
+        actions.append(row)
+        gotos.append(onward)
+    return Tables(
+        actions,
+        gotos,
+        [_rule(rule) for rule in rules],
+        numbers[table.start_states[_START]],
+        numbers[table.end_states[_START]],
+    )
+
+
+def _rule(rule: Any) -> Rule:
+    method = str(rule.alias or rule.options.template_source or rule.origin.name)
+    return Rule(str(rule.origin.name), len(rule.expansion), method + "_" if iskeyword(method) else method)
+
+
+def _cache_place(grammar: str) -> Path:
+    from platformdirs import user_cache_path
+
+    told = "\0".join([grammar, version("lark"), sys.version, Path(__file__).read_text(encoding="utf-8")])
+    digest = hashlib.sha256(told.encode()).hexdigest()[:24]
+    return user_cache_path("concerto", appauthor=False) / f"syntax-{digest}.tables"
+
+
+def _load(place: Path) -> Tables | None:
+    """What `_store` wrote, if it is all there and nobody else could have written it."""
+    try:
+        status = place.stat()
+        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+            return None
+        data = place.read_bytes()
+        digest, body = data[:32], data[32:]
+        if hashlib.sha256(body).digest() != digest:
+            return None
+        actions, gotos, rules, start, end = marshal.loads(body)
+        return Tables(actions, gotos, [Rule(*rule) for rule in rules], start, end)
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+
+
+def _store(place: Path, built: Tables) -> None:
+    rules = [(rule.origin, rule.size, rule.method) for rule in built.rules]
+    body = marshal.dumps((built.actions, built.gotos, rules, built.start, built.end))
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+            file.write(hashlib.sha256(body).digest() + body)
+        os.replace(file.name, place)
+    except OSError:
+        pass
