@@ -1,7 +1,7 @@
 """Methods of Array that read: everything returned is a new array.
 
-Plain loops and comprehensions call the program's functions without growing the C stack, which `map`, `any` or a
-generator would do: recursion through closures stays as deep as any other. What changes an array is in
+Plain loops and comprehensions call the program's functions without growing the C stack, which `map`, `any`
+or a generator would do: recursion through closures stays as deep as any other. What changes an array is in
 `array_changes`.
 """
 
@@ -14,9 +14,13 @@ from typing import Any
 import concerto.natives.array_changes
 import concerto.natives.set  # noqa: F401 - both register methods of Array
 from concerto.natives import limits
+from concerto.vm.access import slice_of
+from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
 from concerto.vm.operations import equal, hash_key, type_name
 from concerto.vm.values import NONE, Some, Value, failure
+
+native("Array::slice")(slice_of)
 
 
 @native("Array::len", inline="len({0})")
@@ -108,12 +112,15 @@ def count(items: list[Value], accept: Callable[[Value], bool]) -> int:
 
 
 @native("Array::sum")
-def total(items: list[Value]) -> int | float:
+def total(*given: Value) -> int | float:
+    """Called with the type of the elements, which an empty array cannot tell; without it on an Any."""
+    items = given[-1]
+    start = 0.0 if len(given) == 2 and given[0].name == "Float" else 0
     try:
-        result = sum(items)
+        result: int | float = sum(items, start)
     except TypeError:
         raise failure("`sum` needs an array of numbers", "TypeError") from None
-    return limits.int64(result) if isinstance(result, int) else result
+    return checked(result) if isinstance(result, int) else result
 
 
 @native("Array::min")
@@ -158,11 +165,6 @@ def reverse(items: list[Value]) -> list[Value]:
 @native("Array::join")
 def join(items: list[str], separator: str) -> str:
     return separator.join(items)
-
-
-@native("Array::slice")
-def part(items: list[Value], start: int, end: int) -> list[Value]:
-    return items[limits.part(start, end, len(items))]
 
 
 @native("Array::concat", inline="({0} + {1})")
@@ -240,8 +242,8 @@ def _ordered(order: Callable[[Any], Any], items: Any) -> Any:
     try:
         return order(items)
     except TypeError:
-        kinds = sorted({type_name(item) for item in items})
-        raise failure(f"no order is defined among {', '.join(f'`{kind}`' for kind in kinds)}", "TypeError") from None
+        kinds = ", ".join(f"`{kind}`" for kind in sorted({type_name(item) for item in items}))
+        raise failure(f"no order is defined among {kinds}", "TypeError") from None
 
 
 def _has_nan(items: list[Value]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concerto.natives import limits
+from concerto.vm.access import out_of_bounds
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Some, Value, failure
 
@@ -20,13 +21,13 @@ def pop(items: list[Value]) -> Value:
 @native("Array::insert")
 def insert(items: list[Value], index: int, item: Value) -> None:
     if not 0 <= index <= len(items):
-        raise failure(f"index {index} is out of bounds for an insertion into length {len(items)}", "IndexError")
+        raise failure(f"index {index} is out of bounds for inserting into length {len(items)}", "IndexError")
     items.insert(index, item)
 
 
 @native("Array::remove")
 def remove(items: list[Value], index: int) -> Value:
-    return items.pop(limits.index(index, len(items)))
+    return items.pop(_inside(index, items))
 
 
 @native("Array::extend", inline="{0}.extend({1})")
@@ -41,11 +42,16 @@ def clear(items: list[Value]) -> None:
 
 @native("Array::swap")
 def swap(items: list[Value], left: int, right: int) -> None:
-    limits.index(left, len(items))
-    limits.index(right, len(items))
+    left, right = _inside(left, items), _inside(right, items)
     items[left], items[right] = items[right], items[left]
 
 
 @native("Array::truncate")
 def truncate(items: list[Value], length: int) -> None:
     del items[limits.count(length, "a length") :]
+
+
+def _inside(index: int, items: list[Value]) -> int:
+    if 0 <= index < len(items):
+        return index
+    raise out_of_bounds(index, items)

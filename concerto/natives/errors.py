@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concerto.vm.native import native
-from concerto.vm.values import NONE, ErrorValue, Value
+from concerto.vm.operations import copy_value
+from concerto.vm.values import NONE, ErrorValue, TypeValue, Value
 
 _OWN_FIELDS: dict[str, dict[str, Value]] = {
-    "AgentError": {"agent": "", "provider": "", "status": NONE, "retry_after_ms": NONE},
+    "AgentError": {"agent": "", "provider": "", "status": NONE, "retry_after_ms": NONE, "messages": []},
     "BudgetError": {},
     "ConnectionError": {},
     "EmitError": {},
@@ -25,7 +26,7 @@ _OWN_FIELDS: dict[str, dict[str, Value]] = {
 
 def make_error(type_name: str, message: str, kind: str = "", **fields: Value) -> ErrorValue:
     """An error with all members of its type."""
-    return ErrorValue(type_name, message, kind, **(_OWN_FIELDS[type_name] | fields))
+    return ErrorValue(type_name, message, kind, **(copy_value(_OWN_FIELDS[type_name]) | fields))
 
 
 def parse_error(message: str, kind: str) -> ErrorValue:
@@ -44,9 +45,9 @@ for _name in _OWN_FIELDS:
 
 
 @native("std::errors::convert")
-def convert(target: str, error: Value) -> ErrorValue:
+def convert(target: TypeValue, error: Value) -> ErrorValue:
     """`From` between built-in errors: message and kind stay, and so do the members that both types have."""
     if isinstance(error, str):
-        return make_error(target, error)
-    shared = {name: value for name, value in error.fields.items() if name in _OWN_FIELDS[target]}
-    return make_error(target, error.message, error.kind, **shared)
+        return make_error(target.name, error)
+    shared = {name: value for name, value in error.fields.items() if name in _OWN_FIELDS[target.name]}
+    return make_error(target.name, error.message, error.kind, **shared)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from concerto.natives.limits import int64
+from concerto.vm.arithmetic import checked, float_to_int, power_float
 from concerto.vm.native import native
 from concerto.vm.operations import to_text
 from concerto.vm.values import failure
@@ -39,14 +39,7 @@ def clamp(number: float, low: float, high: float) -> float:
 
 @native("Float::pow")
 def power(base: float, exponent: float) -> float:
-    try:
-        return math.pow(base, exponent)
-    except OverflowError:
-        odd = exponent % 2 == 1
-        return -math.inf if base < 0 and odd else math.inf
-    except ValueError:
-        # 0 to a negative power is infinite, a negative base to a fraction is no number.
-        return math.inf if base == 0 else math.nan
+    return power_float(base, exponent)
 
 
 @native("Float::to_string")
@@ -57,25 +50,27 @@ def to_string(number: float) -> str:
 @native("Float::round")
 def rounded(number: float) -> int:
     """Half away from zero, without the error that adding 0.5 makes."""
-    whole = truncated(number)
+    whole = float_to_int(number)
     rest = abs(number - whole)
-    return whole if rest < 0.5 else int64(whole + (1 if number > 0 else -1))
+    return whole if rest < 0.5 else checked(whole + (1 if number > 0 else -1))
 
 
 @native("Float::floor")
 def floored(number: float) -> int:
-    return int64(math.floor(finite(number)))
+    whole = float_to_int(number)
+    return whole - (whole > number)
 
 
 @native("Float::ceil")
 def ceiled(number: float) -> int:
-    return int64(math.ceil(finite(number)))
+    whole = float_to_int(number)
+    return whole + (whole < number)
 
 
 @native("Float::trunc")
 @native("Float::to_int")
 def truncated(number: float) -> int:
-    return int64(int(finite(number)))
+    return float_to_int(number)
 
 
 @native("Float::sqrt")
@@ -91,9 +86,3 @@ def is_nan(number: float) -> bool:
 @native("Float::is_finite")
 def is_finite(number: float) -> bool:
     return math.isfinite(number)
-
-
-def finite(number: float) -> float:
-    if math.isfinite(number):
-        return number
-    raise failure(f"`{to_text(number)}` has no Int value", "OverflowError")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from concerto.natives.limits import int64
+from concerto.vm.arithmetic import checked, power_int
 from concerto.vm.native import native
 from concerto.vm.values import failure
 
 
 @native("Int::abs")
 def absolute(number: int) -> int:
-    return int64(abs(number))
+    return checked(abs(number))
 
 
 @native("Int::min", inline="min({0}, {1})")
@@ -31,14 +31,7 @@ def clamp(number: int, low: int, high: int) -> int:
 
 @native("Int::pow")
 def power(base: int, exponent: int) -> int:
-    if exponent < 0:
-        raise failure(f"the exponent of an Int power cannot be negative, found {exponent}", "ValueError")
-    # Beyond 63 only -1, 0 and 1 stay in range, and their powers repeat with period 2.
-    if exponent > 64 and -2 < base < 2:
-        exponent = 64 + exponent % 2
-    elif exponent > 64:
-        raise failure("the result does not fit in an Int", "OverflowError")
-    return int64(base**exponent)
+    return power_int(base, exponent)
 
 
 @native("Int::to_float", inline="float({0})")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from concerto.vm.access import missing_key
 from concerto.vm.native import native
-from concerto.vm.operations import to_text
-from concerto.vm.values import NONE, Some, Value, failure
+from concerto.vm.values import NONE, Some, Value
 
 _MISSING: Final = object()
 
@@ -95,5 +95,5 @@ def clear(entries: dict[Value, Value]) -> None:
 @native("Map::update")
 def update(entries: dict[Value, Value], key: Value, change: Callable[[Value], Value]) -> None:
     if key not in entries:
-        raise failure(f"the map has no key `{to_text(key)}` to update", "KeyError")
+        raise missing_key(key)
     entries[key] = change(entries[key])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from concerto.natives.limits import int64, size
+from concerto.natives.limits import size
+from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
 from concerto.vm.values import Value, failure
 
@@ -14,7 +15,7 @@ def length(numbers: range) -> int:
     """Counted by hand: Python's `len` refuses what does not fit into a machine word."""
     if numbers.start >= numbers.stop:
         return 0
-    return int64((numbers.stop - numbers.start + numbers.step - 1) // numbers.step)
+    return checked((numbers.stop - numbers.start + numbers.step - 1) // numbers.step)
 
 
 @native("Range::is_empty", inline="(not {0})")

@@ -7,13 +7,16 @@ import re
 from concerto.natives import limits
 from concerto.natives.errors import parse_error
 from concerto.natives.json import parse as parse_json
+from concerto.vm.access import slice_of
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Err, Ok, Some, Value, failure
 
 native("String::parse_json")(parse_json)
+native("String::slice")(slice_of)
+native("std::string::slice")(slice_of)
 
 _INT = re.compile(r"[+-]?[0-9]+")
-_FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
+_FLOAT = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
 
 
 @native("String::len", inline="len({0})")
@@ -137,23 +140,17 @@ def index_of(text: str, wanted: str) -> Value:
     return NONE if position < 0 else Some(position)
 
 
-@native("String::slice")
-@native("std::string::slice")
-def part(text: str, start: int, end: int) -> str:
-    return text[limits.part(start, end, len(text))]
-
-
 @native("String::pad_left")
 @native("std::string::pad_left")
 @native("std::fmt::pad_left")
-def pad_left(text: str, width: int, fill: str) -> str:
+def pad_left(text: str, width: int, fill: str = " ") -> str:
     return text.rjust(limits.size(width), _one_character(fill))
 
 
 @native("String::pad_right")
 @native("std::string::pad_right")
 @native("std::fmt::pad_right")
-def pad_right(text: str, width: int, fill: str) -> str:
+def pad_right(text: str, width: int, fill: str = " ") -> str:
     return text.ljust(limits.size(width), _one_character(fill))
 
 

@@ -44,13 +44,15 @@ def native(name: str, *, machine: bool = False, inline: str | None = None) -> Ca
 
 def find_native(name: str) -> Native | None:
     """The native of a name; its group's module is imported on first use (`String::len` → `concerto.natives.string`,
-    `std::json::parse` → `concerto.natives.json`)."""
+    `std::json::parse` → `concerto.natives.json`, all errors → `concerto.natives.errors`)."""
     if name not in _NATIVES:
         parts = name.split("::")
-        group = parts[1] if parts[0] == "std" else parts[0]
+        group = (parts[1] if parts[0] == "std" else parts[0]).lower()
+        if group.endswith("error"):
+            group = "errors"
         try:
-            import_module(f"concerto.natives.{group.lower()}")
+            import_module(f"concerto.natives.{group}")
         except ModuleNotFoundError as error:
-            if error.name != f"concerto.natives.{group.lower()}":
+            if error.name != f"concerto.natives.{group}":
                 raise
     return _NATIVES.get(name)
