@@ -1,4 +1,4 @@
-"""Reading a value of a declared type from what a model wrote: `parse_schema`, `json::parse_as`, structured replies."""
+"""Reading a value of a declared type from what a model wrote: `parse_schema` and `json::parse_as`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def parse_schema(machine: Machine, wanted: TypeValue, text: str) -> Value:
-    """A Result: Ok with the first reading of the text that fits, or Err with the SchemaError of the first that does not."""
+    """A Result: Ok with the first reading of the text that fits, or Err with what is wrong with the first."""
     first: ErrorValue | None = None
     for data in readings(text):
         try:
@@ -27,11 +27,10 @@ def parse_schema(machine: Machine, wanted: TypeValue, text: str) -> Value:
                 raise
             first = first or error
     if first is None:
-        return Err(
-            make_error("SchemaError", f"the text is not JSON: {_complaint(text)}", "InvalidJson", raw=text)
-        )
-    path = first.fields.get("path", "")
-    return Err(make_error("SchemaError", first.message, "Mismatch", raw=text, path=path))
+        message = f"the text is not JSON: {_complaint(text)}"
+        return Err(make_error("SchemaError", message, "InvalidJson", raw=text))
+    kind = "Invalid" if first.kind == "Invalid" else "Mismatch"
+    return Err(make_error("SchemaError", first.message, kind, raw=text, path=first.fields.get("path", "")))
 
 
 def read_value(machine: Machine, type_index: int, data: Json) -> Value:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from concerto.natives import limits
 from concerto.natives.errors import parse_error
-from concerto.natives.json import parse as parse_json
 from concerto.vm.access import slice_of
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Err, Ok, Some, Value, failure
 
-native("String::parse_json")(parse_json)
 native("String::slice")(slice_of)
 native("std::string::slice")(slice_of)
-
-_INT = re.compile(r"[+-]?[0-9]+")
-_FLOAT = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
 
 
 @native("String::len", inline="len({0})")
@@ -157,9 +150,10 @@ def pad_right(text: str, width: int, fill: str = " ") -> str:
 @native("String::parse_int")
 @native("std::string::parse_int")
 def parse_int(text: str) -> Value:
-    if not _INT.fullmatch(text):
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit()):
         return Err(parse_error(f"`{_shown(text)}` is not an Int", "InvalidInt"))
-    digits = text.lstrip("+-").lstrip("0") or "0"
+    digits = digits.lstrip("0") or "0"
     # Python refuses to convert thousands of digits; nineteen hold every Int.
     if len(digits) <= 19:
         value = -int(digits) if text[0] == "-" else int(digits)
@@ -171,9 +165,20 @@ def parse_int(text: str) -> Value:
 @native("String::parse_float")
 @native("std::string::parse_float")
 def parse_float(text: str) -> Value:
-    if not _FLOAT.fullmatch(text):
-        return Err(parse_error(f"`{_shown(text)}` is not a Float", "InvalidFloat"))
-    return Ok(float(text))
+    # Python also takes underscores, spaces around the number and digits of other scripts.
+    if text.isascii() and "_" not in text and text == text.strip():
+        try:
+            return Ok(float(text))
+        except ValueError:
+            pass
+    return Err(parse_error(f"`{_shown(text)}` is not a Float", "InvalidFloat"))
+
+
+@native("String::parse_json")
+def parse_json(text: str) -> Value:
+    from concerto.natives.json import parse
+
+    return parse(text)
 
 
 @native("String::to_string", inline="{0}")
