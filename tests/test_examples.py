@@ -1,0 +1,57 @@
+"""The examples work on both tiers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from concerto.diagnostics import render
+from concerto.ir.module import Module
+from tests.harness.expectations import MAIN, Expectations
+from tests.harness.programs import TIERS
+from tests.harness.running import Tier, compile_program, run_program
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+CORE_TOUR = """\
+Hello, Ada!
+Good morning, Grace!
+fib(20) = 6765
+moved by 4.242640687119285, and Point { x: 0.0, y: 0.0 } stayed
+AGENTS PLAY CONCERT
+o occurs 2 times
+next year: 42
+sorry: an age is not negative
+sorry: `many` is no number
+27 reaches 1 in 111 steps
+"""
+
+
+def compiled(name: str, folder: Path) -> Module:
+    files = {MAIN: (EXAMPLES / name / MAIN).read_text()}
+    module, problems = compile_program(files, folder, to_run=True)
+    assert not problems, render(problems)
+    assert module is not None
+    return module
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_the_core_tour(tier: Tier, tmp_path: Path) -> None:
+    outcome = run_program(compiled("core_tour", tmp_path), Expectations(), tmp_path, tier)
+    assert (outcome.stdout, outcome.stderr, outcome.status) == (CORE_TOUR, "", 0)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("name", ["hello_agent", "calculator_tools"])
+def test_agents_with_a_mocked_model(name: str, tier: Tier, tmp_path: Path) -> None:
+    module = compiled(name, tmp_path)
+    outcome = run_program(module, Expectations(flags={"mock", "quiet"}), tmp_path, tier)
+    assert outcome.status == 0, outcome.stderr
+    assert "[mock response to: " in outcome.stdout
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
+def test_every_example_is_tested(path: Path) -> None:
+    assert path.name in Path(__file__).read_text()
+    assert (path / MAIN).is_file()
