@@ -68,9 +68,9 @@ def dis(target: str) -> int:
 @click.argument("code", required=False)
 def explain(code: str | None) -> int:
     """Explain a diagnostic code, with a wrong and a right program."""
-    from concerto.cli import inspecting
+    from concerto.cli import explaining
 
-    return inspecting.show_explanation(code)
+    return explaining.show_explanation(code)
 
 
 @concertoc_command.command()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, program_file
-from concerto.compiler import load_program
+from concerto.compiler.store import load_program
 from concerto.diagnostics import Problems
 from concerto.manifest import ManifestError, find_manifest, load_manifest
 from concerto.program import Program, Runtime
