@@ -47,8 +47,11 @@ def invoke(command: Callable[..., object], name: str, arguments: list[str]) -> i
 
     try:
         status = command(args=arguments, prog_name=name, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as without:
+        without.show()
+        return USAGE
     except click.ClickException as mistake:
-        mistake.show()
+        report(mistake.format_message().replace("\n", " "))
         return USAGE
     except click.Abort:
         return _interrupted()
