@@ -19,11 +19,14 @@ Json: TypeAlias = Any
 
 @dataclass(slots=True)
 class FieldDef:
-    """A struct or payload field; a tuple-like payload's fields are named "0", "1", …"""
+    """A struct or payload field; a tuple-like payload's fields are named "0", "1", …; `default` is a JSON value
+    that takes the place of an absent field when `has_default`."""
 
     name: str
     type: int
     required: bool = True
+    has_default: bool = False
+    default: Json = None
 
 
 @dataclass(slots=True)

@@ -248,28 +248,43 @@ def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
 
 
 def less(a: Value, b: Value) -> bool:
-    """Order of two values of a type that has one; arrays and tuples from the left."""
-    while True:
-        left, right = type(a), type(b)
-        if left in _ORDERED and (left is right or {left, right} == {int, float}):
-            return bool(a < b)
-        if left is not right or (left is not list and left is not tuple):
-            raise failure(f"`<` is not defined for {type_name(a)} and {type_name(b)}", "TypeError")
-        for x, y in zip(a, b, strict=False):
-            if not equal(x, y):
-                a, b = x, y
-                break
-        else:
-            return len(a) < len(b)
+    """`a < b`; arrays and tuples compare from the left."""
+    a, b = _decisive(a, b, "<")
+    return bool(a < b)
+
+
+def less_or_equal(a: Value, b: Value) -> bool:
+    a, b = _decisive(a, b, "<=")
+    return bool(a <= b)
+
+
+def greater(a: Value, b: Value) -> bool:
+    a, b = _decisive(a, b, ">")
+    return bool(a > b)
+
+
+def greater_or_equal(a: Value, b: Value) -> bool:
+    a, b = _decisive(a, b, ">=")
+    return bool(a >= b)
 
 
 _ORDERED = frozenset({int, float, str, bool})
 
 
-def less_or_equal(a: Value, b: Value) -> bool:
-    if type(a) in _ORDERED and type(b) in _ORDERED and (type(a) is bool) == (type(b) is bool):
-        return not less(b, a) if a == a and b == b else False
-    return not less(b, a)
+def _decisive(a: Value, b: Value, sign: str) -> tuple[Value, Value]:
+    """The plain parts, or the lengths, that decide how two values are ordered."""
+    while True:
+        left, right = type(a), type(b)
+        if left in _ORDERED and (left is right or {left, right} == {int, float}):
+            return a, b
+        if left is not right or (left is not list and left is not tuple):
+            raise failure(f"`{sign}` is not defined for {type_name(a)} and {type_name(b)}", "TypeError")
+        for x, y in zip(a, b, strict=False):
+            if not equal(x, y):
+                a, b = x, y
+                break
+        else:
+            return len(a), len(b)
 
 
 def copy_value(value: Value) -> Value:
@@ -310,6 +325,8 @@ def _shell(value: Value, pending: list[tuple[Value, Value]]) -> Value:
         new = make()
     elif isinstance(value, Struct) or (isinstance(value, Variant) and value.field_names):
         new = object.__new__(kind)
+        if isinstance(value, Variant):
+            new.tag = value.tag
     else:
         return value
     pending.append((value, new))

@@ -57,12 +57,13 @@ class Struct:
 
 
 class Variant:
-    """Base of the classes made for enum variants: slots `f0`, `f1`, …; a variant without payload has one instance."""
+    """Base of the classes made for enum variants: slots `tag` (the variant's number), `f0`, `f1`, …; a variant
+    without payload has one instance."""
 
     __slots__ = ()
     type_name: ClassVar[str]
     variant_name: ClassVar[str]
-    tag: ClassVar[int]
+    tag: int
     field_names: ClassVar[tuple[str, ...]]
     named: ClassVar[bool]
 
@@ -87,6 +88,10 @@ class Handle:
     def to_text(self) -> str:
         """What `to_string()` and `${}` show."""
         return self.type_name
+
+    def member(self, name: str) -> Value:
+        """`handle.name`, for handles that have members."""
+        raise failure(f"{self.type_name} has no member `{name}`", "TypeError")
 
 
 class ErrorValue:

@@ -1,0 +1,166 @@
+"""Reading and writing parts of values: by index, by key, by name.
+
+These are the checked forms. Generated code writes `items[i]` directly where it can and comes here for the rest;
+both end in the same failures.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.operations import parts_of, to_text, type_name
+from concerto.vm.values import ErrorValue, Handle, Raised, Struct, Value, Variant, failure
+
+
+def out_of_bounds(position: Value, items: Value) -> Raised:
+    return failure(f"index {position} is out of bounds for length {len(items)}", "IndexError")
+
+
+def missing_key(key: Value) -> Raised:
+    return failure(f"the map has no key `{to_text(key)}`", "KeyError")
+
+
+def index_sequence(items: Any, position: int) -> Value:
+    """An element of an array, or a code point of a string."""
+    if 0 <= position < len(items):
+        return items[position]
+    raise out_of_bounds(position, items)
+
+
+def set_index_array(items: list[Value], position: int, item: Value) -> None:
+    if not 0 <= position < len(items):
+        raise out_of_bounds(position, items)
+    items[position] = item
+
+
+def index_map(items: dict[Value, Value], key: Value) -> Value:
+    try:
+        return items[key]
+    except KeyError:
+        raise missing_key(key) from None
+
+
+def index(value: Value, position: Value) -> Value:
+    """`value[position]` where the type is known only now."""
+    kind = type(value)
+    if kind is dict:
+        return index_map(value, _map_key(position))
+    if kind in (list, str, tuple):
+        return index_sequence(value, _position(position))
+    raise failure(f"{type_name(value)} cannot be indexed", "TypeError")
+
+
+def set_index(value: Value, position: Value, item: Value) -> None:
+    if type(value) is dict:
+        value[_map_key(position)] = item
+    elif type(value) is list:
+        set_index_array(value, _position(position), item)
+    else:
+        raise failure(f"an element of {type_name(value)} cannot be assigned", "TypeError")
+
+
+def _position(position: Value) -> int:
+    if type(position) is int:
+        return position
+    raise failure(f"an index is an Int, found {type_name(position)}", "TypeError")
+
+
+def _map_key(key: Value) -> Value:
+    if type(key) in (str, int, bool):
+        return key
+    raise failure(f"a map has no keys of type {type_name(key)}", "TypeError")
+
+
+def slice_of(value: Value, low: Value, high: Value) -> Value:
+    """A copy of a part of an array or string; nil is an open end."""
+    if type(value) not in (list, str):
+        raise failure(f"{type_name(value)} cannot be sliced", "TypeError")
+    length = len(value)
+    start = 0 if low is None else _position(low)
+    end = length if high is None else _position(high)
+    if 0 <= start <= end <= length:
+        return value[start:end]
+    if 0 <= end < start:
+        raise failure(f"the slice {start}..{end} ends before it starts", "IndexError")
+    raise failure(f"the slice {start}..{end} is out of bounds for length {length}", "IndexError")
+
+
+def get_member(value: Value, name: str) -> Value:
+    """`value.name` where the type is known only now, or the members are not slots."""
+    match value:
+        case ErrorValue():
+            if name == "message":
+                return value.message
+            if name == "kind":
+                return value.kind
+            if name in value.fields:
+                return value.fields[name]
+        case dict():
+            return index_map(value, name)
+        case Struct():
+            if name in value.field_names:
+                return getattr(value, f"f{value.field_names.index(name)}")
+        case Variant() if value.named and name in value.field_names:
+            return getattr(value, f"f{value.field_names.index(name)}")
+        case tuple() if name.isdecimal() and int(name) < len(value):
+            return value[int(name)]
+        case Handle():
+            return value.member(name)
+        case _:
+            pass
+    raise failure(f"{type_name(value)} has no member `{name}`", "TypeError")
+
+
+def set_member(value: Value, name: str, item: Value) -> None:
+    match value:
+        case dict():
+            value[name] = item
+        case Struct() if name in value.field_names:
+            setattr(value, f"f{value.field_names.index(name)}", item)
+        case _:
+            raise failure(f"member `{name}` of {type_name(value)} cannot be assigned", "TypeError")
+
+
+def with_item(value: tuple[Value, ...], slot: int, item: Value) -> tuple[Value, ...]:
+    return (*value[:slot], item, *value[slot + 1 :])
+
+
+def replace(place: Value, value: Value) -> None:
+    """Makes the value at a place, which others may refer to, equal to another one."""
+    match place:
+        case list():
+            place[:] = value
+        case dict():
+            items = dict(value)
+            place.clear()
+            place.update(items)
+        case Set():
+            place.items = dict(value.items)
+        case Queue():
+            place.items = deque(value.items)
+        case Stack():
+            place.items = list(value.items)
+        case Struct():
+            for slot, item in enumerate(parts_of(value)):
+                setattr(place, f"f{slot}", item)
+        case _:
+            raise failure(f"a value of type {type_name(place)} cannot be replaced in place", "TypeError")
+
+
+def iterate(value: Value) -> Iterable[Value]:
+    """What a `for` goes through: elements, code points, (key, value) of a map."""
+    kind = type(value)
+    if kind in (list, range, str, tuple):
+        return value  # type: ignore[no-any-return]
+    if kind is dict:
+        return value.items()  # type: ignore[no-any-return]
+    if kind is Set:
+        return value.items.values()  # type: ignore[no-any-return]
+    if kind is Queue or kind is Stack:
+        return value.items  # type: ignore[no-any-return]
+    if hasattr(value, "__iter__"):
+        return value  # type: ignore[no-any-return]
+    raise failure(f"`for` cannot go through {type_name(value)}", "TypeError")

@@ -1,0 +1,109 @@
+"""Run-time classes of the program's structs, schemas, tool states and enums: slotted, one per name.
+
+Each class has a constructor of its own, because CPython's inline caches live in the code object: two classes that
+share one would slow each other down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+from concerto.ir.module import TypeDef, VariantDef
+from concerto.vm.values import Struct, Value, Variant, failure
+
+
+class ClassTable:
+    """Makes each class when it is first asked for."""
+
+    def __init__(self, types: Sequence[TypeDef]) -> None:
+        self.types = types
+        self._by_name: dict[str, TypeDef] = {}
+        for definition in types:
+            if definition.kind in ("struct", "schema", "enum"):
+                known = self._by_name.get(definition.name)
+                if known is None or (known.items and not definition.items):
+                    self._by_name[definition.name] = definition
+        self._structs: dict[str, type[Struct]] = {}
+        self._variants: dict[tuple[str, int], Any] = {}
+
+    def definition(self, name: str) -> TypeDef | None:
+        """The general form of a struct, schema or enum."""
+        return self._by_name.get(name)
+
+    def struct(self, name: str) -> type[Struct]:
+        """The class of a struct, schema or tool state."""
+        made = self._structs.get(name)
+        if made is None:
+            definition = self._by_name.get(name)
+            if definition is None or definition.kind == "enum":
+                raise failure(f"the program has no struct `{name}`", "TypeError")
+            fields = tuple(field.name for field in definition.fields)
+            made = self._structs[name] = _struct_class(name, fields)
+        return made
+
+    def variant(self, name: str, tag: int) -> Any:
+        """The class of a variant with payload, or the one instance of a variant without."""
+        made = self._variants.get((name, tag))
+        if made is None:
+            definition = self._by_name[name]
+            made = _variant_class(name, tag, definition.variants[tag])
+            if not definition.variants[tag].fields:
+                made = made()
+            self._variants[name, tag] = made
+        return made
+
+    def variant_named(self, name: str, variant: str) -> tuple[int, VariantDef] | None:
+        """A variant's number and definition by its name."""
+        definition = self._by_name.get(name)
+        for tag, candidate in enumerate(definition.variants if definition else ()):
+            if candidate.name == variant:
+                return tag, candidate
+        return None
+
+
+def build_variant(table: ClassTable, name: str, tag: int, payload: Sequence[Value]) -> Value:
+    made = table.variant(name, tag)
+    return made(*payload) if payload else made
+
+
+def _struct_class(name: str, fields: tuple[str, ...]) -> type[Struct]:
+    slots = tuple(f"f{slot}" for slot in range(len(fields)))
+    body = {
+        "__slots__": slots,
+        "__init__": FunctionType(_constructor(len(fields), None).replace(), {}),
+        "type_name": name,
+        "field_names": fields,
+    }
+    return type("Record", (Struct,), body)
+
+
+def _variant_class(name: str, tag: int, definition: VariantDef) -> type[Variant]:
+    count = len(definition.fields)
+    body = {
+        "__slots__": ("tag", *(f"f{slot}" for slot in range(count))),
+        "__init__": FunctionType(_constructor(count, tag).replace(), {}),
+        "type_name": name,
+        "variant_name": definition.name,
+        "field_names": tuple(field.name for field in definition.fields),
+        "named": definition.named,
+    }
+    return type("Record", (Variant,), body)
+
+
+@lru_cache(maxsize=256)
+def _constructor(count: int, tag: int | None) -> CodeType:
+    """`__init__` for that many slots; `replace()` of the result gives a copy with caches of its own."""
+    slots = [f"f{slot}" for slot in range(count)]
+    lines = [f"def __init__({', '.join(['self', *slots])}):"]
+    if tag is not None:
+        lines.append(f" self.tag = {int(tag)}")
+    lines += [f" self.{slot} = {slot}" for slot in slots]
+    if len(lines) == 1:
+        lines.append(" pass")
+    namespace: dict[str, Any] = {}
+    exec("\n".join(lines), namespace)
+    code: CodeType = namespace["__init__"].__code__
+    return code

@@ -1,0 +1,111 @@
+"""Calls by name, decided by the receiver's run-time type: impl methods, library methods, host handles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from concerto.ir.module import Module
+from concerto.vm.host import Host
+from concerto.vm.operations import equal, to_text, type_name
+from concerto.vm.values import ErrorValue, Handle, Struct, Value, Variant, failure
+
+_OF_ALL: dict[str, Callable[..., Value]] = {"to_string": to_text, "equals": equal}
+
+
+class Surroundings(Protocol):
+    """What dispatch needs of a machine."""
+
+    module: Module
+    host: Host
+
+    def function(self, index: int) -> Callable[..., Value]: ...
+
+    def native(self, name: str) -> Callable[..., Value] | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """`body` takes self first; an `inout` one gives (result, self)."""
+
+    body: Callable[..., Value]
+    inout: bool
+
+
+class Methods:
+    """Finds methods and remembers what it found."""
+
+    def __init__(self, machine: Surroundings) -> None:
+        self._machine = machine
+        self._own: dict[str, dict[str, int]] = {}
+        for definition in machine.module.types:
+            if definition.methods:
+                self._own.setdefault(_owner(definition.kind, definition.name), {}).update(definition.methods)
+        self._found: dict[tuple[Any, str], Method] = {}
+
+    def call(self, name: str, receiver: Value, *arguments: Value) -> Value:
+        """CALL_METHOD."""
+        method = self.find(receiver, name)
+        result = method.body(receiver, *arguments)
+        return result[0] if method.inout else result
+
+    def call_mut(self, name: str, receiver: Value, *arguments: Value) -> tuple[Value, Value]:
+        """CALL_METHOD_MUT: the result and the changed receiver."""
+        method = self.find(receiver, name)
+        result = method.body(receiver, *arguments)
+        return result if method.inout else (result, receiver)
+
+    def find(self, receiver: Value, name: str) -> Method:
+        key = (receiver.type_name if isinstance(receiver, ErrorValue) else type(receiver), name)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._look_up(receiver, name)
+        return found
+
+    def static(self, type_index: int, name: str) -> Callable[..., Value]:
+        """CALL_STATIC: an associated function, or a method, of a type."""
+        definition = self._machine.module.types[type_index]
+        owner = _owner(definition.kind, definition.name)
+        index = self._own.get(owner, {}).get(name)
+        if index is not None:
+            return self._machine.function(index)
+        body = self._machine.native(f"{owner}::{name}")
+        if body is None:
+            raise failure(f"`{owner}` has no function `{name}`", "TypeError")
+        return body
+
+    def own(self, type_name: str) -> dict[str, int]:
+        """The program's methods for a type, name to function index."""
+        return self._own.get(type_name, {})
+
+    def _look_up(self, receiver: Value, name: str) -> Method:
+        owner = _receiver_type(receiver)
+        index = self._own.get(owner, {}).get(name)
+        if index is not None:
+            return Method(self._machine.function(index), self._machine.module.functions[index].inout)
+        body = self._machine.native(f"{owner}::{name}")
+        if body is not None:
+            return Method(body, False)
+        if isinstance(receiver, Handle):
+            host = self._machine.host
+            return Method(lambda handle, *arguments: host.call_handle(handle, name, list(arguments)), False)
+        if name in _OF_ALL:
+            return Method(_OF_ALL[name], False)
+        raise failure(f"{type_name(receiver)} has no method `{name}`", "TypeError")
+
+
+_OWNERS = {
+    "array": "Array", "map": "Map", "option": "Option", "result": "Result", "tuple": "Tuple", "set": "Set",
+    "queue": "Queue", "stack": "Stack", "task": "Task", "range": "Range", "fn": "fn", "hashmap": "HashMap",
+}  # fmt: skip
+
+
+def _owner(kind: str, name: str) -> str:
+    return _OWNERS.get(kind, name)
+
+
+def _receiver_type(receiver: Value) -> str:
+    if isinstance(receiver, Struct | Variant | ErrorValue | Handle):
+        return receiver.type_name
+    return type_name(receiver)

@@ -1,0 +1,55 @@
+"""From Python's exceptions to the language's errors, at one place.
+
+Checked operations raise `Raised` themselves. Generated code leaves bounds, keys and zero divisors to Python, whose
+exceptions become the same `Raised` here. What is no failure of the program (`Panic`, `Cancelled`, a bug) stays itself.
+"""
+
+from __future__ import annotations
+
+from concerto.vm.access import missing_key
+from concerto.vm.values import ErrorValue, Raised, Value
+
+CALL_DEPTH = "call depth exceeded"
+
+_MESSAGES: dict[type[BaseException], tuple[str, str]] = {
+    RecursionError: (CALL_DEPTH, "CallDepth"),
+    ZeroDivisionError: ("division by zero", "DivisionByZero"),
+    IndexError: ("index is out of bounds", "IndexError"),
+    KeyError: ("the map has no such key", "KeyError"),
+    MemoryError: ("out of memory", "OutOfMemory"),
+    OverflowError: ("integer overflow", "Overflow"),
+    UnboundLocalError: ("a local is read before it is assigned", "Unassigned"),
+    # What a checked program cannot do; only IR from elsewhere gets here.
+    AttributeError: ("an operation does not fit its value", "TypeError"),
+    TypeError: ("an operation does not fit its value", "TypeError"),
+}
+
+
+def language_error(exception: BaseException) -> Value | None:
+    """The error value that a `catch` sees for an exception; None if it is none of the program's."""
+    if isinstance(exception, Raised):
+        return exception.value
+    known = _MESSAGES.get(type(exception))
+    if known is None:
+        return None
+    if isinstance(exception, KeyError) and exception.args:
+        return missing_key(exception.args[0]).value
+    if isinstance(exception, IndexError):
+        explained = _explained(exception)
+        if explained is not None:
+            return explained.value
+    message, kind = known
+    return ErrorValue("RuntimeError", message, kind)
+
+
+def _explained(exception: BaseException) -> Raised | None:
+    """What the checked operation would have said, if the exception comes straight out of generated code."""
+    trace = exception.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    explain = trace.tb_frame.f_globals.get(EXPLAIN) if trace is not None else None
+    return explain(trace) if explain is not None else None
+
+
+EXPLAIN = "explain"
+"""The name under which generated code's namespace holds the function that knows its operands."""

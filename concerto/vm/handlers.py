@@ -1,0 +1,449 @@
+"""What each opcode does, for the interpreter. A handler gets the run, the frame and the instruction's operands."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from concerto.vm import access, arithmetic, operations
+from concerto.vm.classes import build_variant
+from concerto.vm.interpreter import UNASSIGNED, Frame, InterpretedFunction, Run, handles
+from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Some, Value, failure
+
+
+def _computes(name: str, count: int, compute: Callable[..., Value]) -> None:
+    """An opcode that takes values, computes one from them and knows nothing else."""
+
+    def handler(run: Run, frame: Frame) -> None:
+        values = frame.pop_many(count)
+        frame.stack.append(compute(*values))
+
+    handles(name)(handler)
+
+
+_TWO: tuple[tuple[str, Callable[..., Value]], ...] = (
+    ("ADD_INT", lambda a, b: arithmetic.checked(a + b)),
+    ("SUB_INT", lambda a, b: arithmetic.checked(a - b)),
+    ("MUL_INT", lambda a, b: arithmetic.checked(a * b)),
+    ("DIV_INT", arithmetic.divide_int),
+    ("REM_INT", arithmetic.remainder_int),
+    ("POW_INT", arithmetic.power_int),
+    ("ADD_FLOAT", operator.add),
+    ("SUB_FLOAT", operator.sub),
+    ("MUL_FLOAT", operator.mul),
+    ("DIV_FLOAT", arithmetic.divide_float),
+    ("REM_FLOAT", arithmetic.remainder_float),
+    ("POW_FLOAT", arithmetic.power_float),
+    ("ADD", arithmetic.add),
+    ("SUB", arithmetic.subtract),
+    ("MUL", arithmetic.multiply),
+    ("DIV", arithmetic.divide),
+    ("REM", arithmetic.remainder),
+    ("POW", arithmetic.power),
+    ("CONCAT", operator.add),
+    ("LT", operations.less),
+    ("LE", operations.less_or_equal),
+    ("GT", operations.greater),
+    ("GE", operations.greater_or_equal),
+    ("EQ", operations.equal),
+    ("NE", lambda a, b: not operations.equal(a, b)),
+    ("INDEX_ARRAY", access.index_sequence),
+    ("INDEX_MAP", access.index_map),
+    ("INDEX_STRING", access.index_sequence),
+    ("INDEX", access.index),
+)
+for _name, _function in _TWO:
+    _computes(_name, 2, _function)
+for _suffix in ("_INT", "_FLOAT", "_STRING"):
+    for _name, _function in (
+        ("LT", operator.lt),
+        ("LE", operator.le),
+        ("GT", operator.gt),
+        ("GE", operator.ge),
+        ("EQ", operator.eq),
+        ("NE", operator.ne),
+    ):
+        _computes(_name + _suffix, 2, _function)
+_computes("EQ_BOOL", 2, operator.eq)
+_computes("NE_BOOL", 2, operator.ne)
+_ONE: tuple[tuple[str, Callable[..., Value]], ...] = (
+    ("NEG_INT", lambda a: arithmetic.checked(-a)),
+    ("NEG_FLOAT", operator.neg),
+    ("NEG", arithmetic.negate),
+    ("NOT", operator.not_),
+    ("INT_TO_FLOAT", float),
+    ("FLOAT_TO_INT", arithmetic.float_to_int),
+    ("TO_STRING", operations.to_text),
+    ("COPY", operations.copy_value),
+    ("BUILD_SOME", Some),
+    ("BUILD_OK", Ok),
+    ("BUILD_ERR", Err),
+    ("UNWRAP", operator.attrgetter("value")),
+    ("TAG", operator.attrgetter("tag")),
+    ("IS_SOME", lambda value: value is not NONE),
+    ("IS_OK", lambda value: type(value) is Ok),
+    ("IS_NIL", lambda value: value is None),
+    ("IS_EMPTY_VALUE", lambda value: value is None or value is NONE),
+    ("LENGTH", len),
+)
+for _name, _function in _ONE:
+    _computes(_name, 1, _function)
+_computes("SLICE", 3, access.slice_of)
+
+
+# Constants, locals, references
+
+
+@handles("LOAD_CONST")
+def _load_const(run: Run, frame: Frame, const: int) -> None:
+    frame.stack.append(run.machine.module.constants[const])
+
+
+@handles("LOAD_TRUE")
+def _load_true(run: Run, frame: Frame) -> None:
+    frame.stack.append(True)
+
+
+@handles("LOAD_FALSE")
+def _load_false(run: Run, frame: Frame) -> None:
+    frame.stack.append(False)
+
+
+@handles("LOAD_NIL")
+def _load_nil(run: Run, frame: Frame) -> None:
+    frame.stack.append(None)
+
+
+@handles("LOAD_NONE")
+def _load_none(run: Run, frame: Frame) -> None:
+    frame.stack.append(NONE)
+
+
+@handles("LOAD_LOCAL")
+def _load_local(run: Run, frame: Frame, local: int) -> None:
+    value = frame.locals[local]
+    if value is UNASSIGNED:
+        raise UnboundLocalError
+    frame.stack.append(value)
+
+
+@handles("STORE_LOCAL")
+def _store_local(run: Run, frame: Frame, local: int) -> None:
+    frame.locals[local] = frame.stack.pop()
+
+
+@handles("LOAD_FUNCTION")
+def _load_function(run: Run, frame: Frame, function: int) -> None:
+    frame.stack.append(run.machine.function(function))
+
+
+@handles("LOAD_NATIVE")
+def _load_native(run: Run, frame: Frame, name: str) -> None:
+    frame.stack.append(run.machine.required_native(name))
+
+
+@handles("MAKE_CLOSURE")
+def _make_closure(run: Run, frame: Frame, function: int, count: int) -> None:
+    captures = tuple(frame.pop_many(count))
+    frame.stack.append(InterpretedFunction(run.interpreter, function, captures))
+
+
+@handles("LOAD_TYPE")
+def _load_type(run: Run, frame: Frame, type_index: int) -> None:
+    frame.stack.append(run.machine.type_value(type_index))
+
+
+@handles("LOAD_REF")
+def _load_ref(run: Run, frame: Frame, kind: str, name: str) -> None:
+    frame.stack.append(run.machine.host.reference(kind, name))
+
+
+@handles("POP")
+def _pop(run: Run, frame: Frame) -> None:
+    frame.stack.pop()
+
+
+# Building values
+
+
+@handles("BUILD_ARRAY")
+def _build_array(run: Run, frame: Frame, count: int) -> None:
+    frame.stack.append(frame.pop_many(count))
+
+
+@handles("BUILD_MAP")
+def _build_map(run: Run, frame: Frame, count: int) -> None:
+    values = frame.pop_many(2 * count)
+    frame.stack.append(dict(zip(values[::2], values[1::2], strict=True)))
+
+
+@handles("BUILD_TUPLE")
+def _build_tuple(run: Run, frame: Frame, count: int) -> None:
+    frame.stack.append(tuple(frame.pop_many(count)))
+
+
+@handles("BUILD_STRUCT")
+def _build_struct(run: Run, frame: Frame, type_index: int, count: int) -> None:
+    made = run.machine.classes.struct(run.machine.module.types[type_index].name)
+    frame.stack.append(made(*frame.pop_many(count)))
+
+
+@handles("BUILD_VARIANT")
+def _build_variant(run: Run, frame: Frame, type_index: int, tag: int, count: int) -> None:
+    name = run.machine.module.types[type_index].name
+    frame.stack.append(build_variant(run.machine.classes, name, tag, frame.pop_many(count)))
+
+
+@handles("BUILD_RANGE")
+def _build_range(run: Run, frame: Frame, inclusive: int) -> None:
+    low, high = frame.pop_many(2)
+    frame.stack.append(range(low, high + inclusive))
+
+
+@handles("FORMAT")
+def _format(run: Run, frame: Frame, count: int) -> None:
+    frame.stack.append("".join([operations.to_text(value) for value in frame.pop_many(count)]))
+
+
+# Parts of values
+
+
+@handles("GET_FIELD", "GET_PAYLOAD")
+def _get_field(run: Run, frame: Frame, slot: int) -> None:
+    frame.stack.append(getattr(frame.stack.pop(), f"f{slot}"))
+
+
+@handles("SET_FIELD", "SET_PAYLOAD")
+def _set_field(run: Run, frame: Frame, slot: int) -> None:
+    owner, value = frame.pop_many(2)
+    setattr(owner, f"f{slot}", value)
+
+
+@handles("GET_MEMBER")
+def _get_member(run: Run, frame: Frame, name: str) -> None:
+    frame.stack.append(access.get_member(frame.stack.pop(), name))
+
+
+@handles("SET_MEMBER")
+def _set_member(run: Run, frame: Frame, name: str) -> None:
+    owner, value = frame.pop_many(2)
+    access.set_member(owner, name, value)
+
+
+@handles("GET_ITEM")
+def _get_item(run: Run, frame: Frame, slot: int) -> None:
+    frame.stack.append(access.index_sequence(frame.stack.pop(), slot))
+
+
+@handles("WITH_ITEM")
+def _with_item(run: Run, frame: Frame, slot: int) -> None:
+    owner, value = frame.pop_many(2)
+    frame.stack.append(access.with_item(owner, slot, value))
+
+
+@handles("SET_INDEX_ARRAY")
+def _set_index_array(run: Run, frame: Frame) -> None:
+    access.set_index_array(*frame.pop_many(3))
+
+
+@handles("SET_INDEX_MAP")
+def _set_index_map(run: Run, frame: Frame) -> None:
+    items, key, value = frame.pop_many(3)
+    items[key] = value
+
+
+@handles("SET_INDEX")
+def _set_index(run: Run, frame: Frame) -> None:
+    access.set_index(*frame.pop_many(3))
+
+
+@handles("REPLACE")
+def _replace(run: Run, frame: Frame) -> None:
+    access.replace(*frame.pop_many(2))
+
+
+@handles("IS_TYPE")
+def _is_type(run: Run, frame: Frame, type_index: int) -> None:
+    frame.stack.append(run.machine.checks.fits(frame.stack.pop(), type_index))
+
+
+@handles("CHECK")
+def _check(run: Run, frame: Frame, type_index: int) -> None:
+    frame.stack.append(run.machine.checks.check(frame.stack.pop(), type_index))
+
+
+# Jumps of the flat form
+
+
+@handles("TICK")
+def _tick(run: Run, frame: Frame) -> None:
+    run.interpreter.tick()
+
+
+@handles("JUMP")
+def _jump(run: Run, frame: Frame, target: int, height: int, keep: int) -> None:
+    kept = frame.pop_many(keep)
+    del frame.stack[height:]
+    frame.stack += kept
+    frame.pc = target
+
+
+@handles("JUMP_IF_FALSE")
+def _jump_if_false(run: Run, frame: Frame, target: int) -> None:
+    if not frame.stack.pop():
+        frame.pc = target
+
+
+@handles("JUMP_IF_TRUE")
+def _jump_if_true(run: Run, frame: Frame, target: int, height: int, keep: int) -> None:
+    if frame.stack.pop():
+        del frame.stack[height:]
+        frame.pc = target
+
+
+@handles("FOR_START")
+def _for_start(run: Run, frame: Frame) -> None:
+    frame.stack.append(iter(access.iterate(frame.stack.pop())))
+
+
+@handles("FOR_NEXT")
+def _for_next(run: Run, frame: Frame, local: int, end: int) -> None:
+    run.interpreter.tick()
+    try:
+        frame.locals[local] = next(frame.stack[-1])
+    except StopIteration:
+        frame.pc = end
+
+
+@handles("SWITCH")
+def _switch(run: Run, frame: Frame, cases: dict[Any, int], default: int) -> None:
+    frame.pc = cases.get(frame.stack.pop(), default)
+
+
+# Errors
+
+
+@handles("THROW")
+def _throw(run: Run, frame: Frame) -> None:
+    raise Raised(frame.stack.pop())
+
+
+@handles("RETHROW")
+def _rethrow(run: Run, frame: Frame, local: int) -> None:
+    raise frame.caught[local]
+
+
+@handles("PANIC")
+def _panic(run: Run, frame: Frame) -> None:
+    raise Panic(operations.to_text(frame.stack.pop()))
+
+
+# Calls
+
+
+@handles("RETURN")
+def _return(run: Run, frame: Frame) -> None:
+    run.leave(frame.stack.pop())
+
+
+@handles("CALL")
+def _call(run: Run, frame: Frame, function: int, count: int) -> None:
+    run.enter(function, tuple(frame.pop_many(count)))
+
+
+@handles("CALL_VALUE")
+def _call_value(run: Run, frame: Frame, count: int) -> None:
+    arguments = tuple(frame.pop_many(count))
+    function = frame.stack.pop()
+    if isinstance(function, InterpretedFunction) and function.interpreter is run.interpreter:
+        run.enter(function.index, function.captures + arguments)
+    elif callable(function):
+        frame.stack.append(function(*arguments))
+    else:
+        raise failure(f"{operations.type_name(function)} cannot be called", "TypeError")
+
+
+@handles("CALL_NATIVE")
+def _call_native(run: Run, frame: Frame, name: str, count: int) -> None:
+    frame.stack.append(run.machine.required_native(name)(*frame.pop_many(count)))
+
+
+@handles("CALL_METHOD")
+def _call_method(run: Run, frame: Frame, name: str, count: int) -> None:
+    receiver, *arguments = frame.pop_many(count + 1)
+    body = run.machine.methods.find(receiver, name)
+    if isinstance(body.body, InterpretedFunction) and not body.inout:
+        run.enter(body.body.index, (receiver, *arguments))
+    else:
+        frame.stack.append(run.machine.methods.call(name, receiver, *arguments))
+
+
+@handles("CALL_METHOD_MUT")
+def _call_method_mut(run: Run, frame: Frame, name: str, count: int) -> None:
+    receiver, *arguments = frame.pop_many(count + 1)
+    frame.stack += run.machine.methods.call_mut(name, receiver, *arguments)
+
+
+@handles("CALL_STATIC")
+def _call_static(run: Run, frame: Frame, type_index: int, name: str, count: int) -> None:
+    arguments = frame.pop_many(count)
+    frame.stack.append(run.machine.methods.static(type_index, name)(*arguments))
+
+
+@handles("CALL_TOOL")
+def _call_tool(run: Run, frame: Frame, tool: str, method: str, count: int) -> None:
+    frame.stack.append(run.machine.host.call_tool(tool, method, frame.pop_many(count)))
+
+
+@handles("CALL_MCP")
+def _call_mcp(run: Run, frame: Frame, server: str, function: str, count: int) -> None:
+    frame.stack.append(run.machine.host.call_mcp(server, function, frame.pop_many(count)))
+
+
+@handles("CALL_AGENT")
+def _call_agent(run: Run, frame: Frame, method: str, count: int) -> None:
+    receiver, *arguments = frame.pop_many(count + 1)
+    frame.stack.append(run.machine.host.call_agent(receiver, method, arguments))
+
+
+@handles("CALL_PIPELINE")
+def _call_pipeline(run: Run, frame: Frame, name: str, count: int) -> None:
+    frame.stack.append(run.machine.host.call_pipeline(name, frame.pop_many(count)))
+
+
+@handles("EMIT")
+def _emit(run: Run, frame: Frame) -> None:
+    run.machine.host.emit(*frame.pop_many(2))
+    frame.stack.append(None)
+
+
+@handles("EMIT_AWAIT")
+def _emit_await(run: Run, frame: Frame) -> None:
+    frame.stack.append(run.machine.host.emit_await(*frame.pop_many(2)))
+
+
+@handles("AWAIT_ALL")
+def _await_all(run: Run, frame: Frame, count: int) -> None:
+    frame.stack.append(run.machine.host.await_all(frame.pop_many(count)))
+
+
+@handles("RACE")
+def _race(run: Run, frame: Frame, count: int) -> None:
+    frame.stack.append(run.machine.host.race(frame.pop_many(count)))
+
+
+@handles("PARALLEL_FOR")
+def _parallel_for(run: Run, frame: Frame) -> None:
+    items, limit, body = frame.pop_many(3)
+    frame.stack.append(run.machine.host.parallel_for(access.iterate(items), limit, body))
+
+
+@handles("SPAWN")
+def _spawn(run: Run, frame: Frame) -> None:
+    frame.stack.append(run.machine.host.spawn(frame.stack.pop()))
+
+
+@handles("AWAIT")
+def _await(run: Run, frame: Frame) -> None:
+    frame.stack.append(run.machine.host.await_task(frame.stack.pop()))

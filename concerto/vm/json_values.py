@@ -1,0 +1,340 @@
+"""Values as JSON and back: how payloads, tool arguments and structured replies cross the border of the machine.
+
+Option is its value or null, a Result `{"ok": …}` or `{"err": …}`, an enum `{"variant", "data"}`, a struct an object,
+a tuple, set, queue or stack an array. Reading goes by a declared type; a mismatch says where it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from concerto.ir.module import FieldDef, Json, TypeDef
+from concerto.vm.arithmetic import INT_MAX, INT_MIN
+from concerto.vm.classes import ClassTable, build_variant
+from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.operations import hash_key, parts_of, to_text, type_name
+from concerto.vm.type_checks import Misfit, type_text
+from concerto.vm.values import (
+    NONE,
+    Err,
+    ErrorValue,
+    Handle,
+    NoneOption,
+    Ok,
+    Some,
+    Struct,
+    TypeValue,
+    Value,
+    Variant,
+    failure,
+)
+
+_DEPTH = 1000
+
+
+def to_json(value: Value, depth: int = 0) -> Json:
+    """A value as JSON. A function has no JSON form, nor has what is nested too deeply: both are failures."""
+    if depth > _DEPTH:
+        raise failure("the value is nested too deeply to become JSON", "ValueError")
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case NoneOption():
+            return None
+        case list() | tuple():
+            return [to_json(item, depth + 1) for item in value]
+        case dict():
+            return {_key_text(key): to_json(item, depth + 1) for key, item in value.items()}
+        case Some():
+            return to_json(value.value, depth + 1)
+        case Ok():
+            return {"ok": to_json(value.value, depth + 1)}
+        case Err():
+            return {"err": to_json(value.value, depth + 1)}
+        case Struct():
+            parts = zip(value.field_names, parts_of(value), strict=True)
+            return {name: to_json(part, depth + 1) for name, part in parts}
+        case Variant():
+            return {"variant": value.variant_name, "data": _payload_json(value, depth)}
+        case Set():
+            return [to_json(item, depth + 1) for item in value.items.values()]
+        case Queue() | Stack():
+            return [to_json(item, depth + 1) for item in value.items]
+        case range():
+            return {"start": value.start, "end": value.stop}
+        case ErrorValue():
+            own = {name: to_json(part, depth + 1) for name, part in value.fields.items()}
+            return {"message": value.message, "kind": value.kind, **own}
+        case Handle() | TypeValue():
+            return to_text(value)
+        case _:
+            raise failure(f"a value of type {type_name(value)} has no JSON form", "TypeError")
+
+
+def _key_text(key: Value) -> str:
+    return key if isinstance(key, str) else to_text(key)
+
+
+def _payload_json(value: Variant, depth: int) -> Json:
+    parts = [to_json(part, depth + 1) for part in parts_of(value)]
+    if value.named:
+        return dict(zip(value.field_names, parts, strict=True))
+    if len(parts) == 1:
+        return parts[0]
+    return parts or None
+
+
+def from_json(
+    data: Json, type_index: int, types: Sequence[TypeDef], classes: ClassTable, *, coerce: bool = False
+) -> Value:
+    """JSON data as a value of a type; raises Misfit with the path to what does not fit."""
+    return _Reader(types, classes, coerce).read(data, type_index, 0)
+
+
+class _Reader:
+    def __init__(self, types: Sequence[TypeDef], classes: ClassTable, coerce: bool) -> None:
+        self._types = types
+        self._classes = classes
+        self._coerce = coerce
+
+    def read(self, data: Json, type_index: int, depth: int) -> Value:
+        definition = self._types[type_index]
+        if depth > _DEPTH:
+            raise Misfit(self._text(type_index), "a value nested too deeply")
+        match definition.kind:
+            case "builtin":
+                return self._plain(data, definition.name, type_index, depth)
+            case "param":
+                return plain_value(data)
+            case "option":
+                return NONE if data is None else Some(self.read(data, definition.items[0], depth + 1))
+            case "array":
+                return self._items(data, definition.items[0], type_index, depth)
+            case "set":
+                items = self._items(data, definition.items[0], type_index, depth)
+                return Set({hash_key(item): item for item in items})
+            case "queue":
+                return Queue(self._items(data, definition.items[0], type_index, depth))
+            case "stack":
+                return Stack(self._items(data, definition.items[0], type_index, depth))
+            case "tuple":
+                return self._tuple(data, definition, type_index, depth)
+            case "map" if len(definition.items) == 2:
+                return self._map(data, definition, type_index, depth)
+            case "result" if len(definition.items) == 2:
+                return self._result(data, definition, type_index, depth)
+            case "literals":
+                return self._literal(data, definition, type_index)
+            case "struct" | "schema":
+                fields = self._fields(data, definition.fields, type_index, depth)
+                return self._classes.struct(definition.name)(*fields)
+            case "enum":
+                return self._enum(data, definition, type_index, depth)
+            case "error":
+                return self._error(data, definition.name, type_index)
+            case _:
+                raise self._misfit(type_index, data)
+
+    def _text(self, type_index: int) -> str:
+        return type_text(self._types, type_index)
+
+    def _misfit(self, type_index: int, data: Json) -> Misfit:
+        return Misfit(self._text(type_index), _found(data))
+
+    def _plain(self, data: Json, name: str, type_index: int, depth: int) -> Value:
+        kind = type(data)
+        match name:
+            case "Any":
+                return plain_value(data)
+            case "Int" if kind is int and INT_MIN <= data <= INT_MAX:
+                return data
+            case "Int" if kind is float and data.is_integer() and INT_MIN <= data <= INT_MAX:
+                return int(data)
+            case "Float" if kind is float or kind is int:
+                return float(data)
+            case "String" | "Prompt" if kind is str:
+                return data
+            case "Bool" if kind is bool:
+                return data
+            case "Nil" if data is None:
+                return None
+            case _ if self._coerce and kind in (str, int, float, bool):
+                return self._coerced(data, name, type_index)
+            case _:
+                raise self._misfit(type_index, data)
+
+    def _coerced(self, data: str | int | float | bool, name: str, type_index: int) -> Value:
+        """`"42"` for an Int, `"true"` for a Bool, 42 for a String."""
+        try:
+            match name:
+                case "Int" if isinstance(data, str) and INT_MIN <= int(data) <= INT_MAX:
+                    return int(data)
+                case "Float" if isinstance(data, str):
+                    return float(data)
+                case "Bool" if isinstance(data, str) and data.strip().lower() in ("true", "false"):
+                    return data.strip().lower() == "true"
+                case "String" | "Prompt":
+                    return to_text(data)
+                case _:
+                    pass
+        except ValueError:
+            pass
+        raise self._misfit(type_index, data)
+
+    def _items(self, data: Json, item: int, type_index: int, depth: int) -> list[Value]:
+        if not isinstance(data, list):
+            raise self._misfit(type_index, data)
+        return [self._part(part, item, f"[{place}]", depth) for place, part in enumerate(data)]
+
+    def _part(self, data: Json, type_index: int, step: str, depth: int) -> Value:
+        try:
+            return self.read(data, type_index, depth + 1)
+        except Misfit as misfit:
+            misfit.path.append(step)
+            raise
+
+    def _tuple(self, data: Json, definition: TypeDef, type_index: int, depth: int) -> Value:
+        if not isinstance(data, list) or len(data) != len(definition.items):
+            raise self._misfit(type_index, data)
+        parts = zip(data, definition.items, strict=True)
+        return tuple(
+            [self._part(part, item, f"[{place}]", depth) for place, (part, item) in enumerate(parts)]
+        )
+
+    def _map(self, data: Json, definition: TypeDef, type_index: int, depth: int) -> Value:
+        if not isinstance(data, dict):
+            raise self._misfit(type_index, data)
+        key_type, item_type = definition.items
+        keys = self._types[key_type].name
+        return {
+            self._key(key, keys, key_type): self._part(item, item_type, f".{key}", depth)
+            for key, item in data.items()
+        }
+
+    def _key(self, key: str, name: str, type_index: int) -> Value:
+        match name:
+            case "Int":
+                try:
+                    return int(key)
+                except ValueError:
+                    raise self._misfit(type_index, key) from None
+            case "Bool" if key in ("true", "false"):
+                return key == "true"
+            case "Bool":
+                raise self._misfit(type_index, key)
+            case _:
+                return key
+
+    def _result(self, data: Json, definition: TypeDef, type_index: int, depth: int) -> Value:
+        match data:
+            case {"ok": item} if len(data) == 1:
+                return Ok(self._part(item, definition.items[0], ".ok", depth))
+            case {"err": item} if len(data) == 1:
+                return Err(self._part(item, definition.items[1], ".err", depth))
+            case _:
+                raise self._misfit(type_index, data)
+
+    def _literal(self, data: Json, definition: TypeDef, type_index: int) -> Value:
+        for literal in definition.literals:
+            if type(literal) is type(data) and literal == data:
+                return literal
+            if self._coerce and literal is not None and isinstance(data, str) and to_text(literal) == data:
+                return literal
+        raise Misfit(self._text(type_index), to_text([data])[1:-1] if isinstance(data, str) else _found(data))
+
+    def _fields(self, data: Json, fields: list[FieldDef], type_index: int, depth: int) -> list[Value]:
+        if not isinstance(data, dict):
+            raise self._misfit(type_index, data)
+        unknown = data.keys() - {field.name for field in fields}
+        if unknown:
+            raise Misfit(self._text(type_index), f"an unknown field `{min(unknown)}`")
+        return [self._field(data, field, depth) for field in fields]
+
+    def _field(self, data: dict[str, Json], field: FieldDef, depth: int) -> Value:
+        if field.name in data:
+            return self._part(data[field.name], field.type, f".{field.name}", depth)
+        if field.has_default:
+            return self._part(field.default, field.type, f".{field.name}", depth)
+        if self._types[field.type].kind == "option":
+            return NONE
+        missing = Misfit(self._text(field.type), "nothing")
+        missing.path.append(f".{field.name}")
+        raise missing
+
+    def _enum(self, data: Json, definition: TypeDef, type_index: int, depth: int) -> Value:
+        match data:
+            case str():
+                name, payload = data, None
+            case {"variant": str(name)} if data.keys() <= {"variant", "data"}:
+                payload = data.get("data")
+            case _:
+                raise self._misfit(type_index, data)
+        for tag, variant in enumerate(definition.variants):
+            if variant.name == name:
+                parts = self._payload(payload, variant.fields, variant.named, type_index, depth)
+                return build_variant(self._classes, definition.name, tag, parts)
+        names = " | ".join(f'"{variant.name}"' for variant in definition.variants)
+        raise Misfit(f"{self._text(type_index)} ({names})", f'"{name}"')
+
+    def _payload(
+        self, data: Json, fields: list[FieldDef], named: bool, type_index: int, depth: int
+    ) -> list[Value]:
+        if named:
+            return self._fields(data, fields, type_index, depth)
+        if not fields and data is None:
+            return []
+        parts = [data] if len(fields) == 1 else data
+        if not isinstance(parts, list) or len(parts) != len(fields):
+            raise self._misfit(type_index, data)
+        steps = [".data"] if len(fields) == 1 else [f".data[{place}]" for place in range(len(fields))]
+        return [
+            self._part(part, field.type, step, depth)
+            for part, field, step in zip(parts, fields, steps, strict=True)
+        ]
+
+    def _error(self, data: Json, name: str, type_index: int) -> Value:
+        match data:
+            case {"message": str(message)}:
+                others = {
+                    key: plain_value(item) for key, item in data.items() if key not in ("message", "kind")
+                }
+                return ErrorValue(name, message, str(data.get("kind", "")), **others)
+            case str():
+                return ErrorValue(name, data)
+            case _:
+                raise self._misfit(type_index, data)
+
+
+def plain_value(data: Json) -> Value:
+    """JSON as an Any: objects are Maps, numbers beyond 64 bits Floats."""
+    match data:
+        case bool() | None | str() | float():
+            return data
+        case int():
+            return data if INT_MIN <= data <= INT_MAX else _as_float(data)
+        case list():
+            return [plain_value(item) for item in data]
+        case dict():
+            return {str(key): plain_value(item) for key, item in data.items()}
+        case _:
+            raise Misfit("Any", type(data).__name__)
+
+
+def _as_float(number: int) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _found(data: Json) -> str:
+    match data:
+        case None:
+            return "null"
+        case dict():
+            return "Object"
+        case _:
+            return type_name(data)

@@ -1,0 +1,151 @@
+"""The machine: one program, one host, one of two executors over the same values and failures.
+
+`Machine(module, host)` makes a program ready to run; nothing runs and nothing is asked of the host before a
+function is called. What the natives and the runtime need of a running program is here: calling functions and
+function values, making structs, checking and converting values, and stopping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal, Protocol
+
+from concerto.ir.module import Json, Module
+from concerto.vm import json_values
+from concerto.vm.classes import ClassTable
+from concerto.vm.dispatch import Methods
+from concerto.vm.host import Host
+from concerto.vm.native import find_native
+from concerto.vm.type_checks import Misfit, TypeChecks
+from concerto.vm.values import Cancelled, ErrorValue, Raised, Struct, TypeValue, Value, failure
+
+Tier = Literal["python", "interpreter"]
+
+
+class Executor(Protocol):
+    """One of the two ways to run a function."""
+
+    def function(self, index: int) -> Callable[..., Value]:
+        """The function of an index as a callable; captures come first."""
+
+    def cancel(self) -> None:
+        """Make running code come to `Machine.poll` soon; called from any thread."""
+
+
+class Machine:
+    def __init__(
+        self,
+        module: Module,
+        host: Host,
+        *,
+        tier: Tier = "python",
+        cancel_check: Callable[[], None] | None = None,
+        code: bytes | None = None,
+    ) -> None:
+        """`cancel_check` is called every now and then and may raise Cancelled. `code` is what
+        `python_tier.compile_module` made of the same module."""
+        self.module = module
+        self.host = host
+        self.classes = ClassTable(module.types)
+        self.checks = TypeChecks(module.types)
+        self.methods = Methods(self)
+        self._natives: dict[str, Callable[..., Value] | None] = {}
+        self._cancel_check = cancel_check
+        self._cancelled = False
+        self._executor: Executor
+        if tier == "python":
+            from concerto.vm.python_tier import PythonTier
+
+            self._executor = PythonTier(self, code)
+        else:
+            from concerto.vm.interpreter import Interpreter
+
+            self._executor = Interpreter(self)
+
+    def run_entry(self) -> Value:
+        """Run `main` and give what it returns."""
+        if self.module.entry is None:
+            raise failure("the program has no `main`", "NoMain")
+        return self.call(self.module.entry, ())
+
+    def call(self, function_index: int, arguments: Sequence[Value]) -> Value:
+        return self._executor.function(function_index)(*arguments)
+
+    def call_value(self, function: Value, arguments: Sequence[Value]) -> Value:
+        """Call a function value of the program."""
+        if not callable(function):
+            raise failure("only a function can be called", "TypeError")
+        return function(*arguments)
+
+    def function(self, index: int) -> Callable[..., Value]:
+        """A function of the program as a callable, captures first."""
+        return self._executor.function(index)
+
+    def native(self, name: str) -> Callable[..., Value] | None:
+        """A library function as a callable over values, or None if there is none of that name."""
+        if name not in self._natives:
+            found = find_native(name)
+            if found is not None and found.machine:
+                self._natives[name] = partial(found.body, self)
+            else:
+                self._natives[name] = found.body if found is not None else _error_constructor(name)
+        return self._natives[name]
+
+    def required_native(self, name: str) -> Callable[..., Value]:
+        body = self.native(name)
+        if body is None:
+            raise failure(f"the library has no function `{name}`", "MissingNative")
+        return body
+
+    def struct(self, type_name: str, /, **fields: Value) -> Struct:
+        """An instance of a struct of the program or the prelude, all fields by name."""
+        made = self.classes.struct(type_name)
+        if set(fields) != set(made.field_names):
+            wrong = sorted(set(fields) ^ set(made.field_names))
+            raise AssertionError(f"struct {type_name} is made with wrong fields: {', '.join(wrong)}")
+        return made(*[fields[name] for name in made.field_names])
+
+    def type_value(self, type_index: int) -> TypeValue:
+        return TypeValue(type_index, self.checks.text(type_index))
+
+    def check(self, value: Value, type_index: int) -> Value:
+        """The value as a value of the type, implicit conversions applied; a failure of kind TypeError if it is none."""
+        return self.checks.check(value, type_index)
+
+    def to_json(self, value: Value) -> Json:
+        """A value as a payload."""
+        return json_values.to_json(value)
+
+    def from_json(self, data: Json, type_index: int, *, coerce: bool = False) -> Value:
+        """A payload as a value of a type; raises a SchemaError with `path` if it does not fit. With `coerce`, texts
+        of numbers and Bools are taken for these."""
+        try:
+            return json_values.from_json(data, type_index, self.module.types, self.classes, coerce=coerce)
+        except Misfit as misfit:
+            path = misfit.place.lstrip(".")
+            raise Raised(ErrorValue("SchemaError", str(misfit), raw=None, path=path)) from None
+
+    def cancel(self) -> None:
+        """Make the running program raise Cancelled soon, from any thread. The machine is of no use afterwards."""
+        self._cancelled = True
+        self._executor.cancel()
+
+    def poll(self) -> None:
+        """Called by running code every now and then; raises Cancelled if the run was told to stop."""
+        if self._cancelled:
+            raise Cancelled
+        if self._cancel_check is not None:
+            self._cancel_check()
+
+
+def _error_constructor(name: str) -> Callable[..., Value] | None:
+    """`AgentError::new` and so on, where the library has no body of its own for it."""
+    owner, _, function = name.rpartition("::")
+    if function != "new" or not owner.endswith("Error"):
+        return None
+
+    def new(message: Any, kind: str = "") -> Value:
+        return ErrorValue(owner.rpartition("::")[2], message, kind)
+
+    return new

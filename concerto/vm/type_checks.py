@@ -1,0 +1,333 @@
+"""Does a value fit a type: CHECK (with implicit conversions), IS_TYPE (without), and types as text.
+
+A checker gives the value back, converted where an implicit conversion applies: Int to Float, `T` to
+`Option<T>`. Checkers are made once per type and compare classes, so that the common case costs one test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType
+from typing import Any, TypeAlias
+
+from concerto.ir.module import TypeDef
+from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.operations import short_name, type_name
+from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Some, Struct, Value, Variant, failure
+
+Checker: TypeAlias = Callable[[Value], Value]
+
+PYTHON_CLASSES: dict[str, type] = {
+    "Int": int, "Float": float, "String": str, "Prompt": str, "Bool": bool, "Nil": type(None), "Range": range,
+}  # fmt: skip
+
+
+_COLLECTIONS: dict[str, type[Set | Queue | Stack]] = {"set": Set, "queue": Queue, "stack": Stack}
+
+
+class Misfit(Exception):
+    """A value that does not fit a type: what was expected and found, and where inside the value."""
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(expected, found)
+        self.expected = expected
+        self.found = found
+        self.path: list[str] = []
+
+    @property
+    def place(self) -> str:
+        """`.items[2].name`; empty for the value itself."""
+        return "".join(reversed(self.path))
+
+    def __str__(self) -> str:
+        where = f" at `{self.place.lstrip('.')}`" if self.path else ""
+        return f"expected `{self.expected}`, found `{self.found}`{where}"
+
+
+class TypeChecks:
+    """The checkers of a program's types."""
+
+    def __init__(self, types: Sequence[TypeDef]) -> None:
+        self._types = types
+        self._checkers: dict[tuple[int, bool], Checker] = {}
+
+    def check(self, value: Value, type_index: int) -> Value:
+        """The value, converted as an implicit conversion would; a failure of kind TypeError if it does not fit."""
+        try:
+            return self.checker(type_index, True)(value)
+        except Misfit as misfit:
+            raise failure(str(misfit), "TypeError") from None
+
+    def fits(self, value: Value, type_index: int) -> bool:
+        """Whether the value is of the type as it is."""
+        try:
+            self.checker(type_index, False)(value)
+        except Misfit:
+            return False
+        return True
+
+    def checker(self, type_index: int, convert: bool) -> Checker:
+        """Raises Misfit. With `convert`, implicit conversions are applied."""
+        key = (type_index, convert)
+        made = self._checkers.get(key)
+        if made is None:
+            # A recursive type finds this one while its own is being made.
+            self._checkers[key] = lambda value: self._checkers[key](value)
+            made = self._checkers[key] = self._make(type_index, convert)
+        return made
+
+    def text(self, type_index: int) -> str:
+        return type_text(self._types, type_index)
+
+    def _make(self, type_index: int, convert: bool) -> Checker:
+        definition = self._types[type_index]
+        text = self.text(type_index)
+        parts = [self.checker(item, convert) for item in definition.items]
+        match definition.kind:
+            case "builtin":
+                return _builtin(definition.name, text, convert)
+            case "param":
+                return _anything
+            case "array":
+                return _elements(parts[0], text)
+            case "map" if len(parts) == 2:
+                return _map(parts[0], parts[1], text)
+            case "option":
+                return _option(parts[0], text, convert)
+            case "result" if len(parts) == 2:
+                return _result(parts[0], parts[1], text)
+            case "tuple":
+                return _tuple(parts, text)
+            case "set" | "queue" | "stack":
+                return _collection(_COLLECTIONS[definition.kind], parts[0], text)
+            case "range":
+                return _of_class(range, text)
+            case "fn":
+                return _function(text)
+            case "literals":
+                return _literals(definition.literals, text)
+            case "struct" | "schema" | "enum":
+                return self._record(definition, text, convert)
+            case "error":
+                return _error(definition.name, text)
+            case _:
+                return _handle(definition.name or definition.kind.capitalize(), text)
+
+    def _record(self, definition: TypeDef, text: str, convert: bool) -> Checker:
+        """A struct or enum value; the parts are looked at where the type is an instantiation."""
+        name = definition.name
+        if not definition.items:
+
+            def check_class(value: Value) -> Value:
+                if isinstance(value, Struct | Variant) and value.type_name == name:
+                    return value
+                raise Misfit(text, type_name(value))
+
+            return check_class
+        payloads = (
+            [definition.fields] if definition.kind != "enum" else [v.fields for v in definition.variants]
+        )
+        checks = [[self.checker(field.type, convert) for field in fields] for fields in payloads]
+
+        def check_parts(value: Value) -> Value:
+            if not (isinstance(value, Struct | Variant) and value.type_name == name):
+                raise Misfit(text, type_name(value))
+            for slot, check in enumerate(checks[value.tag if isinstance(value, Variant) else 0]):
+                part = getattr(value, f"f{slot}")
+                checked = _inside(check, part, f".{value.field_names[slot]}")
+                if checked is not part:
+                    setattr(value, f"f{slot}", checked)
+            return value
+
+        return check_parts
+
+
+def type_text(types: Sequence[TypeDef], type_index: int, depth: int = 0) -> str:
+    """A type as the language writes it: `Map<String, Array<Int>>`."""
+    definition = types[type_index]
+    if depth > 20:
+        return "…"
+    parts = [type_text(types, item, depth + 1) for item in definition.items]
+    match definition.kind:
+        case "tuple":
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        case "fn":
+            return f"fn({', '.join(parts[:-1])}) -> {parts[-1]}" if parts else "fn"
+        case "literals":
+            return " | ".join(_literal_text(literal) for literal in definition.literals)
+        case "hashmap":
+            name = "HashMap"
+        case "builtin" | "struct" | "schema" | "enum" | "error" | "param":
+            name = short_name(definition.name)
+        case kind:
+            name = kind.capitalize()
+    return f"{name}<{', '.join(parts)}>" if parts else name
+
+
+def _literal_text(literal: Any) -> str:
+    match literal:
+        case None:
+            return "nil"
+        case bool():
+            return "true" if literal else "false"
+        case str():
+            return f'"{literal}"'
+        case _:
+            return str(literal)
+
+
+def _inside(check: Checker, value: Value, step: str) -> Value:
+    try:
+        return check(value)
+    except Misfit as misfit:
+        misfit.path.append(step)
+        raise
+
+
+def _anything(value: Value) -> Value:
+    return value
+
+
+def _of_class(python_class: type, text: str) -> Checker:
+    def check(value: Value) -> Value:
+        if type(value) is python_class:
+            return value
+        raise Misfit(text, type_name(value))
+
+    return check
+
+
+def _builtin(name: str, text: str, convert: bool) -> Checker:
+    if name == "Any":
+        return _anything
+    if name == "Float" and convert:
+
+        def check_float(value: Value) -> Value:
+            if type(value) is float:
+                return value
+            if type(value) is int:
+                return float(value)
+            raise Misfit(text, type_name(value))
+
+        return check_float
+    python_class = PYTHON_CLASSES.get(name)
+    return _of_class(python_class, text) if python_class else _handle(name, text)
+
+
+def _elements(check: Checker, text: str) -> Checker:
+    def check_elements(value: Value) -> Value:
+        if type(value) is not list:
+            raise Misfit(text, type_name(value))
+        if check is _anything:
+            return value
+        return _changed(value, [_inside(check, item, f"[{place}]") for place, item in enumerate(value)])
+
+    return check_elements
+
+
+def _changed(old: list[Value], new: list[Value]) -> list[Value]:
+    """The old list itself unless a conversion made another element."""
+    return new if any(a is not b for a, b in zip(old, new, strict=True)) else old
+
+
+def _map(check_key: Checker, check_item: Checker, text: str) -> Checker:
+    def check_map(value: Value) -> Value:
+        if type(value) is not dict:
+            raise Misfit(text, type_name(value))
+        for key in value:
+            check_key(key)
+        if check_item is _anything:
+            return value
+        items = {key: _inside(check_item, item, f"[{key!r}]") for key, item in value.items()}
+        return items if any(items[key] is not item for key, item in value.items()) else value
+
+    return check_map
+
+
+def _option(check: Checker, text: str, convert: bool) -> Checker:
+    def check_option(value: Value) -> Value:
+        if value is NONE:
+            return value
+        if type(value) is Some:
+            inner = check(value.value)
+            return value if inner is value.value else Some(inner)
+        if convert and value is not None:
+            return Some(check(value))
+        raise Misfit(text, type_name(value))
+
+    return check_option
+
+
+def _result(check_ok: Checker, check_err: Checker, text: str) -> Checker:
+    def check_result(value: Value) -> Value:
+        if type(value) is Ok:
+            inner = check_ok(value.value)
+            return value if inner is value.value else Ok(inner)
+        if type(value) is Err:
+            check_err(value.value)
+            return value
+        raise Misfit(text, type_name(value))
+
+    return check_result
+
+
+def _tuple(checks: list[Checker], text: str) -> Checker:
+    def check_tuple(value: Value) -> Value:
+        if type(value) is not tuple or len(value) != len(checks):
+            raise Misfit(text, type_name(value))
+        return tuple(
+            [_inside(check, item, f".{i}") for i, (check, item) in enumerate(zip(checks, value, strict=True))]
+        )
+
+    return check_tuple
+
+
+def _collection(python_class: type[Set | Queue | Stack], check: Checker, text: str) -> Checker:
+    def check_collection(value: Value) -> Value:
+        if not isinstance(value, python_class):
+            raise Misfit(text, type_name(value))
+        items: Iterable[Value] = value.items.values() if isinstance(value, Set) else value.items
+        for item in items:
+            check(item)
+        return value
+
+    return check_collection
+
+
+def _function(text: str) -> Checker:
+    def check_function(value: Value) -> Value:
+        if type(value) is FunctionType or type_name(value) == "fn":
+            return value
+        raise Misfit(text, type_name(value))
+
+    return check_function
+
+
+def _literals(literals: list[Any], text: str) -> Checker:
+    def check_literals(value: Value) -> Value:
+        for literal in literals:
+            if type(value) is type(literal) and value == literal:
+                return value
+        raise Misfit(text, _literal_text(value) if type(value) in (str, int, bool) else type_name(value))
+
+    return check_literals
+
+
+def _error(name: str, text: str) -> Checker:
+    def check_error(value: Value) -> Value:
+        if type(value) is ErrorValue and value.type_name == name:
+            return value
+        raise Misfit(text, type_name(value))
+
+    return check_error
+
+
+def _handle(name: str, text: str) -> Checker:
+    def check_handle(value: Value) -> Value:
+        if isinstance(value, Handle) and value.type_name == name:
+            return value
+        if name == "Iterator" and hasattr(value, "__iter__"):
+            return value
+        raise Misfit(text, type_name(value))
+
+    return check_handle
