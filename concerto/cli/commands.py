@@ -98,7 +98,13 @@ def concerto_command() -> None:
 @click.option("--mock", is_flag=True, help="Answer every model call without network.")
 @click.option("--allow-tool", "allowed", multiple=True, metavar="T", help="Allow a tool or Tool::method.")
 @click.option("--deny-tool", "denied", multiple=True, metavar="T", help="Deny a tool or Tool::method.")
+@click.option("--handlers", metavar="M.PY", help="Python file whose HANDLERS answer awaited emits.")
 @click.option("--env", "environment", metavar="F", help="File of NAME=value lines to add to the environment.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for the run."
+)
+@click.option("--max-usd", type=click.FloatRange(min=0), metavar="X", help="Budget of the run in USD.")
+@click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="Budget of the run in tokens.")
 def run(
     target: str,
     arguments: tuple[str, ...],
@@ -108,7 +114,11 @@ def run(
     mock: bool,
     allowed: tuple[str, ...],
     denied: tuple[str, ...],
+    handlers: str | None,
     environment: str | None,
+    timeout: float | None,
+    max_usd: float | None,
+    max_tokens: int | None,
 ) -> int:
     """Compile a program if needed and run its `main`."""
     from concerto.cli import running
@@ -120,7 +130,11 @@ def run(
         debug=debug,
         mock=mock,
         permissions=permissions,
+        handlers=handlers,
         environment=environment,
+        timeout=timeout,
+        max_usd=max_usd,
+        max_tokens=max_tokens,
         arguments=arguments,
     )
     return running.run(target, options)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, program_file
@@ -14,20 +14,25 @@ from concerto.diagnostics import Problems
 from concerto.manifest import ManifestError, find_manifest, load_manifest
 from concerto.program import Program, Runtime
 
-if TYPE_CHECKING:
-    from concerto.manifest.models import Manifest
-
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The options of `concerto run`; `permissions` says of tools and methods whether they may be called."""
+    """The options of `concerto run`.
+
+    `permissions` says of tools and methods whether they may be called; `handlers` is a Python file,
+    `environment` a file of variables.
+    """
 
     json: bool = False
     quiet: bool = False
     debug: bool = False
     mock: bool = False
     permissions: tuple[tuple[str, bool], ...] = ()
+    handlers: str | None = None
     environment: str | None = None
+    timeout: float | None = None
+    max_usd: float | None = None
+    max_tokens: int | None = None
     arguments: tuple[str, ...] = ()
 
 
@@ -40,21 +45,27 @@ def run(target: str, options: RunOptions = RunOptions()) -> int:
         path = program_file(target)
         program = _load(path, problems)
         show_problems(problems)
-        manifest = _manifest_for(path) if program is not None else None
+        if program is None:
+            return USAGE
+        manifest_path = find_manifest(path.parent)
+        manifest = load_manifest(manifest_path) if manifest_path is not None else None
     except ManifestError as broken:
         show_problems(broken.problems)
-        return USAGE
-    if program is None:
         return USAGE
     runtime = Runtime(
         program,
         mock=options.mock,
-        permissions=dict(options.permissions) or None,
+        permissions=dict(options.permissions),
+        handlers=read_handlers(Path(options.handlers)) if options.handlers is not None else None,
         quiet=options.quiet,
         json=options.json,
         debug=options.debug,
         manifest=manifest,
         args=options.arguments,
+        folder=manifest_path.parent if manifest_path is not None else ".",
+        timeout=options.timeout,
+        max_usd=options.max_usd,
+        max_tokens=options.max_tokens,
     )
     return runtime.run()
 
@@ -70,9 +81,20 @@ def _load(path: Path, problems: Problems) -> Program | None:
         raise cannot("read", error.filename or path, error) from None
 
 
-def _manifest_for(path: Path) -> Manifest | None:
-    manifest_path = find_manifest(path.parent)
-    return load_manifest(manifest_path) if manifest_path is not None else None
+def read_handlers(path: Path) -> dict[str, Callable[[Any], Any]]:
+    """The functions in the dictionary `HANDLERS` of a Python file, by the channel that they answer."""
+    import runpy
+
+    try:
+        names = runpy.run_path(str(path))
+    except OSError as error:
+        raise cannot("read", path, error) from None
+    except Exception as error:
+        raise Failure(f"`{path}` failed: {type(error).__name__}: {error}") from error
+    handlers = names.get("HANDLERS")
+    if not isinstance(handlers, dict) or not all(map(callable, handlers.values())):
+        raise Failure(f"`{path}` has no dictionary `HANDLERS` of functions by channel")
+    return handlers
 
 
 def load_environment(path: Path) -> None:
