@@ -35,7 +35,8 @@ FUNCTIONS: Final[dict[str, tuple[range, Callable[..., float]]]] = {
 }
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<mark>\*\*|[-+*/%^(),])|(?P<other>\S))"
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<mark>\*\*|[-+*/%^(),])|(?P<other>\S))",
+    re.ASCII,
 )
 _STRENGTH: Final = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "**": 4, "^": 4}
 _SIGN_STRENGTH = 3
