@@ -15,6 +15,7 @@ from concerto.semantics.symbols import (
     ParameterSymbol,
     TraitSymbol,
     TraitUse,
+    TypeSymbol,
 )
 from concerto.semantics.types import Generic, Named, Type
 
@@ -27,15 +28,25 @@ def _declare(name: str, arity: int = 0) -> BuiltinSymbol:
     return symbol
 
 
-INT: Final = Named(_declare("Int"))
-FLOAT: Final = Named(_declare("Float"))
-STRING: Final = Named(_declare("String"))
-BOOL: Final = Named(_declare("Bool"))
-NIL: Final = Named(_declare("Nil"))
-ANY: Final = Named(_declare("Any"))
-NEVER: Final = Named(_declare("Never"))
-RANGE: Final = Named(_declare("Range"))
-PROMPT: Final = Named(_declare("Prompt"))
+PLAIN_TYPES: Final[dict[TypeSymbol, Named]] = {}
+"""The one `Named` of each built-in type without arguments: these are compared by identity."""
+
+
+def _plain(name: str) -> Named:
+    symbol = _declare(name)
+    PLAIN_TYPES[symbol] = Named(symbol)
+    return PLAIN_TYPES[symbol]
+
+
+INT: Final = _plain("Int")
+FLOAT: Final = _plain("Float")
+STRING: Final = _plain("String")
+BOOL: Final = _plain("Bool")
+NIL: Final = _plain("Nil")
+ANY: Final = _plain("Any")
+NEVER: Final = _plain("Never")
+RANGE: Final = _plain("Range")
+PROMPT: Final = _plain("Prompt")
 
 ARRAY: Final = _declare("Array", 1)
 MAP: Final = _declare("Map", 2)
@@ -48,13 +59,13 @@ TASK: Final = _declare("Task", 1)
 ITERATOR: Final = _declare("Iterator", 1)
 
 HASH_MAP: Final = _declare("HashMap", 2)
-LEDGER: Final = Named(_declare("Ledger"))
-MEMORY: Final = Named(_declare("Memory"))
-AGENT_REF: Final = Named(_declare("AgentRef"))
-AGENT_BUILDER: Final = Named(_declare("AgentBuilder"))
-TOOL_REF: Final = Named(_declare("ToolRef"))
-MCP_REF: Final = Named(_declare("McpRef"))
-TOOL_CONTEXT: Final = Named(_declare("ToolContext"))
+LEDGER: Final = _plain("Ledger")
+MEMORY: Final = _plain("Memory")
+AGENT_REF: Final = _plain("AgentRef")
+AGENT_BUILDER: Final = _plain("AgentBuilder")
+TOOL_REF: Final = _plain("ToolRef")
+MCP_REF: Final = _plain("McpRef")
+TOOL_CONTEXT: Final = _plain("ToolContext")
 
 HANDLES: Final = frozenset(
     {TASK, HASH_MAP, LEDGER.symbol, MEMORY.symbol, AGENT_REF.symbol, TOOL_REF.symbol, MCP_REF.symbol,

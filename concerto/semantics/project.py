@@ -11,8 +11,8 @@ DEFAULT_CONNECTIONS = frozenset({"openai", "anthropic", "google", "ollama", "moc
 
 
 class Project(Protocol):
-    """Implementations do the reading; problems inside a loaded file are reported by them, its absence by the
-    checker."""
+    """Implementations do the reading; problems inside a loaded file are reported by them, its absence by
+    the checker."""
 
     @property
     def has_manifest(self) -> bool: ...
@@ -38,6 +38,6 @@ class Project(Protocol):
         ...
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
-        """The file module `a::b` (`a/b.conc` or `a/b/mod.conc` below the folder of the entry file), parsed; None
-        if there is no such file. Called once for each path."""
+        """The file module `a::b` (`a/b.conc` or `a/b/mod.conc` below the folder of the entry file), parsed;
+        None if there is no such file. Called once for each path."""
         ...

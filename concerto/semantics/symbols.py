@@ -16,8 +16,8 @@ from concerto.syntax import ast
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class SymbolBase:
-    """`node` is the declaration, None for what the compiler itself provides; `module` the path, "" for the root,
-    `std::json` for a library module. `qualified` is unique in the program and names it in the IR."""
+    """`node` is the declaration, None for what the compiler itself provides; `module` the path, "" for the
+    root, `std::json` for a library module. `qualified` is unique in the program and names it in the IR."""
 
     name: str
     node: ast.Node | None = None
@@ -38,8 +38,8 @@ class SymbolBase:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class LocalSymbol(SymbolBase):
-    """A variable of a body. `role`: let, parameter, self, pattern. `function` is the FnDecl, StageDecl or Closure
-    that owns it."""
+    """A variable of a body. `role`: let, parameter, self, pattern. `function` is the FnDecl, StageDecl or
+    Closure that owns it."""
 
     type: Type
     mutable: bool
@@ -49,7 +49,8 @@ class LocalSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class GenericSymbol(SymbolBase):
-    """A generic parameter; `bounds` are traits (built-in ones too: Ord, Number, Hash) with their arguments."""
+    """A generic parameter; `bounds` are traits (built-in ones too: Ord, Number, Hash) with their
+    arguments."""
 
     bounds: list[TraitUse] = field(default_factory=list)
 
@@ -67,11 +68,11 @@ class ParameterSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class FunctionSymbol(SymbolBase):
-    """A function, method or associated function. `parameters` are without self. `receiver` is "" without self,
-    else "self" or "mut self". `owner` is what it belongs to; `self_type` the type of `self`/`Self`. `native`
-    names the library body (then there is none in the source). `reified` natives get their first type argument
-    as a value. `inout`: a `mut self` function whose self is not a struct or tool state, so that it gives
-    (result, self). `description` is what `@describe` says."""
+    """A function, method or associated function. `parameters` are without self. `receiver` is "" without
+    self, else "self" or "mut self". `owner` is what it belongs to; `self_type` the type of `self`/`Self`.
+    `native` names the library body (then there is none in the source). `reified` natives get their first
+    type argument as a value. `inout`: a `mut self` function whose self is not a struct or tool state, so
+    that it gives (result, self). `description` is what `@describe` says."""
 
     generics: list[GenericSymbol] = field(default_factory=list)
     parameters: list[ParameterSymbol] = field(default_factory=list)
@@ -101,8 +102,8 @@ class FunctionSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class FieldSymbol(SymbolBase):
-    """A field of a struct, schema, variant or tool, `index` in declared order. `optional` is `name?: T` (its type
-    is then Option<T>)."""
+    """A field of a struct, schema, variant or tool, `index` in declared order. `optional` is `name?: T`
+    (its type is then Option<T>)."""
 
     type: Type
     index: int
@@ -170,12 +171,18 @@ class TraitUse:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class ImplSymbol(SymbolBase):
-    """`impl<T> Target { }` or `impl Trait for Target { }`. `name` is the target's, without type arguments."""
+    """`impl<T> Target { }` or `impl Trait for Target { }`. `name` is the target's, without type
+    arguments."""
 
     generics: list[GenericSymbol] = field(default_factory=list)
     target: Type
     trait: TraitUse | None = None
     methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+
+    @property
+    def qualified(self) -> str:
+        """Methods are called by the path of their type, wherever their impl stands."""
+        return self.target.symbol.qualified if isinstance(self.target, Named) else self._in_module()
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -188,8 +195,8 @@ class ConstSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class ToolSymbol(SymbolBase):
-    """`state` is the struct of its fields (named like the tool); `trait` what it implements. `methods` has also the
-    trait's provided ones. `library` marks std::tools."""
+    """`state` is the struct of its fields (named like the tool); `trait` what it implements. `methods` has
+    also the trait's provided ones. `library` marks std::tools."""
 
     description: str = ""
     state: StructSymbol
@@ -216,8 +223,8 @@ class ToolUseSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class AgentSymbol(SymbolBase):
-    """`settings` are JSON values with `model` also for `base:`; tools, allowed_tools and memory are resolved.
-    `methods` come from its impls."""
+    """`settings` are JSON values with `model` also for `base:`; tools, allowed_tools and memory are
+    resolved. `methods` come from its impls."""
 
     settings: dict[str, object] = field(default_factory=dict)
     tools: list[ToolUseSymbol] = field(default_factory=list)
@@ -254,7 +261,8 @@ class StageSymbol(SymbolBase):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class PipelineSymbol(SymbolBase):
-    """`result` is the last stage's (or the signature's) with Result unwrapped; `P.run` gives Result of it."""
+    """`result` is the last stage's (or the signature's) with Result unwrapped; `P.run` gives Result of
+    it."""
 
     parameters: list[ParameterSymbol] = field(default_factory=list)
     result: Type
@@ -265,9 +273,10 @@ class PipelineSymbol(SymbolBase):
 @dataclass(eq=False, slots=True, kw_only=True)
 class ModuleSymbol(SymbolBase):
     """A module: `members` are its own declarations, `imports` the names its `use` declarations bring in
-    (resolved), `exported` those of them that are `pub use`, `used` those that something refers to. `parent` is the
-    module around it. The declarations of a block form a module with `block` set, whose names hide those of
-    its parent. `broken` are names whose declaration was reported, so that nobody complains about them again."""
+    (resolved), `exported` those of them that are `pub use`, `used` those that something refers to. `parent`
+    is the module around it. The declarations of a block form a module with `block` set, whose names hide
+    those of its parent. `broken` are names whose declaration was reported, so that nobody complains about
+    them again."""
 
     path: str = ""
     parent: ModuleSymbol | None = None

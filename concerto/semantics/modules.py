@@ -1,0 +1,469 @@
+"""The modules of a program and what their `use` declarations bring in.
+
+File modules are loaded when a `use` or `mod` names them. An import is resolved when somebody first asks for
+its name, so that re-exports and globs may refer to each other in any order; `finish` resolves the rest,
+spreads the globs and reports cycles (E0504). Problems: E0501, E0502, E0503, E0203 for an import whose name
+is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import (
+    DefinedTwice,
+    ImportCycle,
+    ModuleNotFound,
+    UnusedImport,
+    suggest,
+)
+from concerto.semantics.declare import declare_items
+from concerto.semantics.resolution import report_not_exported, report_private, report_unknown_variant
+from concerto.semantics.symbols import EnumSymbol, ModuleSymbol, Symbol, TraitSymbol
+from concerto.source import Source, Span
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.world import World
+
+
+@dataclass(slots=True)
+class _Import:
+    """One leaf of a `use`. `state`: 0 not looked at, 1 being resolved, 2 done."""
+
+    module: ModuleSymbol
+    tree: ast.UseTree
+    public: bool
+    state: int = 0
+    target: Symbol | None = None
+
+    @property
+    def name(self) -> ast.Ident:
+        return self.tree.alias or self.tree.path[-1]
+
+
+class Modules:
+    """All modules of one program, by path."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.by_path: dict[str, ModuleSymbol] = {}
+        self._imports: dict[ModuleSymbol, dict[str, _Import]] = {}
+        self._globs: dict[ModuleSymbol, list[_Import]] = {}
+        self._missing: set[str] = set()
+        self._edges: dict[Source, dict[Source, Span]] = {}
+        self._names: dict[Source, str] = {}
+
+    # --- Loading ------------------------------------------------------------------------------
+
+    def add_file(self, path: str, tree: ast.Module) -> ModuleSymbol:
+        """The module of a parsed file, with its declarations."""
+        name = path.rpartition("::")[2] or "main"
+        parent = self.by_path.get(path.rpartition("::")[0]) if path else None
+        module = ModuleSymbol(name=name, source=tree.source, path=path, parent=parent, tree=tree, public=True)
+        self.by_path[path] = module
+        self._names[tree.source] = path or name
+        declare_items(self.world, module, tree.items)
+        return module
+
+    def add_inline(self, module: ModuleSymbol) -> None:
+        self.by_path[module.path] = module
+
+    def load_file(self, path: str) -> ModuleSymbol | None:
+        """The file module of a path, loaded now if it was not before."""
+        module = self.by_path.get(path)
+        if module is not None or path in self._missing:
+            return module
+        tree = self.world.project.load(tuple(path.split("::")))
+        if tree is None:
+            self._missing.add(path)
+            return None
+        return self.add_file(path, tree)
+
+    def add_use(self, module: ModuleSymbol, tree: ast.UseTree, public: bool) -> None:
+        """Take note of one leaf of a `use`; it is resolved later."""
+        leaf = _Import(module, tree, public)
+        if tree.glob:
+            self._globs.setdefault(module, []).append(leaf)
+            return
+        imports = self._imports.setdefault(module, {})
+        first = imports.get(leaf.name.text)
+        if first is not None:
+            self.world.report(
+                DefinedTwice,
+                module,
+                leaf.name,
+                f"`{leaf.name.text}` is imported twice",
+                help=f"rename one: `use … as other_{leaf.name.text}`",
+                related=((self.world.at(module, first.name), "first imported here"),),
+            )
+            return
+        imports[leaf.name.text] = leaf
+
+    # --- Finding names ------------------------------------------------------------------------
+
+    def member(self, module: ModuleSymbol, name: str) -> Symbol | None:
+        """What a name means inside a module, private or not; no problem is reported for a missing one."""
+        found = module.members.get(name)
+        if found is not None:
+            return found
+        leaf = self._imports.get(module, {}).get(name)
+        if leaf is not None:
+            return self._resolve(leaf)
+        found = module.imports.get(name)
+        if found is not None:
+            return found
+        return self._through_globs(module, name, set())
+
+    def submodule(self, module: ModuleSymbol, name: str) -> ModuleSymbol | None:
+        """The file module `name` below a module, which needs no `mod` to be used."""
+        if module.block or module.path.startswith("std"):
+            return None
+        return self.load_file(f"{module.path}::{name}" if module.path else name)
+
+    def is_exported(self, module: ModuleSymbol, name: str) -> bool:
+        """Whether other modules may use the name."""
+        found = module.members.get(name)
+        if found is not None:
+            return found.public
+        leaf = self._imports.get(module, {}).get(name)
+        return leaf.public if leaf is not None else True
+
+    def is_inside(self, module: ModuleSymbol, outer: ModuleSymbol) -> bool:
+        """Whether a module is another one or lies inside of it in the same file."""
+        current: ModuleSymbol | None = module
+        while current is not None and current.source is outer.source:
+            if current is outer:
+                return True
+            current = current.parent
+        return False
+
+    def exported_names(self, module: ModuleSymbol) -> Iterator[str]:
+        """Names that a module shares with others."""
+        for name, symbol in module.members.items():
+            if symbol.public:
+                yield name
+        for name, leaf in self._imports.get(module, {}).items():
+            if leaf.public:
+                yield name
+        yield from module.exported
+
+    def _through_globs(self, module: ModuleSymbol, name: str, seen: set[ModuleSymbol]) -> Symbol | None:
+        seen.add(module)
+        for leaf in self._globs.get(module, ()):
+            target = self._resolve(leaf)
+            match target:
+                case ModuleSymbol() if target not in seen:
+                    found = self._exported(target, name, seen)
+                case EnumSymbol():
+                    found = next((v for v in target.variants if v.name == name), None)
+                case _:
+                    found = None
+            if found is not None:
+                return found
+        return None
+
+    def _exported(self, module: ModuleSymbol, name: str, seen: set[ModuleSymbol]) -> Symbol | None:
+        found = module.members.get(name)
+        if found is not None:
+            return found if found.public else None
+        leaf = self._imports.get(module, {}).get(name)
+        if leaf is not None:
+            return self._resolve(leaf) if leaf.public else None
+        for glob in self._globs.get(module, ()):
+            target = self._resolve(glob) if glob.public else None
+            if isinstance(target, ModuleSymbol) and target not in seen:
+                seen.add(target)
+                found = self._exported(target, name, seen)
+                if found is not None:
+                    return found
+        return module.imports.get(name) if name in module.exported else None
+
+    # --- Resolving ----------------------------------------------------------------------------
+
+    def finish(self, module: ModuleSymbol | None = None) -> None:
+        """Resolve every import (of one module only, if given) and report the cycles between files."""
+        resolved: set[int] = set()
+        # Resolving an import may load a file, which brings further imports.
+        while True:
+            waiting = [leaf for leaf in self._all_imports(module) if id(leaf) not in resolved]
+            if not waiting:
+                break
+            for leaf in waiting:
+                resolved.add(id(leaf))
+                self._finish_import(leaf)
+        for leaf in self._all_globs(module):
+            self._spread(leaf)
+        if module is None:
+            self._report_cycles()
+
+    def report_unused(self) -> None:
+        """Warn of imports that nothing refers to."""
+        for leaf in list(self._all_imports(None)):
+            module = leaf.module
+            if leaf.public or leaf.target is None or isinstance(leaf.target, TraitSymbol):
+                continue
+            if leaf.tree.glob:
+                if any(name in module.used for name in self._names_behind(leaf.target)):
+                    continue
+                what = "::".join(part.text for part in leaf.tree.path) + "::*"
+            elif leaf.name.text in module.used or leaf.name.text.startswith("_"):
+                continue
+            else:
+                what = leaf.name.text
+            help_ = "remove it, or write `pub use` to pass it on"
+            self.world.report(UnusedImport, module, leaf.tree, f"import `{what}` is never used", help=help_)
+
+    def report_missing(self, module: ModuleSymbol, name: ast.Ident, path: str) -> None:
+        """E0501 for a file module."""
+        file = path.replace("::", "/")
+        self.world.report(
+            ModuleNotFound,
+            module,
+            name,
+            f"module `{path}` not found",
+            help=f"make `{file}.conc` or `{file}/mod.conc` beside the program's first file",
+        )
+
+    def _all_imports(self, module: ModuleSymbol | None) -> Iterator[_Import]:
+        owners = list(self._imports) if module is None else [module]
+        for owner in owners:
+            yield from list(self._imports.get(owner, {}).values())
+        yield from self._all_globs(module)
+
+    def _all_globs(self, module: ModuleSymbol | None) -> Iterator[_Import]:
+        for owner in list(self._globs) if module is None else [module]:
+            yield from self._globs.get(owner, ())
+
+    def _finish_import(self, leaf: _Import) -> None:
+        target = self._resolve(leaf)
+        module, name = leaf.module, leaf.name
+        if leaf.tree.glob:
+            return
+        if target is None:
+            module.broken.add(name.text)
+            return
+        first = module.members.get(name.text)
+        if first is not None and first is not target:
+            self.world.report(
+                DefinedTwice,
+                module,
+                name,
+                f"`{name.text}` is imported and declared",
+                help=f"remove one, or rename the import: `use … as other_{name.text}`",
+                related=self.world.declared_at(first, "declared here"),
+            )
+            return
+        module.imports[name.text] = target
+        if leaf.public:
+            module.exported.add(name.text)
+
+    def _spread(self, leaf: _Import) -> None:
+        module = leaf.module
+        for name in list(self._names_behind(leaf.target)):
+            if name in module.members or name in module.imports:
+                continue
+            found = self._through_globs(module, name, set())
+            if found is not None:
+                module.imports[name] = found
+                if leaf.public:
+                    module.exported.add(name)
+
+    def _names_behind(self, target: Symbol | None) -> Iterator[str]:
+        match target:
+            case ModuleSymbol():
+                yield from self.exported_names(target)
+                for glob in self._globs.get(target, ()):
+                    if glob.public and glob.target is not target:
+                        yield from self._names_behind(glob.target)
+            case EnumSymbol():
+                yield from (variant.name for variant in target.variants)
+            case _:
+                return
+
+    def _resolve(self, leaf: _Import) -> Symbol | None:
+        if leaf.state == 0:
+            leaf.state = 1
+            leaf.target = _Walk(self, leaf.module).target(leaf.tree)
+            leaf.state = 2
+        return leaf.target
+
+    # --- Files that import each other -----------------------------------------------------------
+
+    def note_dependency(self, user: ModuleSymbol, used: ModuleSymbol, node: ast.Node) -> None:
+        """The file of `user` needs the file of `used`."""
+        if user.source is None or used.source is None or user.source is used.source:
+            return
+        if not used.path.startswith("std"):
+            self._edges.setdefault(user.source, {}).setdefault(used.source, self.world.at(user, node))
+
+    def _report_cycles(self) -> None:
+        done: set[Source] = set()
+        for start in list(self._edges):
+            path: list[Source] = []
+            work: list[tuple[Source, Iterator[Source]]] = []
+            if start not in done:
+                path.append(start)
+                work.append((start, iter(self._edges.get(start, ()))))
+            while work:
+                source, targets = work[-1]
+                following = next(targets, None)
+                if following is None:
+                    work.pop()
+                    path.pop()
+                    done.add(source)
+                elif following in path:
+                    self._report_cycle(path[path.index(following) :])
+                elif following not in done:
+                    path.append(following)
+                    work.append((following, iter(self._edges.get(following, ()))))
+
+    def _report_cycle(self, files: list[Source]) -> None:
+        names = [f"`{self._names.get(file, file.path)}`" for file in (*files, files[0])]
+        steps = list(zip(files, (*files[1:], files[0]), strict=True))
+        spans = [self._edges[user][used] for user, used in steps]
+        self.world.problems.add(
+            ImportCycle(
+                spans[-1],
+                f"modules import each other: {' → '.join(names)}",
+                help="move what they share into a module of its own",
+                related=tuple(
+                    (span, f"{user} uses {used}")
+                    for span, user, used in zip(spans[:-1], names, names[1:], strict=False)
+                ),
+            )
+        )
+
+
+class _Walk:
+    """Follows the path of one `use`."""
+
+    def __init__(self, modules: Modules, user: ModuleSymbol) -> None:
+        self.modules = modules
+        self.world = modules.world
+        self.user = user
+        self.home = user
+        while self.home.block and self.home.parent is not None:
+            self.home = self.home.parent
+
+    def target(self, tree: ast.UseTree) -> Symbol | None:
+        found: Symbol | None = None
+        for index, segment in enumerate(tree.path):
+            if index == 0:
+                found = self._first(segment, alone=len(tree.path) == 1 and not tree.glob)
+            else:
+                assert found is not None
+                found = self._next(found, segment)
+            if found is None:
+                return None
+        if tree.glob and not isinstance(found, ModuleSymbol | EnumSymbol):
+            what = "::".join(part.text for part in tree.path)
+            message = f"`{what}` is neither a module nor an enum"
+            self.world.report(ModuleNotFound, self.user, tree.path[-1], message)
+            return None
+        return found
+
+    def _first(self, segment: ast.Ident, *, alone: bool) -> Symbol | None:
+        name = segment.text
+        if name == "self":
+            return self.home
+        if name == "super":
+            return self._parent(self.home, segment)
+        if name == "std":
+            return self.world.standard_library()
+        root = self.world.root
+        found = root.members.get(name) or self.modules.load_file(name)
+        if found is None and root is not self.user:
+            found = self.modules.member(root, name)
+        if isinstance(found, ModuleSymbol):
+            if found.source is not None:
+                self.modules.note_dependency(self.user, found, segment)
+            return found
+        if found is not None and not (alone and root is self.home):
+            return self._visible(root, found, segment)
+        if name not in root.broken:
+            self._report_first(segment, alone)
+        return None
+
+    def _report_first(self, segment: ast.Ident, alone: bool) -> None:
+        name = segment.text
+        here = self.modules.member(self.home, name) if self.home is not self.world.root else None
+        library = self.world.standard_library()
+        modules = [key for key, value in self.world.root.members.items() if isinstance(value, ModuleSymbol)]
+        near = suggest(name, [*modules, *self.modules.by_path, "std"])
+        if here is not None:
+            help_ = f"a path starts at the program's root; write `self::{name}`"
+        elif self.world.library_module(name) is not None and library is not None:
+            help_ = f"it is in the standard library: `use std::{name}`"
+        elif name == "crate":
+            help_ = "paths start at the program's root by themselves; leave `crate::` out"
+        elif near is not None:
+            help_ = f"did you mean `{near}`?"
+        else:
+            help_ = f"make `{name}.conc` or `{name}/mod.conc` beside the program's first file"
+        what = "name" if alone else "module"
+        self.world.report(ModuleNotFound, self.user, segment, f"{what} `{name}` not found", help=help_)
+
+    def _parent(self, module: ModuleSymbol, segment: ast.Ident) -> ModuleSymbol | None:
+        if module.parent is None and module.path:
+            # A file module reached without its parent's `mod`: the parent is the file above, or the root.
+            above = module.path.rpartition("::")[0]
+            module.parent = self.modules.load_file(above) if above else self.world.root
+        if module.parent is None:
+            message = "the program's first file has no module above it"
+            self.world.report(ModuleNotFound, self.user, segment, message, help="leave `super::` out")
+            return None
+        self.modules.note_dependency(self.user, module.parent, segment)
+        return module.parent
+
+    def _next(self, outer: Symbol, segment: ast.Ident) -> Symbol | None:
+        match outer:
+            case ModuleSymbol():
+                return self._in_module(outer, segment)
+            case EnumSymbol():
+                variant = next((v for v in outer.variants if v.name == segment.text), None)
+                if variant is None:
+                    report_unknown_variant(self.world, self.user, outer, segment)
+                return variant
+            case _:
+                message = f"`{outer.name}` is neither a module nor an enum"
+                help_ = f"import `{outer.name}` and write `{outer.name}::{segment.text}` where it is used"
+                self.world.report(ModuleNotFound, self.user, segment, message, help=help_)
+                return None
+
+    def _in_module(self, module: ModuleSymbol, segment: ast.Ident) -> Symbol | None:
+        name = segment.text
+        if name == "super":
+            return self._parent(module, segment)
+        if module is self.world.standard_library():
+            return self._library_module(segment)
+        found = self.modules.member(module, name)
+        if found is None:
+            submodule = self.modules.submodule(module, name)
+            if submodule is not None:
+                self.modules.note_dependency(self.user, submodule, segment)
+                return submodule
+            if name not in module.broken:
+                report_not_exported(self.world, self.user, module, segment)
+            return None
+        if isinstance(found, ModuleSymbol):
+            self.modules.note_dependency(self.user, found, segment)
+        else:
+            self.modules.note_dependency(self.user, module, segment)
+        return self._visible(module, found, segment)
+
+    def _visible(self, module: ModuleSymbol, found: Symbol, segment: ast.Ident) -> Symbol | None:
+        if self.modules.is_inside(self.home, module) or self.modules.is_exported(module, segment.text):
+            return found
+        report_private(self.world, self.user, module, segment, found)
+        return found
+
+    def _library_module(self, segment: ast.Ident) -> ModuleSymbol | None:
+        module = self.world.library_module(segment.text)
+        if module is None:
+            near = suggest(segment.text, self.world.library_names())
+            help_ = f"did you mean `std::{near}`?" if near else ""
+            message = f"module `std::{segment.text}` not found"
+            self.world.report(ModuleNotFound, self.user, segment, message, help=help_)
+        return module
