@@ -6,6 +6,7 @@ The order matters only between the steps: within one, declarations may stand in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from concerto.semantics import rules

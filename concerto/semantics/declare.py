@@ -136,7 +136,8 @@ def declare_generics(module: ModuleSymbol, parameters: Sequence[ast.GenericParam
 
 _NamedItem = (
     ast.FnDecl | ast.StructDecl | ast.SchemaDecl | ast.EnumDecl | ast.TraitDecl | ast.ConstDecl
-    | ast.TypeAliasDecl | ast.ToolDecl | ast.McpDecl | ast.AgentDecl | ast.ConnectDecl | ast.PipelineDecl | ast.StateDecl
+    | ast.TypeAliasDecl | ast.ToolDecl | ast.McpDecl | ast.AgentDecl | ast.ConnectDecl
+    | ast.PipelineDecl | ast.StateDecl
 )  # fmt: skip
 
 

@@ -98,6 +98,7 @@ class World:
 
         # --- Types and names ------------------------------------------------------------------------
 
+    def resolve_type(self, node: ast.TypeExpr, scope: TypeScope) -> Type:
         """The type a type expression means; reports E0202 and, for wrong numbers of type arguments,
         E0302."""
         return type_expressions.resolve_type(self, node, scope)
@@ -215,6 +216,7 @@ class World:
         """Why a method that exists for types of this kind was not found: "`sort` needs `T: Ord`, …"."""
         return members.why_not(self, receiver, name)
 
+    def find_associated(self, target: Type | Symbol, name: str) -> MethodMatch | None:
         """`Type::name`: a function of the type with or without self; of a trait, tool, mcp or agent
         likewise."""
         return members.find_associated(self, target, name)
@@ -278,6 +280,7 @@ class World:
         symbol = self.prelude.members.get(name)
         return self.plain_type(symbol) if isinstance(symbol, StructSymbol) and symbol.is_error else None
 
+    def may_use(self, symbol: Symbol, scope: TypeScope) -> bool:
         """Whether a field, method or declaration is public or belongs to the module (or a module around
         it)."""
         if symbol.public:
@@ -318,6 +321,7 @@ class World:
             module = self.library.world.modules.by_path.get(symbol.module)
         return module if module is not None else self.root
 
+    def declare_block(self, items: Sequence[ast.Item], scope: TypeScope) -> TypeScope:
         """Declares the items of a block (`fn`, `struct`, `use`, …); gives the scope that sees them.
         Functions and methods declared so are added to `analysis.functions`, to be checked like all
         others."""
@@ -353,6 +357,7 @@ class World:
         """The names of the library's modules."""
         return self.library.names() if self.library is not None else []
 
+    def library_module_of(self, name: str) -> str | None:
         """The path of the library module that has a public declaration of this name and must be
         imported."""
         return self.library.module_with(name) if self.library is not None else None
