@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from concerto.cli.reporting import INTERRUPTED, USAGE, Failure, report
+from concerto.cli.reporting import FAILED, INTERRUPTED, USAGE, Failure, report
 
 
 def concerto() -> None:
@@ -74,7 +74,14 @@ def _exit_with(command: Callable[[], int]) -> None:
     except BrokenPipeError:
         # Whoever read our output has left; Python would complain once more while it shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 1
+        status = FAILED
+    except Exception as error:
+        if "--debug" in sys.argv or os.environ.get("CONCERTO_DEBUG"):
+            raise
+        report(
+            f"internal error: {type(error).__name__}: {error} (CONCERTO_DEBUG=1 shows where; please report it)"
+        )
+        status = FAILED
     sys.exit(status)
 
 

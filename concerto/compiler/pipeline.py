@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from concerto.diagnostics import NoMain, Problems, suggest
+from concerto.compiler.depth import with_room
+from concerto.diagnostics import NoMain, Problems, TooDeep, suggest
 from concerto.ir.module import Module
 from concerto.source import Source
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from concerto.semantics.analysis import Analysis
     from concerto.semantics.project import Project
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
@@ -28,21 +28,6 @@ class CompileError(Exception):
         self.problems = problems
 
 
-def _without_collector(function: Callable[P, R]) -> Callable[P, R]:
-    """Trees and tables of a compilation live to its end: looking for garbage among them is in vain."""
-
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not gc.isenabled():
-            return function(*args, **kwargs)
-        gc.disable()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            gc.enable()
-
-    return run
-
-
 def read_source(data: bytes, path: str, problems: Problems) -> Source:
     """The text of a file; `path` is shown to people."""
     from concerto.syntax.parser import decode
@@ -50,9 +35,17 @@ def read_source(data: bytes, path: str, problems: Problems) -> Source:
     return decode(data, path, problems)
 
 
-@_without_collector
 def analyze(source: Source, project: Project, problems: Problems) -> Analysis | None:
     """Parses and checks; None if there is an error."""
+    return _run(lambda: _analyze(source, project, problems), source, problems)
+
+
+def compile_module(source: Source, project: Project, problems: Problems) -> Module | None:
+    """All passes; None if there is an error."""
+    return _run(lambda: _compile(source, project, problems), source, problems)
+
+
+def _analyze(source: Source, project: Project, problems: Problems) -> Analysis | None:
     from concerto.semantics import check_program
     from concerto.syntax.parser import parse
 
@@ -63,13 +56,26 @@ def analyze(source: Source, project: Project, problems: Problems) -> Analysis | 
     return None if problems.errors else analysis
 
 
-@_without_collector
-def compile_module(source: Source, project: Project, problems: Problems) -> Module | None:
-    """All passes; None if there is an error."""
+def _compile(source: Source, project: Project, problems: Problems) -> Module | None:
     from concerto.emit import emit_program
 
-    analysis = analyze(source, project, problems)
+    analysis = _analyze(source, project, problems)
     return emit_program(analysis) if analysis is not None else None
+
+
+def _run(passes: Callable[[], R | None], source: Source, problems: Problems) -> R | None:
+    """The passes, with room for deep programs and without the garbage collector: trees and tables of a
+    compilation live to its end, and looking for garbage among them is in vain."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        return with_room(passes)
+    except RecursionError:
+        problems.add(TooDeep(source.span(0, 0), "the program is nested too deeply to be compiled"))
+        return None
+    finally:
+        if paused:
+            gc.enable()
 
 
 def require_main(module: Module, source: Source, problems: Problems) -> None:
