@@ -1,4 +1,4 @@
-"""Registry of library functions: `stdlib/*.conc` declares their signatures, `concerto/natives/` holds their bodies.
+"""Registry of library functions: `stdlib/*.conc` declares signatures, `concerto/natives/` holds bodies.
 
 A name is the declaration's: `String::len` for a method, `std::json::parse` for a module's function,
 `std::prelude::print` for a global. Bodies get values by position; a `machine` one gets the `Machine` first
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, TypeVar
 
 Body = TypeVar("Body", bound=Callable[..., Any])
@@ -18,8 +19,8 @@ Body = TypeVar("Body", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """`inline` is a Python expression over `{0} {1} …` for the Python tier: correct for all arguments that the
-    checker lets through, each used once and in order, builtins of Python only."""
+    """`inline` is a Python expression over `{0} {1} …` for the Python tier: correct for all arguments that
+    the checker lets through, each used once and in order, builtins of Python only."""
 
     name: str
     body: Callable[..., Any]
@@ -43,8 +44,9 @@ def native(name: str, *, machine: bool = False, inline: str | None = None) -> Ca
 
 
 def find_native(name: str) -> Native | None:
-    """The native of a name; its group's module is imported on first use (`String::len` → `concerto.natives.string`,
-    `std::json::parse` → `concerto.natives.json`, all errors → `concerto.natives.errors`)."""
+    """The native of a name; its group's module is imported on first use (`String::len` →
+    `concerto.natives.string`, `std::json::parse` → `concerto.natives.json`, all errors →
+    `concerto.natives.errors`)."""
     if name not in _NATIVES:
         parts = name.split("::")
         group = (parts[1] if parts[0] == "std" else parts[0]).lower()
@@ -56,3 +58,11 @@ def find_native(name: str) -> Native | None:
             if error.name != f"concerto.natives.{group}":
                 raise
     return _NATIVES.get(name)
+
+
+def all_natives() -> dict[str, Native]:
+    """Every library function by name, the modules of all groups imported."""
+    package = import_module("concerto.natives")
+    for module in iter_modules(package.__path__, "concerto.natives."):
+        import_module(module.name)
+    return dict(_NATIVES)

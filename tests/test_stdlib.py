@@ -1,0 +1,108 @@
+"""The standard library holds what it declares: signatures, bodies, documentation, and examples that run.
+
+An example is a fenced block in a doc comment; its assertions must hold on both tiers. A block marked `no_run`
+is compiled only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+from concerto.diagnostics import Problems
+from concerto.resources import resource
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.parser import parse
+from concerto.vm.native import all_natives
+from tests.harness.expectations import Expectations
+from tests.harness.running import Tier, compile_program, run_program
+
+LIBRARY = sorted(resource("stdlib").glob("*.conc"))
+MODULES = ("crypto", "env", "fmt", "fs", "http", "json", "log", "math", "prompt", "regex", "string", "time")
+BOUND_ELSEWHERE = {"AgentBuilder", "tools"}
+"""Executions go through the host, and the tools of the library are bound by the runtime."""
+
+_EXAMPLE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A public declaration; `native` is the name of its body, if it has one in Python."""
+
+    place: str
+    docs: str
+    native: str | None
+
+
+def _declared(path: Path) -> Iterator[Declared]:
+    source = Source(path.name, path.read_text(encoding="utf-8"))
+    problems = Problems()
+    module = parse(source, problems)
+    assert not list(problems)
+    for item in module.items:
+        yield from _item(item, path.stem, source)
+
+
+def _item(item: ast.Item, module: str, source: Source) -> Iterator[Declared]:
+    def place(node: ast.Node, name: str) -> str:
+        return f"{source.path}:{source.line_column(node.start)[0]} {name}"
+
+    match item:
+        case ast.FnDecl():
+            native = f"std::{module}::{item.name.text}" if item.body is None else None
+            yield Declared(place(item, item.name.text), item.docs or "", native)
+        case ast.ImplDecl(trait=None, target=ast.PathType() as target):
+            owner = target.segments[-1].text
+            for method in item.methods:
+                name = f"{owner}::{method.name.text}"
+                native = name if method.body is None and owner not in BOUND_ELSEWHERE else None
+                yield Declared(place(method, name), method.docs or "", native)
+        case ast.StructDecl() | ast.ConstDecl() | ast.EnumDecl():
+            yield Declared(place(item, item.name.text), item.docs or "", None)
+        case _:
+            return
+
+
+ALL = [declared for path in LIBRARY for declared in _declared(path)]
+EXAMPLES = [
+    pytest.param(kind, text, id=f"{declared.place} {number}")
+    for declared in ALL
+    for number, (kind, text) in enumerate(_EXAMPLE.findall(declared.docs), 1)
+]
+
+
+def test_every_signature_has_a_body() -> None:
+    natives = all_natives()
+    assert not [declared.place for declared in ALL if declared.native and declared.native not in natives]
+
+
+def test_every_body_has_a_signature() -> None:
+    known = {declared.native for declared in ALL}
+    by_compiler = {"std::errors::convert"}
+    assert not [name for name in all_natives() if name not in known | by_compiler]
+
+
+@pytest.mark.parametrize("declared", ALL, ids=lambda declared: declared.place)
+def test_everything_public_is_documented_with_an_example(declared: Declared) -> None:
+    assert declared.docs.strip(), "no documentation"
+    if declared.native:
+        assert _EXAMPLE.search(declared.docs), "no example"
+
+
+@pytest.mark.parametrize("tier", ["python", "interpreter"])
+@pytest.mark.parametrize(("kind", "text"), EXAMPLES)
+def test_examples(kind: str, text: str, tier: Tier, tmp_path: Path) -> None:
+    used = "".join(f"use std::{name};\n" for name in MODULES if re.search(rf"\b{name}::", text))
+    program = f"{used}fn main() {{\n{indent(text, '    ')}}}\n"
+    module, problems = compile_program({"main.conc": program}, tmp_path, to_run=True)
+    assert module is not None, [(problem.code, problem.message) for problem in problems]
+    if kind == "no_run":
+        return
+    outcome = run_program(module, Expectations(), tmp_path, tier)
+    assert outcome.status == 0, outcome.stderr
