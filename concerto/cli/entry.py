@@ -78,9 +78,8 @@ def _exit_with(command: Callable[[], int]) -> None:
     except Exception as error:
         if "--debug" in sys.argv or os.environ.get("CONCERTO_DEBUG"):
             raise
-        report(
-            f"internal error: {type(error).__name__}: {error} (CONCERTO_DEBUG=1 shows where; please report it)"
-        )
+        what = f"{type(error).__name__}: {error}"
+        report(f"internal error: {what} (CONCERTO_DEBUG=1 shows where; please report it)")
         status = FAILED
     sys.exit(status)
 
