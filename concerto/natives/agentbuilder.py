@@ -92,7 +92,9 @@ def with_allowed_tools(receiver: Receiver, tools: list[Value]) -> AgentBuilder:
 def with_tool_choice(receiver: Receiver, choice: Value) -> AgentBuilder:
     if isinstance(choice, ToolRef):
         if not choice.method:
-            raise failure(f"`tool_choice` needs one method of `{choice.name}`, not the whole tool", "TypeError")
+            raise failure(
+                f"`tool_choice` needs one method of `{choice.name}`, not the whole tool", "TypeError"
+            )
     elif choice not in ("auto", "required", "none"):
         raise failure('`tool_choice` is "auto", "required", "none" or a tool method', "TypeError")
     return replace(builder_of(receiver), tool_choice=choice)
@@ -131,7 +133,9 @@ def with_system(receiver: Receiver, prompt: str) -> AgentBuilder:
 
 
 @native("AgentBuilder::with_budget")
-def with_budget(receiver: Receiver, tokens: Value = NONE, usd: Value = NONE, seconds: Value = NONE) -> AgentBuilder:
+def with_budget(
+    receiver: Receiver, tokens: Value = NONE, usd: Value = NONE, seconds: Value = NONE
+) -> AgentBuilder:
     builder = builder_of(receiver)
     return replace(
         builder,

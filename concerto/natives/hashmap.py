@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from concerto.effects.kinds import FileSize, ReadFile, WriteFile
+from concerto.vm.json_values import to_json
 from concerto.vm.native import native
 from concerto.vm.operations import copy_value, to_text
-from concerto.vm.values import NONE, Handle, Some, Value
+from concerto.vm.values import NONE, Handle, Some, Value, failure
+
+if TYPE_CHECKING:
+    from concerto.vm.machine import Machine
 
 _MISSING: Any = object()
 
@@ -30,7 +36,9 @@ class HashMap(Handle):
     __slots__ = ("prefix", "store")
     type_name: ClassVar[str] = "HashMap"
 
-    def __init__(self, entries: dict[Value, Value] | None = None, *, store: Store | None = None, prefix: str = "") -> None:
+    def __init__(
+        self, entries: dict[Value, Value] | None = None, *, store: Store | None = None, prefix: str = ""
+    ) -> None:
         self.store = store if store is not None else Store(dict(entries or {}))
         self.prefix = prefix
 
@@ -157,6 +165,29 @@ def get_many(hashmap: HashMap, wanted: Iterable[Value]) -> dict[Value, Value]:
 @native("HashMap::scope")
 def scope(hashmap: HashMap, prefix: str) -> HashMap:
     return HashMap(store=hashmap.store, prefix=hashmap.prefix + prefix)
+
+
+@native("HashMap::with_persistence", machine=True)
+def with_persistence(machine: Machine, hashmap: HashMap, path: str) -> HashMap:
+    persist(machine, hashmap.store, path)
+    return hashmap
+
+
+def persist(machine: Machine, store: Store, path: str) -> None:
+    """Load what a file holds and write every change back to it."""
+    if machine.host.perform(FileSize(path)) is not None:
+        try:
+            kept = json.loads(machine.host.perform(ReadFile(path)))
+        except ValueError:
+            kept = None
+        if not isinstance(kept, dict):
+            raise failure(f"`{path}` holds no JSON object, so it is no hashmap's file", "BadFile")
+        store.entries.update(kept)
+
+    def save(entries: dict[Value, Value]) -> None:
+        machine.host.perform(WriteFile(path, json.dumps(to_json(entries), ensure_ascii=False)))
+
+    store.save = save
 
 
 @native("HashMap::on_change")

@@ -41,7 +41,9 @@ def new(capacity: int = 0) -> Memory:
 @native("Memory::append")
 def append(memory: Memory, role: str, text: str) -> None:
     if role not in _ROLES:
-        raise failure(f'a message\'s role is "system", "user", "assistant" or "tool", not "{role}"', "ValueError")
+        raise failure(
+            f'a message\'s role is "system", "user", "assistant" or "tool", not "{role}"', "ValueError"
+        )
     memory.append(role, text)
 
 

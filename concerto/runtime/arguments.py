@@ -37,7 +37,9 @@ def read_arguments(text: str, schema: Json) -> dict[str, Json]:
 def complaints(value: Json, schema: Json, path: str = "") -> list[str]:
     """What does not fit, the first few; empty if all fits."""
     found: list[str] = []
-    for complaint in _complaints(value, schema, path, schema.get("$defs", {}) if isinstance(schema, dict) else {}):
+    for complaint in _complaints(
+        value, schema, path, schema.get("$defs", {}) if isinstance(schema, dict) else {}
+    ):
         found.append(complaint)
         if len(found) == _MOST_COMPLAINTS:
             break
@@ -104,7 +106,9 @@ def _of_object(value: dict[str, Json], schema: Json, path: str, defs: Mapping[st
 
 def _unknown(name: str, known: Sequence[str], path: str) -> str:
     near = suggest(name, known)
-    hint = f"did you mean `{near}`?" if near else f"known are {', '.join(known)}" if known else "there are none"
+    hint = (
+        f"did you mean `{near}`?" if near else f"known are {', '.join(known)}" if known else "there are none"
+    )
     return f"{_at(_join(path, name))}: no such parameter, {hint}"
 
 

@@ -60,7 +60,9 @@ def find_connection(
         known = sorted({*source, *manifest, *provider_kinds()})
         near = suggest(name, known)
         hint = f"; did you mean `{near}`?" if near else ""
-        raise agent_failure(f"there is no connection `{name}`{hint}", AgentKind.UNKNOWN_CONNECTION, provider=name)
+        raise agent_failure(
+            f"there is no connection `{name}`{hint}", AgentKind.UNKNOWN_CONNECTION, provider=name
+        )
     said = {**source.get(name, {}), **manifest.get(name, {})}
     kind = said.get("provider") or name
     if kind not in provider_kinds():

@@ -1,27 +1,26 @@
-"""ToolContext: what a tool's method is told about the execution that calls it."""
+"""The maps that the tools of one execution share, and their ToolContext."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from concerto.natives.hashmap import HashMap
+from concerto.natives.toolcontext import ToolContext
 from concerto.vm.values import NONE, Some, Value
 
 if TYPE_CHECKING:
     from concerto.runtime.tools import CallContext
-    from concerto.vm.machine import Machine
 
 
-def tool_context(machine: Machine, caller: CallContext) -> Value:
+def tool_context(caller: CallContext) -> Value:
     """The ToolContext of a call; its maps are shared by all calls of the execution."""
-    return machine.struct(
-        "ToolContext",
-        context=HashMap() if caller.context is None else caller.context,
-        data=HashMap() if caller.data is None else caller.data,
-        agent=caller.agent,
-        call_id=caller.call_id,
-        iteration=caller.iteration,
-        memory=NONE if caller.memory is None else Some(caller.memory),
+    return ToolContext(
+        HashMap() if caller.context is None else caller.context,
+        HashMap() if caller.data is None else caller.data,
+        caller.agent,
+        caller.call_id,
+        caller.iteration,
+        NONE if caller.memory is None else Some(caller.memory),
     )
 
 

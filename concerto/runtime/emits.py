@@ -26,7 +26,9 @@ _RUNTIME_CHANNELS = ("agent:", "pipeline:")
 class Emits:
     """The channels of one run. `kept` collects every emit if the run is a test's."""
 
-    def __init__(self, *, json_lines: bool, quiet: bool, handlers: Mapping[str, Handler], keep: bool = False) -> None:
+    def __init__(
+        self, *, json_lines: bool, quiet: bool, handlers: Mapping[str, Handler], keep: bool = False
+    ) -> None:
         self._json_lines = json_lines
         self._quiet = quiet
         self._handlers = dict(handlers)
@@ -75,7 +77,9 @@ class Emits:
         """A handler's answer; an EmitError if there is no handler or it fails."""
         handler = self._handlers.get(channel)
         if handler is None:
-            raise Raised(ErrorValue("EmitError", f"nobody answers `{channel}`", "NoListener", channel=channel))
+            raise Raised(
+                ErrorValue("EmitError", f"nobody answers `{channel}`", "NoListener", channel=channel)
+            )
         return await answer_of(handler, payload, channel)
 
 
@@ -86,7 +90,9 @@ async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
         if isawaitable(answer):
             answer = await answer
     except TimeoutError as error:
-        raise Raised(ErrorValue("EmitError", str(error) or f"`{channel}` took too long", "Timeout", channel=channel)) from None
+        raise Raised(
+            ErrorValue("EmitError", str(error) or f"`{channel}` took too long", "Timeout", channel=channel)
+        ) from None
     except Raised:
         raise
     except Exception as error:

@@ -66,6 +66,8 @@ class Execution:
     injected: list[str] = field(default_factory=list)
     unknown_in_a_row: int = 0
     failures: dict[tuple[str, str], int] = field(default_factory=dict)
+    entities: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """Returned values whose methods are tools, by type and id."""
 
     def request(self) -> Request:
         """The next request: everything so far, and the tools of the moment."""

@@ -39,5 +39,3 @@ async def ask_hook(run: Run, work: Execution, tool: str, error: ErrorValue) -> D
         raise failure("`on_tool_error` gives a ToolErrorAction", "TypeError")
     payload = parts_of(value)
     return Decision(Action(value.variant_name), payload[0] if payload else 0)
-
-

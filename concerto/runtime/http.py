@@ -38,7 +38,9 @@ class ModelServer:
             headers.update(self.provider.authorize(key))
         # Loading certificates costs more than a request; a plain address needs none.
         secure = connection.base_url.startswith("https:")
-        self._client = httpx2.AsyncClient(headers=headers, verify=secure, timeout=None, follow_redirects=False)
+        self._client = httpx2.AsyncClient(
+            headers=headers, verify=secure, timeout=None, follow_redirects=False
+        )
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -78,13 +80,17 @@ class ModelServer:
 
     def invalid(self, why: str) -> Raised:
         """The error for an answer that is no answer."""
-        return self._failure(f"`{self.connection.name}` gave an invalid answer: {why}", AgentKind.INVALID_REPLY)
+        return self._failure(
+            f"`{self.connection.name}` gave an invalid answer: {why}", AgentKind.INVALID_REPLY
+        )
 
     def _request(self, call: WireCall, limits: httpx2.Timeout) -> httpx2.Request:
         return self._client.build_request(
             "POST",
             self.connection.base_url + call.path,
-            content=json.dumps(call.body, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace"),
+            content=json.dumps(call.body, separators=(",", ":"), ensure_ascii=False).encode(
+                "utf-8", "replace"
+            ),
             headers=dict(call.headers) or None,
             timeout=limits,
         )
@@ -115,7 +121,9 @@ class ModelServer:
         return self._failure(message, kind, status, _retry_after_ms(response.headers))
 
     def _too_slow(self, seconds: float) -> Raised:
-        return self._failure(f"`{self.connection.name}` gave no answer within {seconds:g} seconds", AgentKind.TIMEOUT)
+        return self._failure(
+            f"`{self.connection.name}` gave no answer within {seconds:g} seconds", AgentKind.TIMEOUT
+        )
 
     def _unreachable(self, error: Exception) -> Raised:
         why = str(error) or type(error).__name__

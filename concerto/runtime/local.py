@@ -35,7 +35,7 @@ _KINDS: dict[type[OSError], str] = {
     FileNotFoundError: "NotFound",
     NotADirectoryError: "NotFound",
     PermissionError: "PermissionDenied",
-    FileExistsError: "AlreadyExists",
+    IsADirectoryError: "IsFolder",
 }
 
 
@@ -77,12 +77,12 @@ def _on_file(path: str, permissions: Permissions, do: Callable[[int, str], T]) -
         with _folder_of(*place) as (folder, name):
             return do(folder, name)
     except UnicodeDecodeError:
-        raise _fs_failure(f"`{path}` is not UTF-8 text", "NotText") from None
+        raise _fs_failure(path, "it is not UTF-8 text", "NotText") from None
     except ValueError as error:
-        raise _fs_failure(f"`{path}` is no path: {error}", "IoError") from None
+        raise _fs_failure(path, str(error), "IoError") from None
     except OSError as error:
         kind = next((kind for cls, kind in _KINDS.items() if isinstance(error, cls)), "IoError")
-        raise _fs_failure(f"`{path}`: {(error.strerror or str(error)).lower()}", kind) from None
+        raise _fs_failure(path, (error.strerror or str(error)).lower(), kind) from None
 
 
 @contextmanager
@@ -102,7 +102,7 @@ def _folder_of(root: Path, way: Path) -> Iterator[tuple[int, str]]:
 def _read(folder: int, name: str) -> str:
     # Not blocking: a pipe without a writer must not hold the run.
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    with open(descriptor, "rb") as file:
+    with os.fdopen(descriptor, "rb") as file:
         return file.read().decode("utf-8")
 
 
@@ -110,7 +110,7 @@ def _write(folder: int, name: str, text: str, append: bool) -> None:
     mode = os.O_APPEND if append else os.O_TRUNC
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | mode
     descriptor = os.open(name, flags, 0o666, dir_fd=folder)
-    with open(descriptor, "wb") as file:
+    with os.fdopen(descriptor, "wb") as file:
         file.write(text.encode("utf-8", "surrogatepass"))
 
 
@@ -127,5 +127,5 @@ def _size(folder: int, name: str) -> int:
     return -1 if stat.S_ISDIR(found.st_mode) else found.st_size
 
 
-def _fs_failure(message: str, kind: str) -> Raised:
-    return Raised(ErrorValue("FsError", message, kind))
+def _fs_failure(path: str, why: str, kind: str) -> Raised:
+    return Raised(ErrorValue("FsError", f"`{path}`: {why}", kind, path=path))

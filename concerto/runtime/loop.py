@@ -42,7 +42,10 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
     plan = work.plan
     while True:
         work.iteration += 1
-        run.tell("agent:iteration", lambda: {"agent": plan.agent, "iteration": work.iteration, "tools": len(work.toolbox.offers)})
+        run.tell(
+            "agent:iteration",
+            lambda: {"agent": plan.agent, "iteration": work.iteration, "tools": len(work.toolbox.offers)},
+        )
         reply = await _ask(run, work)
         work.messages.append(reply.message)
         calls = reply.message.calls
@@ -54,9 +57,7 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
                 AgentKind.MAX_ITERATIONS,
                 agent=plan.agent,
             )
-        values = await _run_calls(run, work, calls)
-        for call, value in zip(calls, values, strict=True):
-            run.injections.consider(work, call, value)
+        await _run_calls(run, work, calls)
 
 
 async def _ask(run: Run, work: Execution) -> Reply:
@@ -81,21 +82,33 @@ def _with_ids(reply: Reply, iteration: int) -> Reply:
     return replace(reply, message=replace(reply.message, calls=tuple(calls)))
 
 
-async def _run_calls(run: Run, work: Execution, calls: tuple[ToolCallRequest, ...]) -> list[Value]:
-    """Run the calls of one reply and append their results in the order asked. The values, None for failures."""
+async def _run_calls(run: Run, work: Execution, calls: tuple[ToolCallRequest, ...]) -> None:
+    """Run the calls of one reply and append their results in the order asked; each may bring new tools."""
     limit = _CALLS_AT_ONCE if work.plan.request.parallel_tool_calls else 1
     branches = [work.branch.child() for _ in calls]
     outcomes = await all_of(
-        [partial(_run_call, run, work, call, branch) for call, branch in zip(calls, branches, strict=True)], limit
+        [partial(_run_call, run, work, call, branch) for call, branch in zip(calls, branches, strict=True)],
+        limit,
     )
     pending = [outcome.asked for outcome in outcomes if isinstance(outcome, Pending)]
     if pending:
         raise RequiresAction(pending)
-    for outcome in outcomes:
-        work.messages.append(outcome.message)
+    for call, outcome in zip(calls, outcomes, strict=True):
+        work.messages.append(_considered(run, work, call, outcome))
         work.calls.append(outcome.record)
     _watch(work, outcomes)
-    return [outcome.value for outcome in outcomes]
+
+
+def _considered(run: Run, work: Execution, call: ToolCallRequest, outcome: Outcome) -> Message:
+    """The result for the model, with what the call made available."""
+    record = outcome.record
+    if not record.success:
+        return outcome.message
+    told = run.injections.consider(work, call, outcome.value, record.result)
+    if told is record.result:
+        return outcome.message
+    record.result = told
+    return replace(outcome.message, text=_json(told))
 
 
 class Outcome:
@@ -122,10 +135,15 @@ class Pending:
 async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: Any) -> Outcome | Pending:
     plan = work.plan
     tool = work.toolbox.tools.get(call.name)
-    record = CallRecord(call.id, call.name, tool.tool if tool else "", tool.method if tool else "", call.arguments)
+    record = CallRecord(
+        call.id, call.name, tool.tool if tool else "", tool.method if tool else "", call.arguments
+    )
     caller = CallContext(branch, plan.agent, call.id, work.iteration, plan.context, plan.data, plan.memory)
     title = tool.title if tool else call.name
-    run.tell("agent:tool_call", lambda: {"agent": plan.agent, "tool": title, "id": call.id, "arguments": record.arguments})
+    run.tell(
+        "agent:tool_call",
+        lambda: {"agent": plan.agent, "tool": title, "id": call.id, "arguments": record.arguments},
+    )
     begun = perf_counter()
     value: Value = None
     kind = ""
@@ -142,13 +160,21 @@ async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: An
         record.result = {"error": message_of(error), "kind": kind}
         content = _json(record.result)
     record.latency_ms = int((perf_counter() - begun) * 1000)
-    run.tell("agent:tool_result", lambda: {"agent": plan.agent, "tool": title, "success": record.success, "ms": record.latency_ms})
+    run.tell(
+        "agent:tool_result",
+        lambda: {"agent": plan.agent, "tool": title, "success": record.success, "ms": record.latency_ms},
+    )
     message = Message("tool", content, call_id=call.id, name=call.name, failed=not record.success)
     return Outcome(message, record, value, kind)
 
 
 async def _attempts(
-    run: Run, work: Execution, call: ToolCallRequest, tool: BoundTool | None, caller: CallContext, record: CallRecord
+    run: Run,
+    work: Execution,
+    call: ToolCallRequest,
+    tool: BoundTool | None,
+    caller: CallContext,
+    record: CallRecord,
 ) -> Value:
     """The value of a call, with as many more tries as the agent's `on_tool_error` wants."""
     retries = 0
@@ -174,7 +200,14 @@ async def _attempt(
         raise Raised(tool_error(_unknown(work, call.name), "ToolNotFound", call.name))
     allowed = work.plan.callable
     if allowed is not None and call.name not in allowed and call.name not in work.injected:
-        raise Raised(tool_error(f"`{call.name}` is shown for context only and may not be called", "Forbidden", tool.tool, tool.method))
+        raise Raised(
+            tool_error(
+                f"`{call.name}` is shown for context only and may not be called",
+                "Forbidden",
+                tool.tool,
+                tool.method,
+            )
+        )
     try:
         record.arguments = arguments = read_arguments(call.arguments, tool.offer.parameters)
     except BadArguments as bad:
@@ -211,7 +244,9 @@ class FatalToolError(Exception):
 
 def _fatal(work: Execution, error: ErrorValue) -> FatalToolError:
     tool = error.fields.get("tool", "")
-    return FatalToolError(agent_failure(f"tool `{tool}` failed: {error.message}", AgentKind.TOOL_FAILED, agent=work.plan.agent))
+    return FatalToolError(
+        agent_failure(f"tool `{tool}` failed: {error.message}", AgentKind.TOOL_FAILED, agent=work.plan.agent)
+    )
 
 
 def _watch(work: Execution, outcomes: list[Outcome]) -> None:
@@ -237,7 +272,10 @@ def _watch(work: Execution, outcomes: list[Outcome]) -> None:
                 agent=agent,
             )
         if count >= _SAME_FAILURES_TOLD:
-            told = {**record.result, "note": f"this same call has now failed {count} times; do something else"}
+            told = {
+                **record.result,
+                "note": f"this same call has now failed {count} times; do something else",
+            }
             work.messages[place - len(outcomes)] = replace(outcome.message, text=_json(told))
 
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 class Models:
     """The servers that a run talks to, each met at its first call."""
 
-    def __init__(self, environment: Mapping[str, str], prices: Mapping[str, tuple[float, float]], waiting: Waiting) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], prices: Mapping[str, tuple[float, float]], waiting: Waiting
+    ) -> None:
         self._environment = environment
         self._prices = prices
         self._waiting = waiting

@@ -17,14 +17,15 @@ from concerto.ir.module import MethodDef, Tool, ToolUse
 from concerto.natives.agentbuilder import ToolRef
 from concerto.runtime.branches import Branch, current_branch, drive
 from concerto.runtime.contexts import tool_context
-from concerto.runtime.failures import AgentKind, agent_failure, tool_failure
+from concerto.runtime.failures import AgentKind, agent_failure, message_of, tool_failure
 from concerto.runtime.requests import ToolOffer
 from concerto.runtime.toolbox import BoundTool, wire_name
-from concerto.vm.json_values import BadValue, from_json, to_json
-from concerto.vm.values import NONE, Err, Ok, Raised, Value
+from concerto.vm.json_values import to_json
+from concerto.vm.values import Err, Ok, Raised, Value
 
 if TYPE_CHECKING:
     from concerto.runtime.run import Run
+    from concerto.vm.machine import Machine
 
 Json: TypeAlias = Any
 
@@ -73,10 +74,12 @@ class Tools:
         declared = self._declared[tool, method]
         branch = current_branch()
         caller = CallContext(branch)
-        values = _with_context(declared.method, arguments, lambda: tool_context(self._run.machine, caller))
+        values = _with_context(declared.method, arguments, lambda: tool_context(caller))
         written = [to_json(value) for value in arguments] if declared.policy is not NO_POLICY else ()
         if declared.method.function is None:
-            effect: ToolCall | HostCall = self._host_call(declared, dict(zip(_names(declared.method), map(to_json, arguments), strict=False)))
+            effect: ToolCall | HostCall = self._host_call(
+                declared, dict(zip(_names(declared.method), map(to_json, arguments), strict=False))
+            )
         elif declared.policy is NO_POLICY:
             body = partial(self._in_place, declared, values)
             effect = ToolCall(tool, method, written, body)
@@ -112,42 +115,22 @@ class Tools:
     def _bound(self, declared: Declared) -> BoundTool:
         name = wire_name(declared.owner.name, declared.method.name)
         offer = ToolOffer(name, declared.schema["description"], declared.schema["parameters"])
-        return BoundTool(offer, declared.owner.name, declared.method.name, partial(self._call_from_model, declared))
+        return BoundTool(
+            offer, declared.owner.name, declared.method.name, partial(self._call_from_model, declared)
+        )
 
-    async def _call_from_model(self, declared: Declared, caller: CallContext, given: dict[str, Json]) -> Value:
+    async def _call_from_model(
+        self, declared: Declared, caller: CallContext, given: dict[str, Json]
+    ) -> Value:
         if declared.method.function is None:
             effect = self._host_call(declared, given, caller.call_id)
             return self._converted(declared, await self._run.pass_gate(effect, caller.branch))
-        values = self._values(declared, caller, given)
+        values = fill_parameters(self._run.machine, declared.owner.name, declared.method, caller, given)
         body = partial(self._in_strand, declared, values, caller.branch)
         call = ToolCall(
             declared.owner.name, declared.method.name, (given,), body, origin="model", policy=declared.policy
         )
         return await self._run.pass_gate(call, caller.branch)
-
-    def _values(self, declared: Declared, caller: CallContext, given: Mapping[str, Json]) -> list[Value]:
-        """A model's arguments, which fit the schema, as values in declared order."""
-        machine = self._run.machine
-        values: list[Value] = []
-        for parameter in declared.method.parameters:
-            if parameter.context:
-                values.append(tool_context(machine, caller))
-            elif given.get(parameter.name) is not None:
-                values.append(self._value(declared, parameter.name, given[parameter.name], parameter.type))
-            elif parameter.has_default:
-                values.append(from_json(machine, parameter.default, parameter.type))
-            elif parameter.name in given:
-                values.append(self._value(declared, parameter.name, None, parameter.type))
-            else:
-                values.append(NONE)
-        return values
-
-    def _value(self, declared: Declared, name: str, given: Json, type_index: int) -> Value:
-        try:
-            return from_json(self._run.machine, given, type_index)
-        except BadValue as bad:
-            message = f"invalid arguments: `{name}`: {bad}"
-            raise tool_failure(message, "InvalidArguments", declared.owner.name, declared.method.name) from None
 
     def _host_call(self, declared: Declared, given: Mapping[str, Json], call_id: str = "") -> HostCall:
         return HostCall(declared.owner.name, declared.method.name, given, call_id, declared.policy)
@@ -159,9 +142,10 @@ class Tools:
         if definition.kind == "result":
             result = definition.items[0]
         try:
-            return from_json(self._run.machine, answer, result)
-        except BadValue as bad:
-            message = f"the result of `{declared.owner.name}::{declared.method.name}` is not what it declares: {bad}"
+            return self._run.machine.from_json(answer, result)
+        except Raised as bad:
+            title = f"{declared.owner.name}::{declared.method.name}"
+            message = f"the result of `{title}` is not what it declares: {message_of(bad.value)}"
             raise tool_failure(message, "InvalidResult", declared.owner.name, declared.method.name) from None
 
     async def _in_place(self, declared: Declared, values: list[Value]) -> Value:
@@ -193,6 +177,25 @@ class Tools:
         return self._run.module.types[method.result].kind == "result"
 
 
+def fill_parameters(
+    machine: Machine, tool: str, method: MethodDef, caller: CallContext, given: Mapping[str, Json]
+) -> list[Value]:
+    """A model's arguments, which fit the schema, as values in declared order; a ToolError if one is no value."""
+    values: list[Value] = []
+    for parameter in method.parameters:
+        try:
+            if parameter.context:
+                values.append(tool_context(caller))
+            elif given.get(parameter.name) is None and parameter.has_default:
+                values.append(machine.from_json(parameter.default, parameter.type))
+            else:
+                values.append(machine.from_json(given.get(parameter.name), parameter.type))
+        except Raised as bad:
+            message = f"invalid arguments: `{parameter.name}`: {message_of(bad.value)}"
+            raise tool_failure(message, "InvalidArguments", tool, method.name) from None
+    return values
+
+
 def unwrapped(value: Value) -> Value:
     """The value in Ok or without a Result; the error in Err is raised."""
     if isinstance(value, Ok):
@@ -210,5 +213,3 @@ def _with_context(method: MethodDef, arguments: Sequence[Value], make: Callable[
 
 def _names(method: MethodDef) -> list[str]:
     return [parameter.name for parameter in method.parameters if not parameter.context]
-
-

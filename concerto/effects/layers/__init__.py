@@ -6,15 +6,16 @@ from concerto.effects.gate import Layer, Waiting
 from concerto.effects.layers.budget import budget_layer
 from concerto.effects.layers.cache import cache_layer
 from concerto.effects.layers.log import Log, log_layer
+from concerto.effects.layers.mock import Answers, mock_layer
 from concerto.effects.layers.permission import Permissions, permission_layer
 from concerto.effects.layers.rate import rate_layer
 from concerto.effects.layers.retry import retry_layer
 from concerto.effects.layers.timeout import timeout_layer
 
 
-def standard_layers(permissions: Permissions, waiting: Waiting, log: Log) -> list[Layer]:
+def standard_layers(permissions: Permissions, waiting: Waiting, log: Log, answers: Answers) -> list[Layer]:
     """Permission first, so that nothing forbidden costs anything; the log sees what the program sees; a cached
-    answer costs no budget and no time; a timeout bounds all attempts; each attempt waits for its turn and pays."""
+    answer costs no budget and no time; a timeout bounds all attempts; each attempt waits for its turn and pays, whether the world answers or a script."""
     return [
         permission_layer(permissions),
         log_layer(log, waiting),
@@ -23,4 +24,5 @@ def standard_layers(permissions: Permissions, waiting: Waiting, log: Log) -> lis
         retry_layer(waiting),
         rate_layer(waiting),
         budget_layer(),
+        mock_layer(answers),
     ]

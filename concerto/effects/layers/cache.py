@@ -6,7 +6,16 @@ import json
 from collections import OrderedDict
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiting
-from concerto.effects.kinds import AgentRun, AnyEffect, HostCall, McpCall, StageRun, ToolCall, policy_of, subject_of
+from concerto.effects.kinds import (
+    AgentRun,
+    AnyEffect,
+    HostCall,
+    McpCall,
+    StageRun,
+    ToolCall,
+    policy_of,
+    subject_of,
+)
 from concerto.vm.operations import copy_value
 from concerto.vm.values import Value
 

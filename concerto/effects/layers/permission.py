@@ -88,16 +88,26 @@ def permission_layer(permissions: Permissions) -> Layer:
 def denied(tool: str, method: str) -> ErrorValue:
     """The error of a call to a tool that is not permitted."""
     return ErrorValue(
-        "ToolError", f"`{tool}::{method}` is not permitted in this run", "PermissionDenied", tool=tool, method=method
+        "ToolError",
+        f"`{tool}::{method}` is not permitted in this run",
+        "PermissionDenied",
+        tool=tool,
+        method=method,
     )
 
 
 def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
     match effect:
         case ToolCall() | HostCall():
-            return None if permissions.allows(effect.tool, effect.method) else denied(effect.tool, effect.method)
+            return (
+                None if permissions.allows(effect.tool, effect.method) else denied(effect.tool, effect.method)
+            )
         case McpCall():
-            return None if permissions.allows(effect.server, effect.function) else denied(effect.server, effect.function)
+            return (
+                None
+                if permissions.allows(effect.server, effect.function)
+                else denied(effect.server, effect.function)
+            )
         case Shell():
             return None if permissions.allows("ShellTool", "exec") else denied("ShellTool", "exec")
         case Http(url=url):
@@ -109,10 +119,18 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
                 f'host `{host}` is not on the allow list; add `http = ["{host}"]` to [permissions] in Concerto.toml',
                 "PermissionDenied",
             )
-        case ReadFile(path=path) | WriteFile(path=path) | ListFolder(path=path) | RemoveFile(path=path) | FileSize(path=path):
+        case (
+            ReadFile(path=path)
+            | WriteFile(path=path)
+            | ListFolder(path=path)
+            | RemoveFile(path=path)
+            | FileSize(path=path)
+        ):
             if permissions.place(path) is not None:
                 return None
-            return ErrorValue("FsError", f"`{path}` is outside of the folders this run may use", "PermissionDenied")
+            return ErrorValue(
+                "FsError", f"`{path}` is outside of the folders this run may use", "PermissionDenied", path=path
+            )
         case _:
             return None
 
@@ -123,7 +141,9 @@ def _host_fits(rule: str, host: str, with_port: str) -> bool:
     return rule in ("*", host, with_port)
 
 
-def _merged(old: bool | Mapping[str, bool] | None, new: bool | Mapping[str, bool]) -> bool | Mapping[str, bool]:
+def _merged(
+    old: bool | Mapping[str, bool] | None, new: bool | Mapping[str, bool]
+) -> bool | Mapping[str, bool]:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return {**old, **new}
     return new

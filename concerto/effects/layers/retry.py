@@ -9,7 +9,9 @@ from concerto.vm.values import ErrorValue, Raised, Some, Value
 
 _TRANSIENT_STATUSES = frozenset({408, 409, 429})
 _TRANSIENT_KINDS = frozenset({"Timeout", "ConnectionLost"})
-_FINAL_KINDS = frozenset({"PermissionDenied", "InvalidArguments", "BudgetExceeded", "RequiresAction", "MissingKey"})
+_FINAL_KINDS = frozenset(
+    {"PermissionDenied", "InvalidArguments", "BudgetExceeded", "RequiresAction", "MissingKey"}
+)
 
 
 def retry_layer(waiting: Waiting) -> Layer:

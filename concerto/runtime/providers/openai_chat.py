@@ -13,7 +13,12 @@ Json: TypeAlias = Any
 
 # Models that refuse `max_tokens` and any temperature but their own.
 _REASONING = ("o1", "o3", "o4", "gpt-5")
-_STOP_REASONS = {"stop": "stop", "tool_calls": "tool_calls", "function_call": "tool_calls", "length": "length"}
+_STOP_REASONS = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "length",
+}
 
 
 def encode(request: Request) -> WireCall:
@@ -100,7 +105,9 @@ class Stream:
     def _add_call(self, part: Json) -> None:
         index = part.get("index")
         # Some servers leave the index out and send each call whole.
-        kept = self._calls.setdefault(len(self._calls) if index is None else index, {"id": "", "name": "", "arguments": ""})
+        kept = self._calls.setdefault(
+            len(self._calls) if index is None else index, {"id": "", "name": "", "arguments": ""}
+        )
         function = part.get("function") or {}
         kept["id"] = text_of(part.get("id")) or kept["id"]
         kept["name"] = kept["name"] or text_of(function.get("name"))
@@ -108,7 +115,8 @@ class Stream:
 
     def _complete_calls(self) -> tuple[ToolCallRequest, ...]:
         return tuple(
-            ToolCallRequest(call["id"], call["name"], call["arguments"]) for _, call in sorted(self._calls.items())
+            ToolCallRequest(call["id"], call["name"], call["arguments"])
+            for _, call in sorted(self._calls.items())
         )
 
 
@@ -117,7 +125,14 @@ def authorize(key: str) -> Mapping[str, str]:
 
 
 PROVIDER = Provider(
-    "openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", encode, decode, Stream, authorize
+    "openai",
+    "https://api.openai.com/v1",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    encode,
+    decode,
+    Stream,
+    authorize,
 )
 
 
@@ -127,7 +142,11 @@ def _message(message: Message) -> Json:
             return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
         case "assistant" if message.calls:
             calls = [
-                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments},
+                }
                 for call in message.calls
             ]
             return {"role": "assistant", "content": message.text or None, "tool_calls": calls}

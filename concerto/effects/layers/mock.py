@@ -1,0 +1,21 @@
+"""Mock: an answer from a script instead of the world, for `--mock`, for mock connections and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from concerto.effects.gate import Layer, Passage, Perform
+from concerto.effects.kinds import AnyEffect
+from concerto.vm.values import Value
+
+Answers: TypeAlias = Callable[[AnyEffect], Awaitable[Value] | None]
+"""The scripted answer to an effect, or None where the script says nothing."""
+
+
+def mock_layer(answers: Answers) -> Layer:
+    async def mock(passage: Passage, inner: Perform) -> Value:
+        scripted = answers(passage.effect)
+        return await (inner(passage) if scripted is None else scripted)
+
+    return mock

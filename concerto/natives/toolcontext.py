@@ -1,0 +1,44 @@
+"""`ToolContext`: what a tool's method is told about the execution that calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from concerto.natives.hashmap import HashMap, get, set_entry, update
+from concerto.vm.native import native
+from concerto.vm.values import Handle, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolContext(Handle):
+    """`context` and `data` are shared by all calls of an execution; `memory` is an Option."""
+
+    type_name: ClassVar[str] = "ToolContext"
+    context: HashMap
+    data: HashMap
+    agent: str
+    call_id: str
+    iteration: int
+    memory: Value
+
+    def member(self, name: str) -> Value:
+        if name in self.__slots__:
+            return getattr(self, name)
+        return Handle.member(self, name)
+
+
+@native("ToolContext::get")
+def get_value(context: ToolContext, key: str) -> Value:
+    return get(context.context, key)
+
+
+@native("ToolContext::set")
+def set_value(context: ToolContext, key: str, value: Value) -> None:
+    set_entry(context.context, key, value)
+
+
+@native("ToolContext::update")
+def update_value(context: ToolContext, key: str, change: Callable[[Value], Value]) -> None:
+    update(context.context, key, change)

@@ -1,0 +1,249 @@
+"""Programs and their runs: the Python API, which the command line uses too.
+
+`Program` is a compiled program. `Runtime` runs it once: `run()` from ordinary code, `run_async()` inside an event
+loop. A failure of the program is reported on stderr in source terms and gives an exit status.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.effects.layers.permission import Permissions
+from concerto.ir.module import Module
+from concerto.runtime.failures import RequiresAction, message_of
+from concerto.runtime.options import Options, Settings, read_manifest
+from concerto.runtime.run import Run
+from concerto.vm.values import Cancelled, Err, Panic, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.manifest.models import Manifest
+
+Json: TypeAlias = Any
+Rules: TypeAlias = Mapping[str, Any]
+
+OK = 0
+FAILED = 1
+REQUIRES_ACTION = 3
+INTERRUPTED = 130
+
+_STACK_BYTES = 512 * 1024 * 1024
+_DEPTH = 120_000
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled program. `code` is what the Python tier made of it, if that was kept."""
+
+    module: Module
+    code: bytes | None = None
+
+
+class Runtime:
+    """One run of a program. Options left out come from the manifest or are off."""
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        mock: bool = False,
+        permissions: Rules | None = None,
+        handlers: Mapping[str, Callable[[Json], Any]] | None = None,
+        tools: Mapping[str, Any] | None = None,
+        strategies: Sequence[Any] = (),
+        quiet: bool = False,
+        json: bool = False,
+        debug: bool = False,
+        manifest: Manifest | None = None,
+        args: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        folder: str | Path = ".",
+        timeout: float | None = None,
+        max_usd: float | None = None,
+        max_tokens: int | None = None,
+        tier: str = "python",
+        testing: bool = False,
+    ) -> None:
+        here = Path(folder).absolute()
+        options = Options(
+            folder=here,
+            environment=os.environ if environment is None else environment,
+            mock=mock,
+            quiet=quiet,
+            json=json,
+            testing=testing,
+            tier="interpreter" if tier == "interpreter" else "python",
+            args=tuple(args),
+            handlers=dict(handlers or {}),
+            tools=dict(tools or {}),
+            strategies=tuple(strategies),
+            permissions=Permissions(files=(here,)),
+            settings=Settings(timeout=timeout, max_usd=max_usd, max_tokens=max_tokens),
+        )
+        if manifest is not None:
+            options = read_manifest(options, manifest)
+        from dataclasses import replace
+
+        options = replace(options, permissions=options.permissions.with_rules(_nested(permissions or {})))
+        self.pending: list[dict[str, Json]] = []
+        """After exit status 3: the calls that somebody has to execute."""
+        self._debug = debug
+        self._options = options
+        self._run = Run(program.module, options, program.code)
+
+    def on(self, channel: str, listener: Callable[[Json], Any]) -> None:
+        """Call `listener` with every payload emitted on `channel`; `*` is all, as `{channel, payload}`."""
+        self._run.emits.listen(channel, listener)
+
+    def on_emit(self, channel: str) -> Callable[[Callable[[Json], Any]], Callable[[Json], Any]]:
+        """Decorate the function, plain or async, that answers `await emit(channel, …)`."""
+
+        def register(handler: Callable[[Json], Any]) -> Callable[[Json], Any]:
+            self._run.emits.handle(channel, handler)
+            return handler
+
+        return register
+
+    def run(self) -> int:
+        """Run `main`; the exit status. Ctrl-C stops all work and gives 130."""
+        ended = _on_large_stack(self._run.start, self._run.interrupt, self._options.settings.timeout)
+        return self._status(ended)
+
+    async def run_async(self) -> int:
+        """Run `main` in the caller's event loop; the exit status."""
+        try:
+            return self._status(Ended(value=await self._run.start_here()))
+        except (Exception, RequiresAction, Panic) as error:
+            return self._status(Ended(error=error))
+
+    def _status(self, ended: Ended) -> int:
+        status = self._reported(ended)
+        sys.stdout.flush()
+        return status
+
+    def _reported(self, ended: Ended) -> int:
+        error = ended.error
+        if ended.timed_out:
+            _complain(f"the run took longer than {self._options.settings.timeout:g} seconds")
+            return FAILED
+        if ended.interrupted:
+            _complain("interrupted")
+            return INTERRUPTED
+        match error:
+            case None:
+                if isinstance(ended.value, Err):
+                    _complain(message_of(ended.value.value))
+                    return FAILED
+                return OK
+            case RequiresAction():
+                self.pending = error.calls
+                self._ask_for_action(error.calls)
+                return REQUIRES_ACTION
+            case Panic():
+                self._run.emits.emit("panic", error.message)
+                self._show(error, f"panic: {error.message}")
+                return FAILED
+            case Raised():
+                self._show(error, message_of(error.value))
+                return FAILED
+            case _:
+                return self._internal(error)
+
+    def _show(self, error: BaseException, message: str) -> None:
+        from concerto.vm.trace import render_failure
+
+        sys.stdout.flush()
+        sys.stderr.write(render_failure(error, self._run.machine, message))
+        if self._debug:
+            _python_traceback(error)
+
+    def _ask_for_action(self, calls: list[dict[str, Json]]) -> None:
+        import json
+
+        if self._options.json:
+            sys.stdout.write(json.dumps({"requires_action": calls}, ensure_ascii=False) + "\n")
+            return
+        for call in calls:
+            written = json.dumps(call["arguments"], ensure_ascii=False)
+            _complain(
+                f"requires action: {call['tool']}::{call['method']}({written}) as {call['call_id'] or 'a call from code'}"
+            )
+
+    def _internal(self, error: BaseException) -> int:
+        _complain(f"internal error: {type(error).__name__}: {error} (please report it; --debug shows where)")
+        if self._debug:
+            _python_traceback(error)
+        return FAILED
+
+
+@dataclass
+class Ended:
+    """How a run ended: with the value of `main`, or with an error, or because it was stopped."""
+
+    value: Value = None
+    error: BaseException | None = None
+    interrupted: bool = False
+    timed_out: bool = False
+
+
+def _on_large_stack(start: Callable[[], Value], stop: Callable[[], None], timeout: float | None) -> Ended:
+    """Run in a thread whose stack bears deep recursion; Ctrl-C and the timeout stop it from here."""
+    ended = Ended()
+
+    def body() -> None:
+        try:
+            ended.value = start()
+        except BaseException as error:
+            ended.error = error
+
+    before_limit, before_size = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+    sys.setrecursionlimit(max(_DEPTH, before_limit))
+    try:
+        thread = threading.Thread(target=body, name="concerto", daemon=True)
+        thread.start()
+    finally:
+        threading.stack_size(before_size)
+    try:
+        thread.join(timeout)
+        if thread.is_alive():
+            ended.timed_out = True
+            stop()
+            thread.join()
+    except KeyboardInterrupt:
+        ended.interrupted = True
+        stop()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(before_limit)
+    if isinstance(ended.error, Cancelled | KeyboardInterrupt) and not ended.timed_out:
+        ended.interrupted = True
+    return ended
+
+
+def _nested(rules: Rules) -> dict[str, Any]:
+    """Permission rules with `Tool::method` and `Tool.method` keys put under their tool."""
+    nested: dict[str, Any] = {}
+    for name, rule in rules.items():
+        owner, separator, method = name.replace(".", "::").rpartition("::")
+        if not separator:
+            nested[name] = rule
+        else:
+            kept = nested.get(owner)
+            nested[owner] = {**(kept if isinstance(kept, dict) else {}), method: rule}
+    return nested
+
+
+def _complain(message: str) -> None:
+    sys.stdout.flush()
+    sys.stderr.write(f"error: {message}\n")
+
+
+def _python_traceback(error: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(error)

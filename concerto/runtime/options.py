@@ -1,0 +1,85 @@
+"""What a run was started with: switches, and the parts of the manifest that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from concerto.effects.layers.permission import Permissions
+from concerto.effects.meters import Meter
+
+if TYPE_CHECKING:
+    from concerto.manifest.models import Manifest
+
+Json: TypeAlias = Any
+Handler: TypeAlias = Callable[[Json], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The numbers of `[runtime]`; None where nothing was said."""
+
+    max_iterations: int | None = None
+    max_injected_tools: int | None = None
+    timeout: float | None = None
+    max_usd: float | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`folder` is where relative paths start; files may be used below it. `connections` and `prices` are those of
+    the manifest, `python_tools` the imports it names; `tools` are Python objects that the host gave by name,
+    `strategies` its ToolInjectionStrategies. `environment` is read, never kept."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    mock: bool = False
+    quiet: bool = False
+    json: bool = False
+    testing: bool = False
+    tier: Literal["python", "interpreter"] = "python"
+    args: tuple[str, ...] = ()
+    handlers: Mapping[str, Handler] = field(default_factory=dict)
+    permissions: Permissions = field(default_factory=Permissions)
+    settings: Settings = field(default_factory=Settings)
+    connections: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    tools: Mapping[str, Any] = field(default_factory=dict)
+    strategies: tuple[Any, ...] = ()
+    python_tools: Mapping[str, str] = field(default_factory=dict)
+
+    def meters(self) -> tuple[Meter, ...]:
+        """The meter of the whole run, if it has a budget."""
+        if self.settings.max_tokens is None and self.settings.max_usd is None:
+            return ()
+        return (Meter("the budget of this run", self.settings.max_tokens, self.settings.max_usd),)
+
+
+def read_manifest(options: Options, manifest: Manifest) -> Options:
+    """The options with a manifest's settings below those already given."""
+    from dataclasses import replace
+
+    said = manifest.runtime
+    own = options.settings
+    settings = Settings(
+        own.max_iterations or said.max_iterations,
+        said.max_injected_tools if own.max_injected_tools is None else own.max_injected_tools,
+        own.timeout or said.timeout,
+        said.max_usd if own.max_usd is None else own.max_usd,
+        said.max_tokens if own.max_tokens is None else own.max_tokens,
+    )
+    rules = manifest.permissions.model_dump(exclude_none=True)
+    connections = {name: each.model_dump(exclude_unset=True) for name, each in manifest.connections.items()}
+    for name, each in manifest.connections.items():
+        connections[name]["provider"] = each.provider
+    return replace(
+        options,
+        settings=settings,
+        permissions=options.permissions.with_rules(rules),
+        connections=connections,
+        prices={model: (price.input, price.output) for model, price in manifest.prices.items()},
+        python_tools={name: tool.import_ for name, tool in manifest.tools.items()},
+    )

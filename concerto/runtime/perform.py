@@ -1,0 +1,104 @@
+"""The performer at the end of the gate: each kind of effect is done in one place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from concerto.effects.gate import Passage
+from concerto.effects.kinds import (
+    AgentRun,
+    Clock,
+    EmitAwait,
+    Env,
+    FileSize,
+    HostCall,
+    Http,
+    ListFolder,
+    McpCall,
+    ModelCall,
+    Random,
+    ReadFile,
+    RemoveFile,
+    Shell,
+    Sleep,
+    StageRun,
+    ToolCall,
+    WriteFile,
+)
+from concerto.runtime.emits import answer_of
+from concerto.runtime.failures import RequiresAction, message_of, tool_failure
+from concerto.runtime.local import perform_local
+from concerto.vm.values import Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run import Run
+
+
+class Performer:
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    async def perform(self, passage: Passage) -> Value:
+        run, effect = self._run, passage.effect
+        match effect:
+            case ToolCall() | AgentRun() | StageRun():
+                return await effect.body()
+            case ModelCall():
+                return await run.models.call(effect, run.connection(effect.connection))
+            case HostCall():
+                return await self._call_host(effect)
+            case EmitAwait():
+                return await run.emits.ask(effect.channel, effect.payload)
+            case McpCall():
+                raise tool_failure(
+                    "mcp servers cannot be connected yet", "NotSupported", effect.server, effect.function
+                )
+            case Sleep():
+                return await run.waiting.sleep(effect.seconds)
+            case Http():
+                from concerto.runtime.web import fetch
+
+                return await fetch(effect, run.permissions)
+            case Shell():
+                from concerto.runtime.shell import execute
+
+                return await execute(effect, run.options.folder)
+            case (
+                Clock()
+                | Random()
+                | Env()
+                | ReadFile()
+                | WriteFile()
+                | ListFolder()
+                | RemoveFile()
+                | FileSize()
+            ):
+                return perform_local(effect, run.permissions, run.options.environment)
+            case _:
+                assert_never(effect)
+
+    async def _call_host(self, effect: HostCall) -> Value:
+        """A method without a body: the library's own, a handler's, or somebody's outside."""
+        from concerto.runtime.library import library_tool
+
+        own = library_tool(effect.tool, effect.method)
+        if own is not None:
+            return await own(self._run, effect)
+        emits = self._run.emits
+        for channel in (f"tool:{effect.tool}::{effect.method}", f"{effect.tool}::{effect.method}"):
+            handler = emits.handler(channel)
+            if handler is None:
+                continue
+            try:
+                return await answer_of(handler, dict(effect.arguments), channel)
+            except Raised as raised:
+                raise tool_failure(
+                    message_of(raised.value), "HandlerFailed", effect.tool, effect.method
+                ) from None
+        asked = {
+            "call_id": effect.call_id,
+            "tool": effect.tool,
+            "method": effect.method,
+            "arguments": dict(effect.arguments),
+        }
+        raise RequiresAction([asked])

@@ -1,0 +1,306 @@
+"""One run of a program: implements the machine's `Host` and owns all that the run touches.
+
+Program code calls the methods of `Host` from its strands; what has to wait goes to the event loop, which is started
+when something waits for the first time and ends with the run, leaving nothing behind.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.diagnostics import suggest
+from concerto.effects.gate import Passage, gate
+from concerto.effects.kinds import AnyEffect, EmitAwait, ModelCall, ToolCall
+from concerto.effects.layers import standard_layers
+from concerto.effects.policy import NO_POLICY
+from concerto.ir.module import Module
+from concerto.natives.agentbuilder import AgentBuilder, AgentRef, ToolRef, builder_of
+from concerto.natives.task import Task
+from concerto.runtime.agents import Agents
+from concerto.runtime.branches import (
+    Branch,
+    Strand,
+    all_of,
+    cancel,
+    current_branch,
+    drive,
+    first_of,
+    follow,
+    run_now,
+    wait,
+)
+from concerto.runtime.connections import Connection, find_connection
+from concerto.runtime.emits import Emits
+from concerto.runtime.injections import Injections
+from concerto.runtime.mocks import mock_reply
+from concerto.runtime.models import Models
+from concerto.runtime.options import Options
+from concerto.runtime.perform import Performer
+from concerto.runtime.python_tools import PythonTools
+from concerto.runtime.states import States
+from concerto.runtime.tools import Tools
+from concerto.runtime.waiting import LoopWaiting
+from concerto.vm.json_values import plain_value, to_json
+from concerto.vm.machine import Machine
+from concerto.vm.native import find_native
+from concerto.vm.operations import type_name
+from concerto.vm.type_checks import Misfit
+from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from concerto.natives.memory import Memory
+
+Body: TypeAlias = Callable[[], Value]
+
+
+class Run:
+    """See the module. `reference`, `print` and what follows them are the machine's `Host`."""
+
+    def __init__(self, module: Module, options: Options, code: bytes | None = None) -> None:
+        self.module = module
+        self.options = options
+        self.settings = options.settings
+        self.permissions = options.permissions
+        self.meters = options.meters()
+        self.waiting = LoopWaiting()
+        self.agents = {agent.name: agent for agent in module.agents}
+        self.emits = Emits(
+            json_lines=options.json, quiet=options.quiet, handlers=options.handlers, keep=options.testing
+        )
+        self.machine = Machine(module, self, tier=options.tier, code=code)
+        self.models = Models(options.environment, options.prices, self.waiting)
+        self.tools = Tools(self)
+        self.python_tools = PythonTools(self)
+        for name, given in options.tools.items():
+            self.python_tools.add(name, given)
+        self.injections = Injections(self, options.strategies)
+        self._agents = Agents(self)
+        self._states = States(self)
+        self._connections: dict[str, Connection] = {}
+        self._source_connections = {each.name: each.settings for each in module.connections}
+        self._refs: dict[tuple[str, str], Value] = {}
+        self._tasks: set[asyncio.Task[Value]] = set()
+        layers = standard_layers(options.permissions, self.waiting, self.emit, self._scripted)
+        self._way = gate(layers, Performer(self).perform)
+
+    def start(self) -> Value:
+        """Run `main` and give what it returns. The event loop, if one is needed, runs here."""
+        strand = Strand(Branch(), self.machine.run_entry)
+        asked = strand.switch()
+        if strand.dead:
+            return asked
+        import asyncio
+
+        return asyncio.run(self._go_on(strand, asked))
+
+    async def start_here(self) -> Value:
+        """Run `main` in the event loop of the caller."""
+        strand = Strand(Branch(), self.machine.run_entry)
+        return await self._go_on(strand, strand.switch())
+
+    async def _go_on(self, strand: Strand, asked: Any) -> Value:
+        import asyncio
+
+        task = asyncio.current_task()
+        assert task is not None
+        self.waiting.begin(asyncio.get_running_loop(), task)
+        try:
+            return await follow(strand, asked) if not strand.dead else asked
+        finally:
+            await self._close()
+
+    async def _close(self) -> None:
+        await cancel(list(self._tasks))
+        await self.python_tools.close()
+        await self.models.close()
+
+    def interrupt(self) -> None:
+        """Stop the run soon, whatever it is doing; from any thread."""
+        self.machine.cancel()
+        self.waiting.interrupt()
+
+    async def pass_gate(self, effect: AnyEffect, branch: Branch) -> Value:
+        """Do an effect from the event loop, as the next one of a branch."""
+        return await self._way(Passage(effect, branch.identity()))
+
+    def connection(self, name: str) -> Connection:
+        found = self._connections.get(name)
+        if found is None:
+            found = find_connection(
+                name, self._source_connections, self.options.connections, self.options.environment
+            )
+            self._connections[name] = found
+        return found
+
+    def memory(self, name: str | None) -> Memory | None:
+        """A declared memory, None for None."""
+        return None if name is None else self._states.memory(name)
+
+    def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
+        """Emit an event of the runtime."""
+        self.emits.tell(channel, make)
+
+    def machine_value(self, data: Any) -> Value:
+        """What Python code gave, as a value of the program; a failure if it has no JSON form."""
+        try:
+            return plain_value(data)
+        except Misfit as misfit:
+            raise failure(f"the value has no JSON form: {misfit}", "TypeError") from None
+
+    # The machine's `Host`
+
+    def perform(self, effect: AnyEffect) -> Value:
+        passage = Passage(effect, current_branch().identity())
+        if effect.immediate or (isinstance(effect, ToolCall) and effect.policy is NO_POLICY):
+            return run_now(self._way(passage))
+        return wait(lambda: self._way(passage))
+
+    def reference(self, kind: str, name: str) -> Value:
+        found = self._refs.get((kind, name))
+        if found is None:
+            found = self._refs[kind, name] = self._make_reference(kind, name)
+        return found
+
+    def print(self, text: str) -> None:
+        self.emits.print(text)
+
+    def log(self, level: str, text: str) -> None:
+        sys.stderr.write(f"[{level}] {text}\n")
+
+    def emit(self, channel: str, payload: Value) -> None:
+        self.emits.emit(channel, payload)
+
+    def emitted(self) -> list[Value]:
+        return list(self.emits.kept or ())
+
+    def emit_await(self, channel: str, payload: Value) -> Value:
+        self.emits.emit(channel, payload)
+        try:
+            return Ok(self.perform(EmitAwait(channel, to_json(payload))))
+        except Raised as raised:
+            if isinstance(raised.value, ErrorValue) and raised.value.type_name == "EmitError":
+                return Err(raised.value)
+            raise
+
+    def call_tool(self, tool: str, method: str, arguments: list[Value]) -> Value:
+        return self.tools.call_from_code(tool, method, arguments)
+
+    def call_mcp(self, server: str, function: str, arguments: list[Value]) -> Value:
+        raise failure(f"mcp server `{server}` cannot be connected yet", "NotSupported")
+
+    def call_agent(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
+        if not isinstance(receiver, AgentRef | AgentBuilder):
+            raise failure(f"expected an agent, found {type_name(receiver)}", "TypeError")
+        branch = current_branch().child()
+        return wait(lambda: self._agents.call(builder_of(receiver), method, arguments, branch))
+
+    def call_pipeline(self, name: str, arguments: list[Value]) -> Value:
+        raise failure(f"pipeline `{name}` cannot be run yet", "NotSupported")
+
+    def call_handle(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
+        match receiver:
+            case AgentRef() | AgentBuilder():
+                return self._call_agent_by_name(receiver, method, arguments)
+            case ToolRef(kind="tool"):
+                return self.call_tool(receiver.name, method, arguments)
+            case ToolRef(kind="mcp"):
+                return self.call_mcp(receiver.name, method, arguments)
+            case _:
+                raise failure(f"{type_name(receiver)} has no method `{method}`", "TypeError")
+
+    def await_all(self, branches: list[Body]) -> tuple[Value, ...]:
+        works = self._works(branches)
+        return tuple(wait(lambda: all_of(works)))
+
+    def race(self, branches: list[Body]) -> Value:
+        works = self._works(branches)
+        return wait(lambda: first_of(works))
+
+    def parallel_for(
+        self, items: Iterable[Value], limit: int | None, body: Callable[[Value], Value]
+    ) -> list[Value]:
+        if limit is not None and limit < 1:
+            raise failure(f"the limit of `parallel for` is at least 1, not {limit}", "ValueError")
+        each = items.items() if isinstance(items, dict) else items
+        works = self._works([partial(body, item) for item in each])
+        return list(wait(lambda: all_of(works, limit)))
+
+    def spawn(self, body: Body) -> Value:
+        branch = current_branch().child()
+        return wait(lambda: self._spawn(branch, body))
+
+    def await_task(self, task: Value) -> Value:
+        if not isinstance(task, Task):
+            return task
+        return wait(lambda: _awaited(task))
+
+    def _make_reference(self, kind: str, name: str) -> Value:
+        match kind:
+            case "agent":
+                return AgentRef(name)
+            case "tool" | "mcp":
+                return ToolRef(kind, name)
+            case "method":
+                owner, _, method = name.rpartition("::")
+                return ToolRef("tool" if self.tools.knows(owner) else "mcp", owner, method)
+            case "hashmap" | "ledger" | "memory":
+                return self._states.make(kind, name)
+            case _:
+                raise failure(f"{kind} `{name}` cannot be used yet", "NotSupported")
+
+    def _call_agent_by_name(
+        self, receiver: AgentRef | AgentBuilder, method: str, arguments: list[Value]
+    ) -> Value:
+        builder = builder_of(receiver)
+        function = self.agents[builder.agent].methods.get(method)
+        if function is not None:
+            return self.machine.call(function, [receiver, *arguments])
+        if method in Agents.CALLS:
+            return self.call_agent(receiver, method, arguments)
+        body = find_native(f"AgentBuilder::{method}")
+        if body is not None:
+            return body.body(receiver, *arguments)
+        near = suggest(method, [*self.agents[builder.agent].methods, *Agents.CALLS])
+        hint = f", did you mean `{near}`?" if near else ""
+        raise failure(f"agent `{builder.agent}` has no method `{method}`{hint}", "TypeError")
+
+    def _works(self, bodies: Iterable[Body]) -> list[Callable[[], Awaitable[Value]]]:
+        parent = current_branch()
+        return [partial(drive, parent.child(), body) for body in bodies]
+
+    async def _spawn(self, branch: Branch, body: Body) -> Task:
+        import asyncio
+
+        work = asyncio.ensure_future(drive(branch, body))
+        self._tasks.add(work)
+        work.add_done_callback(self._tasks.discard)
+        return Task(work, work.done, work.cancel)
+
+    def _scripted(self, effect: AnyEffect) -> Awaitable[Value] | None:
+        """The answer of a mock: to every model call under `--mock`, else to those of mock connections."""
+        if not isinstance(effect, ModelCall):
+            return None
+        if self.options.mock or self.connection(effect.connection).provider == "mock":
+            return _ready(mock_reply(effect.request))
+        return None
+
+
+async def _ready(value: Value) -> Value:
+    return value
+
+
+async def _awaited(task: Task) -> Value:
+    import asyncio
+
+    work: Any = task.work
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if work.cancelled():
+            raise failure("the task was cancelled", "Cancelled") from None
+        raise

@@ -1,0 +1,47 @@
+"""How the gate's layers wait and tell the time: the run's event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from concerto.vm.values import Value
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+class LoopWaiting:
+    """Implements `effects.gate.Waiting`. Before `begin` there is nothing to wait for."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Value] | None = None
+        self._interrupted = False
+
+    def begin(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[Value]) -> None:
+        """The loop of the run, and the task that all of its work hangs on."""
+        self._loop, self._task = loop, task
+        if self._interrupted:
+            task.cancel()
+
+    def interrupt(self) -> None:
+        """Cancel the run's task; from any thread."""
+        self._interrupted = True
+        if self._loop is not None and self._task is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+    async def sleep(self, seconds: float) -> None:
+        import asyncio
+
+        await asyncio.sleep(seconds)
+
+    async def within(self, seconds: float, work: Awaitable[Value]) -> Value:
+        import asyncio
+
+        async with asyncio.timeout(seconds):
+            return await work
+
+    def now(self) -> float:
+        return monotonic()
