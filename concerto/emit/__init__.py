@@ -1,0 +1,22 @@
+"""From a checked program to its IR: code of all functions, tool and JSON schemas, declarations.
+
+`emit_program` is the one entry. It takes an Analysis without errors and gives the linked `ir.Module`; the
+same analysis gives the same module.
+"""
+
+# Imported for what they register: how each class of node is emitted.
+from concerto.emit import (  # noqa: F401
+    calls,
+    closures,
+    control,
+    literals,
+    matching,
+    names,
+    operators,
+    outside,
+    places,
+    structs,
+)
+from concerto.emit.sections import emit_program
+
+__all__ = ["emit_program"]

@@ -1,0 +1,61 @@
+"""Functions with a body of their own: declared ones, stages of pipelines, first states of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concerto.emit.control import function_body
+from concerto.emit.function import FunctionBuilder
+from concerto.emit.instructions import RETURN
+from concerto.emit.literals import zero
+from concerto.emit.program import Program
+from concerto.ir.module import Function
+from concerto.semantics.symbols import FunctionSymbol, PipelineSymbol, StageSymbol, ToolSymbol
+from concerto.syntax import ast
+
+
+def emit_waiting(program: Program) -> None:
+    """Write the code of every function that has an index and no code yet; that may give others an index."""
+    while program.waiting:
+        waiting, program.waiting = program.waiting, []
+        for symbol in waiting:
+            program.define(symbol, _declared(program, symbol))
+
+
+def _declared(program: Program, symbol: FunctionSymbol) -> Function:
+    decl = symbol.decl
+    assert decl is not None and decl.body is not None, f"{symbol.qualified} has no body"
+    b = FunctionBuilder(program, symbol.qualified, program.file(symbol.source))
+    names = _parameters(b, decl.parameters)
+    if symbol.inout:
+        b.self_slot = 0
+    function_body(b, decl.body)
+    return b.finish(names, inout=symbol.inout)
+
+
+def _parameters(b: FunctionBuilder, parameters: Sequence[ast.Parameter]) -> list[str]:
+    for parameter in parameters:
+        b.declare(b.program.analysis.parameters[parameter])
+    return [parameter.name.text for parameter in parameters]
+
+
+def emit_stage(program: Program, pipeline: PipelineSymbol, stage: StageSymbol) -> int:
+    decl = stage.node
+    assert isinstance(decl, ast.StageDecl)
+    b = FunctionBuilder(program, f"{pipeline.qualified}::{stage.name}", program.file(stage.source))
+    names = _parameters(b, decl.parameters)
+    function_body(b, decl.body)
+    return program.add(b.finish(names))
+
+
+def emit_first_state(program: Program, tool: ToolSymbol) -> int:
+    """A function without parameters that gives the state a tool begins with."""
+    b = FunctionBuilder(program, f"{tool.qualified}::{{state}}", program.file(tool.source))
+    for field in tool.state.fields:
+        if field.default is not None:
+            b.value(field.default)
+        else:
+            zero(b, field.type)
+    b.emit(("BUILD_STRUCT", program.types.general(tool.state), len(tool.state.fields)))
+    b.leave(RETURN)
+    return program.add(b.finish([]))

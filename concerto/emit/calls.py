@@ -1,0 +1,225 @@
+"""Calls of every kind, and the values they give.
+
+An `inout` function gives (result, self): the changed self goes back to the place it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from concerto.emit.function import FunctionBuilder, effect_of, value_of
+from concerto.emit.instructions import (
+    BUILD_ERR,
+    BUILD_OK,
+    BUILD_SOME,
+    EMIT,
+    EMIT_AWAIT,
+    FIRST,
+    PANIC,
+    POP,
+    SECOND,
+)
+from concerto.emit.places import Place, is_place, prepare
+from concerto.semantics.analysis import (
+    AgentCall,
+    CallTarget,
+    Default,
+    DynamicCall,
+    EmitCall,
+    FunctionCall,
+    Given,
+    McpFunctionCall,
+    NativeCall,
+    PanicCall,
+    PipelineCall,
+    ToolMethodCall,
+    ValueCall,
+    VariantCall,
+    WrapCall,
+)
+from concerto.syntax import ast
+
+_WRAPPERS = {"Some": BUILD_SOME, "Ok": BUILD_OK, "Err": BUILD_ERR}
+
+
+@value_of(ast.Call, ast.MethodCall)
+def call(b: FunctionBuilder, node: ast.Call | ast.MethodCall) -> None:
+    _EMITTERS[(target := b.calls[node]).__class__](b, target, node)
+
+
+@effect_of(ast.Call, ast.MethodCall)
+def call_effect(b: FunctionBuilder, node: ast.Call | ast.MethodCall) -> None:
+    call(b, node)
+    if not b.dead:
+        b.emit(POP)
+
+
+@value_of(ast.Pipe)
+def pipe(b: FunctionBuilder, node: ast.Pipe) -> None:
+    """The call that `|>` makes stands on the target; for a bare function on its Path."""
+    if isinstance(node.target, ast.Path):
+        target = b.calls[node.target]
+        _EMITTERS[target.__class__](b, target, node.target)
+    else:
+        b.value(node.target)
+
+
+def arguments(b: FunctionBuilder, given: Sequence[Given]) -> None:
+    for argument in given:
+        if isinstance(argument, Default):
+            b.default(argument.parameter.default, argument.parameter.type)
+        else:
+            b.value(argument)
+
+
+def _mark(b: FunctionBuilder, node: ast.Expr) -> None:
+    """A call's place is from its own name on, not from the start of the chain it ends."""
+    if node.__class__ is ast.MethodCall:
+        b.mark_range(node.method.start, node.end)
+    else:
+        b.mark(node)
+
+
+# --- Functions ----------------------------------------------------------------------------------
+
+
+def _function(b: FunctionBuilder, target: FunctionCall, node: ast.Expr) -> None:
+    function = target.function
+    if not function.inout:
+        arguments(b, target.arguments)
+        _mark(b, node)
+        b.emit(("CALL", b.program.function(function), len(target.arguments)))
+        return
+    place = _receiver(b, target.arguments)
+    _mark(b, node)
+    b.emit(("CALL", b.program.function(function), len(target.arguments)))
+    both = b.keep()
+    if place is not None:
+        b.load(both)
+        b.emit(SECOND)
+        place.store()
+    b.load(both)
+    b.emit(FIRST)
+
+
+def _receiver(b: FunctionBuilder, given: Sequence[Given]) -> Place | None:
+    """Push the arguments; the place of the first one, if a changed value can go back there."""
+    first = given[0]
+    if isinstance(first, Default) or not is_place(b, first):
+        arguments(b, given)
+        return None
+    place = prepare(b, first)
+    place.load()
+    arguments(b, given[1:])
+    return place
+
+
+def _native(b: FunctionBuilder, target: NativeCall, node: ast.Expr) -> None:
+    count = len(target.arguments)
+    if target.type_argument is not None:
+        b.emit(("LOAD_TYPE", b.program.schema_type(target.type_argument)))
+        count += 1
+    arguments(b, target.arguments)
+    _mark(b, node)
+    assert target.function.native is not None
+    b.emit(("CALL_NATIVE", target.function.native, count))
+
+
+def _value(b: FunctionBuilder, target: ValueCall, node: ast.Expr) -> None:
+    b.value(target.callee)
+    arguments(b, target.arguments)
+    _mark(b, node)
+    b.emit(("CALL_VALUE", len(target.arguments)))
+
+
+def _dynamic(b: FunctionBuilder, target: DynamicCall, node: ast.Expr) -> None:
+    if not target.mutable:
+        arguments(b, target.arguments)
+        _mark(b, node)
+        b.emit(("CALL_METHOD", target.name, len(target.arguments) - 1))
+        return
+    place = _receiver(b, target.arguments)
+    _mark(b, node)
+    b.emit(("CALL_METHOD_MUT", target.name, len(target.arguments) - 1))
+    if place is None:
+        b.emit(POP)
+    else:
+        place.store()
+
+
+# --- Building -----------------------------------------------------------------------------------
+
+
+def _variant(b: FunctionBuilder, target: VariantCall, node: ast.Expr) -> None:
+    arguments(b, target.arguments)
+    variant = target.variant
+    enum = b.program.types.general(variant.enum)
+    b.emit(("BUILD_VARIANT", enum, variant.index, len(target.arguments)))
+
+
+def _wrap(b: FunctionBuilder, target: WrapCall, node: ast.Expr) -> None:
+    arguments(b, (target.argument,))
+    b.emit(_WRAPPERS[target.name])
+
+
+# --- The world ----------------------------------------------------------------------------------
+
+
+def _tool(b: FunctionBuilder, target: ToolMethodCall, node: ast.Expr) -> None:
+    arguments(b, target.arguments)
+    _mark(b, node)
+    b.program.tool_used(target.tool)
+    b.emit(("CALL_TOOL", target.tool.qualified, target.method.name, len(target.arguments)))
+
+
+def _mcp(b: FunctionBuilder, target: McpFunctionCall, node: ast.Expr) -> None:
+    arguments(b, target.arguments)
+    _mark(b, node)
+    b.emit(("CALL_MCP", target.server.qualified, target.function.name, len(target.arguments)))
+
+
+def _agent(b: FunctionBuilder, target: AgentCall, node: ast.Expr) -> None:
+    """The type that `execute_with_schema` asks for comes between the agent and its arguments."""
+    arguments(b, target.arguments[:1])
+    count = len(target.arguments) - 1
+    if target.type_argument is not None:
+        b.emit(("LOAD_TYPE", b.program.schema_type(target.type_argument)))
+        count += 1
+    arguments(b, target.arguments[1:])
+    _mark(b, node)
+    b.emit(("CALL_AGENT", target.method, count))
+
+
+def _pipeline(b: FunctionBuilder, target: PipelineCall, node: ast.Expr) -> None:
+    arguments(b, target.arguments)
+    _mark(b, node)
+    b.emit(("CALL_PIPELINE", target.pipeline.qualified, len(target.arguments)))
+
+
+def _emit(b: FunctionBuilder, target: EmitCall, node: ast.Expr) -> None:
+    b.value(target.channel)
+    b.value(target.payload)
+    _mark(b, node)
+    b.emit(EMIT_AWAIT if target.awaited else EMIT)
+
+
+def _panic(b: FunctionBuilder, target: PanicCall, node: ast.Expr) -> None:
+    arguments(b, (target.message,))
+    _mark(b, node)
+    b.leave(PANIC)
+
+
+_EMITTERS: dict[type[CallTarget], Callable[..., None]] = {
+    FunctionCall: _function,
+    NativeCall: _native,
+    ValueCall: _value,
+    DynamicCall: _dynamic,
+    VariantCall: _variant,
+    WrapCall: _wrap,
+    ToolMethodCall: _tool,
+    McpFunctionCall: _mcp,
+    AgentCall: _agent,
+    PipelineCall: _pipeline,
+    EmitCall: _emit,
+    PanicCall: _panic,
+}

@@ -1,0 +1,118 @@
+"""Bodies that become functions of their own: closures and the branches of concurrent code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concerto.emit.control import function_body
+from concerto.emit.function import FunctionBuilder, value_of
+from concerto.emit.instructions import AWAIT, COPY, LOAD_NIL, PARALLEL_FOR, SPAWN
+from concerto.emit.patterns import irrefutable
+from concerto.semantics.analysis import EmitCall
+from concerto.semantics.builtins import ANY, TASK
+from concerto.semantics.symbols import LocalSymbol
+from concerto.semantics.types import Named
+from concerto.syntax import ast
+
+
+@value_of(ast.Closure)
+def closure(b: FunctionBuilder, node: ast.Closure) -> None:
+    inner = _inner(b, node)
+    slots = [_parameter_slot(inner, parameter) for parameter in node.parameters]
+    for parameter, slot in zip(node.parameters, slots, strict=True):
+        if parameter.pattern is not None:
+            inner.load(slot)
+            irrefutable(inner, parameter.pattern)
+    function_body(inner, node.body)
+    _make(b, inner, node, [parameter.name.text for parameter in node.parameters])
+
+
+def _parameter_slot(inner: FunctionBuilder, parameter: ast.Parameter) -> int:
+    local = inner.program.analysis.parameters.get(parameter)
+    return inner.temporary() if local is None else inner.declare(local)
+
+
+def _inner(b: FunctionBuilder, node: ast.Node) -> FunctionBuilder:
+    """A builder whose first locals are what the body captures."""
+    inner = FunctionBuilder(b.program, f"{b.name}::{{closure}}", b.file)
+    for local in _captures(b, node):
+        inner.declare(local)
+    return inner
+
+
+def _make(b: FunctionBuilder, inner: FunctionBuilder, node: ast.Node, parameters: list[str]) -> None:
+    """Push the function with what it captures."""
+    captures = _captures(b, node)
+    copied = b.program.analysis.copied_captures
+    for local in captures:
+        b.load(b.slots[local])
+        if (node, local) in copied:
+            b.emit(COPY)
+    function = b.program.add(inner.finish(parameters, captures=len(captures)))
+    b.emit(("MAKE_CLOSURE", function, len(captures)) if captures else ("LOAD_FUNCTION", function))
+
+
+def _captures(b: FunctionBuilder, node: ast.Node) -> Sequence[LocalSymbol]:
+    return b.program.analysis.captures.get(node, ())
+
+
+# --- Concurrency --------------------------------------------------------------------------------
+
+
+def _branch(b: FunctionBuilder, body: ast.Expr, captured_by: ast.Node) -> None:
+    """Push the expression as a function without parameters."""
+    inner = _inner(b, captured_by)
+    function_body(inner, body)
+    _make(b, inner, captured_by, [])
+
+
+@value_of(ast.AwaitAll)
+def await_all(b: FunctionBuilder, node: ast.AwaitAll) -> None:
+    for item in node.items:
+        _branch(b, item, item)
+    b.mark(node)
+    b.emit(("AWAIT_ALL", len(node.items)))
+
+
+@value_of(ast.Race)
+def race(b: FunctionBuilder, node: ast.Race) -> None:
+    for item in node.items:
+        _branch(b, item, item)
+    b.mark(node)
+    b.emit(("RACE", len(node.items)))
+
+
+@value_of(ast.Spawn)
+def spawn(b: FunctionBuilder, node: ast.Spawn) -> None:
+    captured_by = node if node in b.program.analysis.captures else node.operand
+    _branch(b, node.operand, captured_by)
+    b.mark(node)
+    b.emit(SPAWN)
+
+
+@value_of(ast.ParallelFor)
+def parallel_for(b: FunctionBuilder, node: ast.ParallelFor) -> None:
+    b.value(node.iterable)
+    if node.limit is None:
+        b.emit(LOAD_NIL)
+    else:
+        b.value(node.limit)
+    inner = _inner(b, node)
+    inner.load(inner.temporary())
+    irrefutable(inner, node.pattern)
+    function_body(inner, node.body)
+    _make(b, inner, node, ["item"])
+    b.mark(node)
+    b.emit(PARALLEL_FOR)
+
+
+@value_of(ast.Await)
+def wait(b: FunctionBuilder, node: ast.Await) -> None:
+    """Only a task is waited for: calls are direct, and an awaited `emit` waits itself."""
+    b.value(node.operand)
+    type_ = b.type_of(node.operand)
+    if isinstance(b.calls.get(node.operand), EmitCall):
+        return
+    if type_ == ANY or (isinstance(type_, Named) and type_.symbol is TASK):
+        b.mark(node)
+        b.emit(AWAIT)

@@ -1,0 +1,53 @@
+"""Implicit conversions, as the checker noted them beside an expression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT
+from concerto.semantics.analysis import Coercion
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.emit.function import FunctionBuilder
+
+
+def coerce(b: FunctionBuilder, node: ast.Node, coercions: Iterable[Coercion]) -> None:
+    """Turn the value on the stack into what its surroundings want."""
+    for coercion in coercions:
+        match coercion.kind:
+            case "int_to_float":
+                _to_float(b)
+            case "wrap_some":
+                b.emit(BUILD_SOME)
+            case "check" | "function_adapter":
+                assert coercion.target is not None
+                b.mark(node)
+                b.emit(("CHECK", b.program.types.index(coercion.target)))
+            case "convert" | "native_convert":
+                b.mark(node)
+                convert(b, coercion)
+
+
+def convert(b: FunctionBuilder, coercion: Coercion) -> None:
+    """Turn the error on the stack into another one by `From`."""
+    if coercion.function is not None and coercion.function.native is None:
+        b.emit(("CALL", b.program.function(coercion.function), 1))
+        return
+    assert coercion.target is not None
+    error = b.keep()
+    b.emit(("LOAD_TYPE", b.program.types.index(coercion.target)))
+    b.load(error)
+    b.emit(("CALL_NATIVE", "std::errors::convert", 2))
+
+
+def _to_float(b: FunctionBuilder) -> None:
+    """A literal becomes a Float constant at once."""
+    last = b.code[-1]
+    if last[0] == "LOAD_CONST":
+        value = b.program.constants[last[1]]
+        if isinstance(value, int):
+            b.code[-1] = ("LOAD_CONST", b.program.constant(float(value)))
+            return
+    b.emit(INT_TO_FLOAT)

@@ -1,0 +1,319 @@
+"""Blocks, branches, loops, `try` and the ways out of them."""
+
+from __future__ import annotations
+
+from concerto.emit.function import FunctionBuilder, LoopRegions, effect_of, value_of
+from concerto.emit.instructions import (
+    BLOCK,
+    BLOCK_VALUE,
+    BUILD_ERR,
+    ELSE,
+    IF,
+    IF_VALUE,
+    LOAD_NIL,
+    LOOP,
+    NOT,
+    THROW,
+)
+from concerto.emit.patterns import bind, condition, irrefutable
+from concerto.semantics.analysis import MatchBinding
+from concerto.semantics.builtins import NIL
+from concerto.syntax import ast
+
+# --- Blocks and statements ----------------------------------------------------------------------
+
+
+@effect_of(ast.Block)
+def block(b: FunctionBuilder, node: ast.Block) -> None:
+    _statements(b, node)
+    if node.result is not None and not b.dead:
+        b.effect(node.result)
+
+
+@value_of(ast.Block)
+def block_value(b: FunctionBuilder, node: ast.Block) -> None:
+    _statements(b, node)
+    if b.dead:
+        return
+    if node.result is None:
+        b.emit(LOAD_NIL)
+    else:
+        b.value(node.result)
+
+
+def _statements(b: FunctionBuilder, node: ast.Block) -> None:
+    for statement in node.statements:
+        b.effect(statement)
+        if b.dead:
+            return
+
+
+@effect_of(ast.ExprStmt)
+def expression_statement(b: FunctionBuilder, node: ast.ExprStmt) -> None:
+    b.effect(node.expr)
+
+
+@effect_of(ast.Let)
+def let(b: FunctionBuilder, node: ast.Let) -> None:
+    if node.value is None:
+        return
+    b.value(node.value)
+    if not b.dead:
+        irrefutable(b, node.pattern)
+
+
+@effect_of(ast.ItemStmt)
+def item_statement(b: FunctionBuilder, node: ast.ItemStmt) -> None:
+    """Declarations inside a block are emitted with all others."""
+
+
+# --- Branches -----------------------------------------------------------------------------------
+
+
+@effect_of(ast.If)
+def choice(b: FunctionBuilder, node: ast.If) -> None:
+    """Chains of `else if` are walked, not recursed into."""
+    opened = 0
+    current: ast.Expr | None = node
+    while isinstance(current, ast.If):
+        subject = _test(b, current)
+        b.open(IF)
+        opened += 1
+        _then(b, current, subject)
+        b.effect(current.then)
+        current = current.otherwise
+        if current is not None:
+            b.part(ELSE)
+    if current is not None:
+        b.effect(current)
+    for _ in range(opened):
+        b.close()
+
+
+@value_of(ast.If)
+def choice_value(b: FunctionBuilder, node: ast.If) -> None:
+    if node.otherwise is None:
+        choice(b, node)
+        b.emit(LOAD_NIL)
+        return
+    opened = 0
+    current: ast.Expr | None = node
+    while isinstance(current, ast.If):
+        subject = _test(b, current)
+        b.open(IF_VALUE)
+        opened += 1
+        _then(b, current, subject)
+        b.value(current.then)
+        b.part(ELSE)
+        if current.otherwise is None:
+            b.emit(LOAD_NIL)
+            current = None
+            break
+        if _adjusted(b, current.otherwise):
+            b.value(current.otherwise)
+            current = None
+            break
+        current = current.otherwise
+    if current is not None:
+        b.value(current)
+    for _ in range(opened):
+        b.close()
+
+
+def _adjusted(b: FunctionBuilder, node: ast.Expr) -> bool:
+    """Is the value of a nested `if` still converted or copied?"""
+    return node in b.coercions or node in b.copies
+
+
+def _test(b: FunctionBuilder, node: ast.If) -> int:
+    """Push whether the branch is taken; gives the local that holds the subject of a pattern."""
+    b.value(node.condition)
+    if node.pattern is None:
+        return -1
+    subject = b.keep()
+    condition(b, node.pattern, subject)
+    return subject
+
+
+def _then(b: FunctionBuilder, node: ast.If, subject: int) -> None:
+    if node.pattern is not None:
+        bind(b, node.pattern, subject)
+
+
+# --- Loops --------------------------------------------------------------------------------------
+
+
+@effect_of(ast.While)
+def while_loop(b: FunctionBuilder, node: ast.While) -> None:
+    outside = b.open(BLOCK)
+    inside = b.open(LOOP)
+    b.loops[node] = LoopRegions(outside, inside)
+    b.value(node.condition)
+    if node.pattern is None:
+        b.emit(NOT)
+        b.branch_to_if(outside)
+    else:
+        subject = b.keep()
+        condition(b, node.pattern, subject)
+        b.emit(NOT)
+        b.branch_to_if(outside)
+        bind(b, node.pattern, subject)
+    b.effect(node.body)
+    b.close()
+    b.close()
+
+
+@effect_of(ast.Loop)
+def endless_loop(b: FunctionBuilder, node: ast.Loop) -> None:
+    _endless(b, node, valued=False)
+
+
+@value_of(ast.Loop)
+def endless_loop_value(b: FunctionBuilder, node: ast.Loop) -> None:
+    _endless(b, node, valued=True)
+
+
+def _endless(b: FunctionBuilder, node: ast.Loop, valued: bool) -> None:
+    """Without a `break` there is nothing to come out to."""
+    broken = node in b.program.broken_loops
+    outside = b.open(BLOCK_VALUE if valued else BLOCK) if broken else 0
+    inside = b.open(LOOP)
+    b.loops[node] = LoopRegions(outside, inside, valued)
+    b.effect(node.body)
+    b.close()
+    if broken:
+        b.close()
+    else:
+        b.dead = True
+
+
+@effect_of(ast.For)
+def for_loop(b: FunctionBuilder, node: ast.For) -> None:
+    """Only a loop that something breaks out of needs a region around it."""
+    broken = node in b.program.broken_loops
+    outside = b.open(BLOCK) if broken else 0
+    b.value(node.iterable)
+    slot, simple = _loop_variable(b, node.pattern)
+    inside = b.open(("FOR", slot))
+    b.loops[node] = LoopRegions(outside, inside)
+    if not simple:
+        b.load(slot)
+        irrefutable(b, node.pattern)
+    b.effect(node.body)
+    b.close()
+    if broken:
+        b.close()
+
+
+def _loop_variable(b: FunctionBuilder, pattern: ast.Pattern) -> tuple[int, bool]:
+    """Where the loop puts each element: the bound local itself, if that is all that the pattern does."""
+    if isinstance(pattern, ast.BindPattern) and pattern.pattern is None and pattern not in b.copies:
+        target = b.program.analysis.patterns[pattern]
+        if isinstance(target, MatchBinding):
+            return b.declare(target.local), True
+    return b.temporary(), isinstance(pattern, ast.WildcardPattern)
+
+
+@value_of(ast.While, ast.For)
+def loop_value(b: FunctionBuilder, node: ast.While | ast.For) -> None:
+    b.effect(node)
+    b.emit(LOAD_NIL)
+
+
+@effect_of(ast.Break)
+@value_of(ast.Break)
+def break_loop(b: FunctionBuilder, node: ast.Break) -> None:
+    loop = b.program.analysis.jumps[node]
+    assert loop is not None
+    regions = b.loops[loop]
+    if regions.valued:
+        if node.value is None:
+            b.emit(LOAD_NIL)
+        else:
+            b.value(node.value)
+    elif node.value is not None:
+        b.effect(node.value)
+    b.branch_to(regions.outside)
+
+
+@effect_of(ast.Continue)
+@value_of(ast.Continue)
+def continue_loop(b: FunctionBuilder, node: ast.Continue) -> None:
+    loop = b.program.analysis.jumps[node]
+    assert loop is not None
+    b.branch_to(b.loops[loop].inside)
+
+
+# --- Leaving ------------------------------------------------------------------------------------
+
+
+@effect_of(ast.Return)
+@value_of(ast.Return)
+def leave_function(b: FunctionBuilder, node: ast.Return) -> None:
+    if node.value is None:
+        b.emit(LOAD_NIL)
+    else:
+        b.value(node.value)
+    b.give_back()
+
+
+@effect_of(ast.Throw)
+@value_of(ast.Throw)
+def throw(b: FunctionBuilder, node: ast.Throw) -> None:
+    """To the nearest `try` of this function, else to the caller as `Err`."""
+    b.value(node.value)
+    if b.guarded:
+        b.mark(node)
+        b.leave(THROW)
+    else:
+        b.emit(BUILD_ERR)
+        b.give_back()
+
+
+@effect_of(ast.TryCatch)
+def guarded(b: FunctionBuilder, node: ast.TryCatch) -> None:
+    _guarded(b, node, wants_value=False)
+
+
+@value_of(ast.TryCatch)
+def guarded_value(b: FunctionBuilder, node: ast.TryCatch) -> None:
+    _guarded(b, node, wants_value=True)
+
+
+def _guarded(b: FunctionBuilder, node: ast.TryCatch, wants_value: bool) -> None:
+    run = b.value if wants_value else b.effect
+    b.open(("TRY", int(wants_value)))
+    b.guarded += 1
+    run(node.body)
+    b.guarded -= 1
+    error = b.temporary()
+    b.part(("CATCH", error))
+    opened = 0
+    for catch in node.catches:
+        type_ = b.program.analysis.catches[catch]
+        if type_ is not None:
+            b.load(error)
+            b.emit(("IS_TYPE", b.program.types.index(type_)))
+            b.open(IF_VALUE if wants_value else IF)
+            opened += 1
+        if catch.pattern is not None:
+            bind(b, catch.pattern, error)
+        run(catch.body)
+        if type_ is None:
+            break
+        b.part(ELSE)
+    else:
+        b.leave(("RETHROW", error))
+    for _ in range(opened):
+        b.close()
+    b.close()
+
+
+def function_body(b: FunctionBuilder, body: ast.Expr) -> None:
+    """The body of a function, its value returned; a function may simply end where its result is nil."""
+    if b.types.get(body) == NIL and body not in b.coercions and b.self_slot is None:
+        b.effect(body)
+        return
+    b.value(body)
+    if not b.dead:
+        b.give_back()

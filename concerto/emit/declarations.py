@@ -1,0 +1,274 @@
+"""The declarative sections of the IR: tools, servers, agents, schemas, pipelines and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from concerto.emit.bodies import emit_first_state, emit_stage
+from concerto.emit.json_constants import NotConstant, json_constant
+from concerto.emit.program import Program
+from concerto.emit.schemas import tool_schema, type_schema
+from concerto.ir import module as ir
+from concerto.semantics.builtins import TOOL_CONTEXT
+from concerto.semantics.symbols import (
+    AgentSymbol,
+    FieldSymbol,
+    FunctionSymbol,
+    HostSymbol,
+    McpSymbol,
+    ParameterSymbol,
+    PipelineSymbol,
+    StructSymbol,
+    SymbolBase,
+    ToolSymbol,
+    ToolUseSymbol,
+)
+from concerto.semantics.types import Named, Type
+from concerto.syntax import ast
+
+_SETTLED_DECORATORS = frozenset({"describe", "param", "tools", "test", "expect_fail", "tool_provider"})
+"""Decorators whose meaning stands elsewhere in the IR."""
+
+
+def decorators(program: Program, node: ast.Node | None) -> list[ir.DecoratorDef]:
+    if not isinstance(node, ast.ItemBase):
+        return []
+    return [
+        ir.DecoratorDef(decorator.name.text, arguments(program, decorator))
+        for decorator in node.decorators
+        if decorator.name.text not in _SETTLED_DECORATORS
+    ]
+
+
+def arguments(program: Program, decorator: ast.Decorator) -> dict[str, ir.Json]:
+    return dict(program.analysis.decorators.get(decorator, {}))
+
+
+def decorator_named(node: ast.Node | None, name: str) -> ast.Decorator | None:
+    if not isinstance(node, ast.ItemBase):
+        return None
+    return next((decorator for decorator in node.decorators if decorator.name.text == name), None)
+
+
+def module_name(program: Program, symbol: SymbolBase) -> str:
+    """The path of the symbol's module; the root has the name of its file."""
+    return symbol.module or root_name(program)
+
+
+def root_name(program: Program) -> str:
+    root = program.analysis.root
+    path = root.source.path if root.source is not None else root.name
+    name = path.replace("\\", "/").rpartition("/")[2]
+    return name.removesuffix(".conc") or "main"
+
+
+# --- Tools and servers --------------------------------------------------------------------------
+
+
+def emit_tool(program: Program, tool: ToolSymbol) -> ir.Tool:
+    name = tool.qualified
+    return ir.Tool(
+        name,
+        module_name(program, tool),
+        tool.description,
+        program.types.general(tool.state),
+        emit_first_state(program, tool),
+        _fields(program, tool.state.fields),
+        [method(program, function) for function in tool.methods.values()],
+        [tool_schema(program.analysis, name, f) for f in tool.methods.values() if f.public],
+    )
+
+
+def _fields(program: Program, fields: Iterable[FieldSymbol]) -> list[ir.FieldDef]:
+    return [
+        ir.FieldDef(f.name, program.types.index(f.type), required=not f.optional and f.default is None)
+        for f in fields
+    ]
+
+
+def method(program: Program, function: FunctionSymbol) -> ir.MethodDef:
+    """A method of a tool; without a body it is executed outside."""
+    decl = function.decl
+    has_body = decl is not None and decl.body is not None
+    return ir.MethodDef(
+        function.name,
+        program.function(function) if has_body else None,
+        function.public,
+        bool(function.receiver),
+        [_parameter(program, parameter) for parameter in function.parameters],
+        program.types.index(function.result),
+        decorators(program, function.node),
+    )
+
+
+def _parameter(program: Program, parameter: ParameterSymbol) -> ir.ParameterDef:
+    type_ = program.types.index(parameter.type)
+    if parameter.type == TOOL_CONTEXT:
+        return ir.ParameterDef(parameter.name, type_, context=True)
+    if parameter.default is None:
+        return ir.ParameterDef(parameter.name, type_)
+    try:
+        default = json_constant(program.analysis, parameter.default)
+    except NotConstant:
+        return ir.ParameterDef(parameter.name, type_, has_default=True)
+    return ir.ParameterDef(parameter.name, type_, has_default=True, default=default)
+
+
+def emit_mcp(program: Program, server: McpSymbol) -> ir.McpServer:
+    name = server.qualified
+    functions = server.methods.values()
+    return ir.McpServer(
+        name,
+        module_name(program, server),
+        dict(server.settings),
+        [method(program, function) for function in functions],
+        [tool_schema(program.analysis, name, function) for function in functions],
+    )
+
+
+def emit_provider(program: Program, struct: StructSymbol) -> ir.ToolProvider | None:
+    """A struct under `@tool_provider`: its described methods, to be bound to each value that a tool
+    returns."""
+    decorator = decorator_named(struct.node, "tool_provider")
+    if decorator is None:
+        return None
+    given = arguments(program, decorator)
+    methods = [
+        function
+        for impl in program.analysis.impls
+        if isinstance(impl.target, Named) and impl.target.symbol is struct
+        for function in impl.methods.values()
+        if decorator_named(function.node, "describe") is not None
+    ]
+    return ir.ToolProvider(
+        program.types.general(struct),
+        str(given.get("prefix") or struct.name.lower()),
+        str(given.get("id") or "id"),
+        [method(program, function) for function in methods],
+        [tool_schema(program.analysis, "", function) for function in methods],
+    )
+
+
+# --- Agents and what they work with -------------------------------------------------------------
+
+
+def emit_agent(program: Program, agent: AgentSymbol) -> ir.Agent:
+    return ir.Agent(
+        agent.qualified,
+        module_name(program, agent),
+        dict(agent.settings),
+        tool_uses(agent.tools),
+        None if agent.allowed_tools is None else tool_uses(agent.allowed_tools),
+        agent.memory,
+        {name: program.function(f) for name, f in agent.methods.items() if f.native is None},
+        decorators(program, agent.node),
+    )
+
+
+def tool_uses(tools: Sequence[ToolUseSymbol]) -> list[ir.ToolUse]:
+    return [ir.ToolUse(tool.kind, tool.qualified, tool.method) for tool in tools]
+
+
+def emit_host(program: Program, host: HostSymbol) -> ir.Host:
+    return ir.Host(
+        host.qualified, module_name(program, host), dict(host.settings), decorators(program, host.node)
+    )
+
+
+def emit_pipeline(program: Program, pipeline: PipelineSymbol) -> ir.Pipeline:
+    stages = [
+        ir.Stage(
+            stage.name,
+            emit_stage(program, pipeline, stage),
+            program.types.index(stage.result),
+            tool_uses(stage.tools),
+            decorators(program, stage.node),
+        )
+        for stage in pipeline.stages
+    ]
+    return ir.Pipeline(
+        pipeline.qualified,
+        module_name(program, pipeline),
+        stages,
+        tool_uses(pipeline.tools),
+        decorators(program, pipeline.node),
+    )
+
+
+def emit_state(program: Program, keyword: str) -> list[ir.State]:
+    """All states of a kind: hashmap, ledger or memory."""
+    return [
+        ir.State(state.qualified, program.types.index(state.type), dict(state.settings))
+        for state in program.analysis.states
+        if state.keyword == keyword
+    ]
+
+
+# --- Schemas ------------------------------------------------------------------------------------
+
+
+def emit_schemas(program: Program) -> list[ir.Schema]:
+    """Every declared schema, then every other type that some text is read into."""
+    for struct in program.analysis.structs:
+        if struct.is_schema and not struct.generics:
+            program.schema_type(Named(struct))
+    return [_schema(program, type_, index) for type_, index in program.schema_types.items()]
+
+
+def _schema(program: Program, type_: Type, index: int) -> ir.Schema:
+    symbol = type_.symbol if isinstance(type_, Named) else None
+    name = program.types.types[index].name
+    if not isinstance(symbol, StructSymbol):
+        return ir.Schema(name, index, type_schema(program.analysis, type_))
+    partial = decorator_named(symbol.node, "partial") is not None
+    return ir.Schema(
+        name,
+        index,
+        type_schema(program.analysis, type_, partial=partial),
+        partial,
+        decorator_named(symbol.node, "coerce") is not None,
+        [field.name for field in symbol.fields if decorator_named(field.node, "coerce") is not None],
+        list(_validators(program, symbol, [], set())),
+    )
+
+
+def _validators(
+    program: Program, symbol: StructSymbol, path: list[str], around: set[StructSymbol]
+) -> Iterable[tuple[list[str], int]]:
+    """Functions of `@validate`, inner schemas first."""
+    if symbol in around:
+        return
+    for field in symbol.fields:
+        inner = field.type.symbol if isinstance(field.type, Named) else None
+        if isinstance(inner, StructSymbol):
+            yield from _validators(program, inner, [*path, field.name], around | {symbol})
+        if (function := _validator(program, field.node)) is not None:
+            yield ([*path, field.name], function)
+    if (function := _validator(program, symbol.node)) is not None:
+        yield (path, function)
+
+
+def _validator(program: Program, node: ast.Node | None) -> int | None:
+    decorator = decorator_named(node, "validate")
+    if decorator is None or not decorator.arguments:
+        return None
+    path = decorator.arguments[0].value
+    symbol = program.analysis.uses.get(path) if isinstance(path, ast.Path) else None
+    return program.function(symbol) if isinstance(symbol, FunctionSymbol) else None
+
+
+# --- Tests --------------------------------------------------------------------------------------
+
+
+def emit_test(program: Program, function: FunctionSymbol) -> ir.Test:
+    test, expect = decorator_named(function.node, "test"), decorator_named(function.node, "expect_fail")
+    name = _only_argument(program, test) or function.qualified
+    message = _only_argument(program, expect)
+    return ir.Test(name, program.function(function), expect is not None, message)
+
+
+def _only_argument(program: Program, decorator: ast.Decorator | None) -> str | None:
+    if decorator is None:
+        return None
+    given = list(arguments(program, decorator).values())
+    return str(given[0]) if given else None

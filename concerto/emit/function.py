@@ -1,0 +1,227 @@
+"""The code of one function while it is being written: slots, regions, positions, and two ways to emit a node.
+
+`value(node)` leaves exactly one value on the stack, with the checker's coercions and the ownership pass's
+copy applied; `effect(node)` leaves none. What a node class does is registered by the modules of this package.
+After an instruction that never continues (`RETURN`, `BR`, `THROW`) the builder is `dead` until the region
+ends, and statements are not emitted any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from concerto.emit.coercions import coerce
+from concerto.emit.instructions import COPY, END, LOAD_NIL, LOAD_NONE, PAIR, POP, RETURN
+from concerto.ir.module import Function, Instr, Position
+from concerto.semantics.builtins import ANY, FLOAT, option_item
+from concerto.semantics.coercion import widened
+from concerto.semantics.symbols import LocalSymbol
+from concerto.semantics.types import Type
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.emit.program import Program
+
+NodeClass: TypeAlias = type[ast.Node]
+Emitter = TypeVar("Emitter", bound=Callable[..., None])
+
+VALUES: dict[NodeClass, Callable[[FunctionBuilder, ast.Node], None]] = {}
+EFFECTS: dict[NodeClass, Callable[[FunctionBuilder, ast.Node], None]] = {}
+
+
+def value_of(*classes: NodeClass) -> Callable[[Emitter], Emitter]:
+    """Register what pushes the value of an expression class."""
+
+    def register(emitter: Emitter) -> Emitter:
+        VALUES.update(dict.fromkeys(classes, emitter))
+        return emitter
+
+    return register
+
+
+def effect_of(*classes: NodeClass) -> Callable[[Emitter], Emitter]:
+    """Register what runs a node class for its effect alone; without one its value is dropped."""
+
+    def register(emitter: Emitter) -> Emitter:
+        EFFECTS.update(dict.fromkeys(classes, emitter))
+        return emitter
+
+    return register
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRegions:
+    """The depths that `break` and `continue` leave for; a `valued` loop takes a value with each `break`."""
+
+    outside: int
+    inside: int
+    valued: bool = False
+
+
+class FunctionBuilder:
+    """`slots` maps locals to their numbers, `loops` knows the regions of the loops around the code being
+    written, `guarded` counts its TRY regions. `self_slot` is set in an `inout` function: every return then
+    gives (result, self)."""
+
+    __slots__ = (
+        "_end", "_start", "calls", "code", "coercions", "copies", "dead", "depth", "emit", "fields", "file",
+        "fixed", "guarded", "locals", "loops", "name", "positions", "program", "self_slot", "slots", "types",
+        "uses",
+    )  # fmt: skip
+
+    def __init__(self, program: Program, name: str, file: int) -> None:
+        self.program = program
+        self.name = name
+        self.file = file
+        self.code: list[Instr] = []
+        self.emit = self.code.append
+        self.positions: list[Position] = []
+        self.slots: dict[LocalSymbol, int] = {}
+        self.locals = 0
+        self.depth = 0
+        self.loops: dict[ast.Node, LoopRegions] = {}
+        self.guarded = 0
+        self.self_slot: int | None = None
+        self.dead = False
+        self.fixed = 0
+        self.coercions = program.analysis.coercions
+        self.copies = program.analysis.copies
+        self.types = program.analysis.types
+        self.uses = program.analysis.uses
+        self.fields = program.analysis.fields
+        self.calls = program.analysis.calls
+        self._start = self._end = -1
+
+    # --- Nodes ---
+
+    def value(self, node: ast.Expr | ast.FieldInit) -> None:
+        """Push the value of an expression, as its surroundings want it."""
+        VALUES[node.__class__](self, node)
+        if node in self.coercions:
+            coerce(self, node, self.coercions[node])
+        if node in self.copies:
+            self.emit(COPY)
+
+    def plain(self, node: ast.Expr) -> None:
+        """Push the value of an expression before its coercions and its copy."""
+        VALUES[node.__class__](self, node)
+
+    def effect(self, node: ast.Node) -> None:
+        """Run a statement or expression and leave nothing."""
+        emitter = EFFECTS.get(node.__class__)
+        if emitter is not None:
+            emitter(self, node)
+        else:
+            VALUES[node.__class__](self, node)
+            self.emit(POP)
+
+    def default(self, default: ast.Expr | None, type_: Type) -> None:
+        """Push what stands for a value that was left out. Its source may be another file, so the place stays
+        that of the code that left it out."""
+        self.fixed += 1
+        if default is not None:
+            self.value(default)
+        elif option_item(type_) is not None:
+            self.emit(LOAD_NONE)
+        else:
+            self.emit(LOAD_NIL)
+        self.fixed -= 1
+
+    def type_of(self, node: ast.Expr) -> Type:
+        """The type of an expression after its coercions, literal unions widened."""
+        coercions = self.coercions.get(node)
+        if coercions:
+            last = coercions[-1]
+            if last.kind == "int_to_float":
+                return FLOAT
+            return ANY if last.target is None else widened(last.target)
+        return widened(self.types[node])
+
+    # --- Locals ---
+
+    def declare(self, local: LocalSymbol) -> int:
+        """The slot of a local that is bound here."""
+        slot = self.slots.get(local)
+        if slot is None:
+            slot = self.slots[local] = self.locals
+            self.locals += 1
+        return slot
+
+    def temporary(self) -> int:
+        self.locals += 1
+        return self.locals - 1
+
+    def load(self, slot: int) -> None:
+        self.emit(("LOAD_LOCAL", slot))
+
+    def store(self, slot: int) -> None:
+        self.emit(("STORE_LOCAL", slot))
+
+    def keep(self) -> int:
+        """Move the top of the stack into a new local."""
+        slot = self.temporary()
+        self.emit(("STORE_LOCAL", slot))
+        return slot
+
+    def constant(self, value: int | float | str) -> None:
+        self.emit(("LOAD_CONST", self.program.constant(value)))
+
+    # --- Regions ---
+
+    def open(self, instruction: Instr) -> int:
+        """Open a region; its depth is the address for `branch_to`."""
+        self.emit(instruction)
+        self.depth += 1
+        return self.depth
+
+    def part(self, instruction: Instr) -> None:
+        """The next part of the open region: ELSE, CATCH, CASE, DEFAULT."""
+        self.emit(instruction)
+        self.dead = False
+
+    def close(self) -> None:
+        self.emit(END)
+        self.depth -= 1
+        self.dead = False
+
+    def branch_to(self, depth: int) -> None:
+        self.leave(("BR", self.depth - depth))
+
+    def branch_to_if(self, depth: int) -> None:
+        self.emit(("BR_IF", self.depth - depth))
+
+    def leave(self, instruction: Instr) -> None:
+        """An instruction after which nothing of this region runs."""
+        self.emit(instruction)
+        self.dead = True
+
+    def give_back(self) -> None:
+        """Return the top of the stack from the function."""
+        if self.self_slot is not None:
+            self.load(self.self_slot)
+            self.emit(PAIR)
+        self.leave(RETURN)
+
+    # --- Positions ---
+
+    def mark(self, node: ast.Node) -> None:
+        """What is emitted next comes from this node."""
+        self.mark_range(node.start, node.end)
+
+    def mark_range(self, start: int, end: int) -> None:
+        if (start == self._start and end == self._end) or self.fixed:
+            return
+        self._start, self._end = start, end
+        pc = len(self.code)
+        positions = self.positions
+        if positions and positions[-1].pc == pc:
+            positions[-1] = Position(pc, start, end)
+        else:
+            positions.append(Position(pc, start, end))
+
+    def finish(self, parameters: list[str], *, captures: int = 0, inout: bool = False) -> Function:
+        return Function(
+            self.name, parameters, captures, self.locals, self.code, self.file, self.positions, inout
+        )

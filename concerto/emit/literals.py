@@ -1,0 +1,137 @@
+"""Literals, constants and the values that are built from parts."""
+
+from __future__ import annotations
+
+from concerto.emit.function import FunctionBuilder, value_of
+from concerto.emit.instructions import (
+    BUILD_SOME,
+    LOAD_FALSE,
+    LOAD_NIL,
+    LOAD_NONE,
+    LOAD_TRUE,
+)
+from concerto.semantics.builtins import FLOAT, array_item, map_parts, option_item
+from concerto.semantics.types import Named, TupleOf, Type
+from concerto.syntax import ast
+
+
+@value_of(ast.IntLit, ast.StringLit, ast.FloatLit)
+def literal(b: FunctionBuilder, node: ast.IntLit | ast.StringLit | ast.FloatLit) -> None:
+    b.constant(node.value)
+
+
+@value_of(ast.BoolLit)
+def bool_literal(b: FunctionBuilder, node: ast.BoolLit) -> None:
+    b.emit(LOAD_TRUE if node.value else LOAD_FALSE)
+
+
+@value_of(ast.NilLit)
+def nil_literal(b: FunctionBuilder, node: ast.NilLit) -> None:
+    b.emit(LOAD_NIL)
+
+
+def constant(b: FunctionBuilder, value: object, type_: Type | None) -> None:
+    """Push the value of a `const`."""
+    inner = None if type_ is None else option_item(type_)
+    if inner is not None and value is not None:
+        constant(b, value, inner)
+        b.emit(BUILD_SOME)
+        return
+    match value:
+        case None:
+            b.emit(LOAD_NIL if inner is None else LOAD_NONE)
+        case bool():
+            b.emit(LOAD_TRUE if value else LOAD_FALSE)
+        case int():
+            b.constant(float(value) if type_ == FLOAT else value)
+        case float() | str():
+            b.constant(value)
+        case list() | tuple():
+            _constant_items(b, value, type_)
+        case dict():
+            parts = map_parts(type_) if type_ is not None else None
+            key_type, value_type = parts if parts is not None else (None, None)
+            for key, entry in value.items():
+                constant(b, key, key_type)
+                constant(b, entry, value_type)
+            b.emit(("BUILD_MAP", len(value)))
+        case _:
+            raise AssertionError(f"a constant cannot be {value!r}")
+
+
+def _constant_items(b: FunctionBuilder, items: list[object] | tuple[object, ...], type_: Type | None) -> None:
+    if isinstance(type_, TupleOf):
+        for item, item_type in zip(items, type_.items, strict=True):
+            constant(b, item, item_type)
+        b.emit(("BUILD_TUPLE", len(items)))
+        return
+    element = None if type_ is None else array_item(type_)
+    for item in items:
+        constant(b, item, element)
+    b.emit(("BUILD_ARRAY", len(items)))
+
+
+@value_of(ast.Interpolation)
+def interpolation(b: FunctionBuilder, node: ast.Interpolation) -> None:
+    for part in node.parts:
+        if isinstance(part, str):
+            b.constant(part)
+        else:
+            b.value(part)
+    b.mark(node)
+    b.emit(("FORMAT", len(node.parts)))
+
+
+@value_of(ast.ArrayLit)
+def array(b: FunctionBuilder, node: ast.ArrayLit) -> None:
+    for item in node.items:
+        b.value(item)
+    b.emit(("BUILD_ARRAY", len(node.items)))
+
+
+@value_of(ast.TupleLit)
+def tuple_of_items(b: FunctionBuilder, node: ast.TupleLit) -> None:
+    for item in node.items:
+        b.value(item)
+    b.emit(("BUILD_TUPLE", len(node.items)))
+
+
+@value_of(ast.MapLit)
+def map_of_entries(b: FunctionBuilder, node: ast.MapLit) -> None:
+    for entry in node.entries:
+        b.value(entry.key)
+        b.value(entry.value)
+    b.emit(("BUILD_MAP", len(node.entries)))
+
+
+@value_of(ast.RangeExpr)
+def range_value(b: FunctionBuilder, node: ast.RangeExpr) -> None:
+    assert node.low is not None and node.high is not None, "an open range stands only in an index"
+    b.value(node.low)
+    b.value(node.high)
+    b.emit(("BUILD_RANGE", int(node.inclusive)))
+
+
+def zero(b: FunctionBuilder, type_: Type) -> None:
+    """Push what a value of a type is before anyone gave it one."""
+    match type_:
+        case Named(symbol=symbol):
+            match symbol.name:
+                case "Int":
+                    b.constant(0)
+                case "Float":
+                    b.constant(0.0)
+                case "String" | "Prompt":
+                    b.constant("")
+                case "Bool":
+                    b.emit(LOAD_FALSE)
+                case "Array":
+                    b.emit(("BUILD_ARRAY", 0))
+                case "Map":
+                    b.emit(("BUILD_MAP", 0))
+                case "Option":
+                    b.emit(LOAD_NONE)
+                case _:
+                    b.emit(LOAD_NIL)
+        case _:
+            b.emit(LOAD_NIL)

@@ -1,0 +1,228 @@
+"""Operators, casts and `?`. Chains of binary operators may be long: their left spine is walked in a loop."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from concerto.emit.coercions import coerce, convert
+from concerto.emit.function import FunctionBuilder, value_of
+from concerto.emit.instructions import (
+    BUILD_ERR,
+    CONCAT,
+    COPY,
+    ELSE,
+    FLOAT_TO_INT,
+    IF,
+    IF_VALUE,
+    INT_TO_FLOAT,
+    IS_EMPTY_VALUE,
+    IS_OK,
+    IS_SOME,
+    LOAD_FALSE,
+    LOAD_NONE,
+    LOAD_TRUE,
+    NOT,
+    THROW,
+    UNWRAP,
+)
+from concerto.ir.module import Instr
+from concerto.semantics.analysis import Coercion
+from concerto.semantics.builtins import ANY, BOOL, FLOAT, INT, OPTION, PROMPT, RESULT, STRING
+from concerto.semantics.types import Generic, Named, Type
+from concerto.syntax import ast
+
+_ARITHMETIC: Final = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV", "%": "REM", "**": "POW"}
+_ORDER: Final = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
+_EQUALITY: Final = {"==": "EQ", "!=": "NE"}
+
+
+def _instructions() -> dict[tuple[str, Type | None], Instr]:
+    """Operator and type of both operands → instruction; type None where it is seen at run time only."""
+    table: dict[tuple[str, Type | None], Instr] = {}
+    families = (
+        (_ARITHMETIC, {INT: "_INT", FLOAT: "_FLOAT"}),
+        (_ORDER, {INT: "_INT", FLOAT: "_FLOAT", STRING: "_STRING", PROMPT: "_STRING"}),
+        (_EQUALITY, {INT: "_INT", FLOAT: "_FLOAT", STRING: "_STRING", PROMPT: "_STRING", BOOL: "_BOOL"}),
+    )
+    for operators, suffixes in families:
+        for operator, name in operators.items():
+            table[operator, None] = (name,)
+            for type_, suffix in suffixes.items():
+                table[operator, type_] = (name + suffix,)
+    table["+", STRING] = table["+", PROMPT] = CONCAT
+    return table
+
+
+INSTRUCTIONS: Final = _instructions()
+
+
+def operation(operator: str, left: Type, right: Type) -> Instr:
+    """The instruction of a strict operator."""
+    if left == right or {left, right} == {STRING, PROMPT}:
+        return INSTRUCTIONS.get((operator, left)) or INSTRUCTIONS[operator, None]
+    return INSTRUCTIONS[operator, None]
+
+
+@value_of(ast.Binary)
+def binary(b: FunctionBuilder, node: ast.Binary) -> None:
+    spine = [node]
+    left = node.left
+    while left.__class__ is ast.Binary:
+        spine.append(left)
+        left = left.left
+    b.value(left)
+    while True:
+        current = spine.pop()
+        _apply(b, current)
+        if not spine:
+            return
+        if current in b.coercions:
+            coerce(b, current, b.coercions[current])
+        if current in b.copies:
+            b.emit(COPY)
+
+
+def _apply(b: FunctionBuilder, node: ast.Binary) -> None:
+    """The operator and its right operand; the left one is on the stack."""
+    match node.op:
+        case "&&":
+            b.open(IF_VALUE)
+            b.value(node.right)
+            b.part(ELSE)
+            b.emit(LOAD_FALSE)
+            b.close()
+        case "||":
+            b.open(IF_VALUE)
+            b.emit(LOAD_TRUE)
+            b.part(ELSE)
+            b.value(node.right)
+            b.close()
+        case "??":
+            _coalesce(b, node)
+        case operator:
+            b.value(node.right)
+            b.mark(node)
+            b.emit(operation(operator, b.type_of(node.left), b.type_of(node.right)))
+
+
+def _coalesce(b: FunctionBuilder, node: ast.Binary) -> None:
+    left = b.type_of(node.left)
+    given = b.keep()
+    b.load(given)
+    if isinstance(left, Named) and left.symbol is OPTION:
+        b.emit(IS_SOME)
+        b.open(IF_VALUE)
+        b.load(given)
+        b.emit(UNWRAP)
+        b.part(ELSE)
+        b.value(node.right)
+        b.close()
+        return
+    b.emit(IS_EMPTY_VALUE)
+    b.open(IF_VALUE)
+    b.value(node.right)
+    b.part(ELSE)
+    b.load(given)
+    if left == ANY or isinstance(left, Generic):
+        _unwrap_any(b, given)
+    b.close()
+
+
+def _unwrap_any(b: FunctionBuilder, given: int) -> None:
+    """The value on the stack, or its content if it turns out to be `Some`."""
+    b.emit(("IS_TYPE", b.program.types.general(OPTION)))
+    b.open(IF_VALUE)
+    b.load(given)
+    b.emit(UNWRAP)
+    b.part(ELSE)
+    b.load(given)
+    b.close()
+
+
+@value_of(ast.Unary)
+def unary(b: FunctionBuilder, node: ast.Unary) -> None:
+    operand = node.operand
+    if node.op == "!":
+        b.value(operand)
+        b.emit(NOT)
+    elif isinstance(operand, ast.IntLit | ast.FloatLit) and operand not in b.coercions:
+        # The lowest Int exists only with its sign.
+        b.constant(-operand.value)
+    else:
+        b.value(operand)
+        b.mark(node)
+        type_ = b.type_of(operand)
+        b.emit(("NEG_INT",) if type_ == INT else ("NEG_FLOAT",) if type_ == FLOAT else ("NEG",))
+
+
+@value_of(ast.Cast)
+def cast(b: FunctionBuilder, node: ast.Cast) -> None:
+    b.value(node.operand)
+    source, target = b.type_of(node.operand), b.types[node]
+    if source == target:
+        return
+    b.mark(node)
+    if source == INT and target == FLOAT:
+        b.emit(INT_TO_FLOAT)
+    elif source == FLOAT and target == INT:
+        b.emit(FLOAT_TO_INT)
+    elif target != ANY:
+        b.emit(("CHECK", b.program.types.index(target)))
+
+
+# --- Early exits --------------------------------------------------------------------------------
+
+
+@value_of(ast.Try)
+def propagate(b: FunctionBuilder, node: ast.Try) -> None:
+    """`e?`: the content, or leave with what failed."""
+    b.value(node.operand)
+    operand = b.type_of(node.operand)
+    given = b.keep()
+    b.load(given)
+    if isinstance(operand, Named) and operand.symbol is RESULT:
+        b.emit(IS_OK)
+    else:
+        b.emit(IS_SOME)
+    b.emit(NOT)
+    b.open(IF)
+    if isinstance(operand, Named) and operand.symbol is RESULT:
+        _leave_with_error(b, node, given)
+    else:
+        _leave_with_none(b, node)
+    b.close()
+    b.load(given)
+    b.emit(UNWRAP)
+
+
+def _leave_with_error(b: FunctionBuilder, node: ast.Try, given: int) -> None:
+    conversion = b.program.analysis.propagations.get(node)
+    b.load(given)
+    if b.guarded:
+        b.emit(UNWRAP)
+        _converted(b, node, conversion)
+        b.mark(node)
+        b.leave(THROW)
+        return
+    if conversion is not None:
+        b.emit(UNWRAP)
+        _converted(b, node, conversion)
+        b.emit(BUILD_ERR)
+    b.give_back()
+
+
+def _converted(b: FunctionBuilder, node: ast.Try, conversion: Coercion | None) -> None:
+    if conversion is not None:
+        b.mark(node)
+        convert(b, conversion)
+
+
+def _leave_with_none(b: FunctionBuilder, node: ast.Try) -> None:
+    if b.guarded:
+        b.constant("`?` met `None`")
+        b.mark(node)
+        b.emit(("CALL_NATIVE", "RuntimeError::new", 1))
+        b.leave(THROW)
+    else:
+        b.emit(LOAD_NONE)
+        b.give_back()

@@ -1,0 +1,51 @@
+"""`listen` and `mock`: arms and fields become maps that the library's bodies take."""
+
+from __future__ import annotations
+
+from concerto.emit.function import FunctionBuilder, effect_of, value_of
+from concerto.emit.instructions import LOAD_NIL, PAIR, POP
+from concerto.semantics.analysis import AgentCall, Default
+from concerto.semantics.symbols import LocalSymbol
+from concerto.syntax import ast
+
+
+@value_of(ast.Listen)
+def listen(b: FunctionBuilder, node: ast.Listen) -> None:
+    """`std::hosts::listen(host, prompt, {question: (handler, type of its message or nil)})`; `_` is the key
+    of the rest."""
+    call = b.calls[node.call]
+    assert isinstance(call, AgentCall)
+    for argument in call.arguments[:2]:
+        assert not isinstance(argument, Default)
+        b.value(argument)
+    for arm in node.arms:
+        b.constant("_" if arm.key is None else arm.key)
+        b.value(arm.handler)
+        _message_type(b, arm.handler)
+        b.emit(PAIR)
+    b.emit(("BUILD_MAP", len(node.arms)))
+    b.mark(node.call)
+    b.emit(("CALL_NATIVE", "std::hosts::listen", 3))
+
+
+def _message_type(b: FunctionBuilder, handler: ast.Closure) -> None:
+    local: LocalSymbol | None = None
+    if handler.parameters:
+        local = b.program.analysis.parameters.get(handler.parameters[0])
+    if local is None:
+        b.emit(LOAD_NIL)
+    else:
+        b.emit(("LOAD_TYPE", b.program.schema_type(local.type)))
+
+
+@effect_of(ast.Mock)
+def mock(b: FunctionBuilder, node: ast.Mock) -> None:
+    """`std::testing::mock(handle or channel, fields)`"""
+    b.value(node.target)
+    for init in node.fields:
+        b.constant(init.name.text)
+        b.value(init.value or init)
+    b.emit(("BUILD_MAP", len(node.fields)))
+    b.mark(node)
+    b.emit(("CALL_NATIVE", "std::testing::mock", 2))
+    b.emit(POP)

@@ -1,0 +1,438 @@
+"""Patterns: does a value match, and what does it bind.
+
+A value inside the subject is reached by its `Route` from the local that holds the subject. Tests push a Bool
+and bind nothing; names are bound when the whole pattern is known to match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, assert_never
+
+from concerto.emit.function import FunctionBuilder
+from concerto.emit.instructions import (
+    COPY,
+    ELSE,
+    EQ_INT,
+    GE_INT,
+    IF,
+    IF_VALUE,
+    INDEX_ARRAY,
+    IS_NIL,
+    IS_OK,
+    IS_SOME,
+    LENGTH,
+    LOAD_FALSE,
+    LOAD_NIL,
+    LOAD_TRUE,
+    NOT,
+    SLICE,
+    SUB_INT,
+    TAG,
+    UNWRAP,
+)
+from concerto.emit.literals import constant
+from concerto.emit.operators import operation
+from concerto.ir.module import Instr
+from concerto.semantics.analysis import (
+    MatchBinding,
+    MatchBuiltin,
+    MatchConst,
+    MatchStruct,
+    MatchVariant,
+    PatternTarget,
+)
+from concerto.semantics.builtins import ANY, ARRAY, BOOL, FLOAT, INT, OPTION, RESULT, STRING
+from concerto.semantics.coercion import widened
+from concerto.semantics.symbols import LocalSymbol, TypeSymbol
+from concerto.semantics.types import Generic, Type
+from concerto.syntax import ast
+from concerto.syntax.walk import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """From a local to a value inside of it: `steps` after `base`. `from_end` counts from the end of an
+    array."""
+
+    slot: int
+    base: Route | None = None
+    steps: tuple[Instr, ...] = ()
+    from_end: int = 0
+
+
+Pair: TypeAlias = tuple[ast.Pattern, Route]
+Test: TypeAlias = Callable[[], None]
+"""Pushes a Bool."""
+
+
+def condition(b: FunctionBuilder, pattern: ast.Pattern, slot: int) -> None:
+    """Push whether the value of a local matches the pattern."""
+    push_all(b, tests(b, [(pattern, Route(slot))]))
+
+
+def push_all(b: FunctionBuilder, all_tests: Sequence[Test]) -> None:
+    """Push whether all tests hold, each made only if those before did."""
+    if not all_tests:
+        b.emit(LOAD_TRUE)
+        return
+    all_tests[0]()
+    for test in all_tests[1:]:
+        b.open(IF_VALUE)
+        test()
+        b.part(ELSE)
+        b.emit(LOAD_FALSE)
+        b.close()
+
+
+def load(b: FunctionBuilder, route: Route) -> None:
+    """Push the value at the end of a route."""
+    if route.base is None:
+        b.load(route.slot)
+        return
+    load(b, route.base)
+    if route.from_end:
+        load(b, route.base)
+        b.emit(LENGTH)
+        b.constant(route.from_end)
+        b.emit(SUB_INT)
+        b.emit(INDEX_ARRAY)
+    for step in route.steps:
+        b.emit(step)
+
+
+# --- Tests --------------------------------------------------------------------------------------
+
+
+def tests(b: FunctionBuilder, pairs: Sequence[Pair]) -> list[Test]:
+    """What must hold for all patterns to match the values at the ends of their routes, in order."""
+    found: list[Test] = []
+    for pattern, route in pairs:
+        _collect(b, pattern, route, found)
+    return found
+
+
+def _collect(b: FunctionBuilder, pattern: ast.Pattern, route: Route, found: list[Test]) -> None:
+    match pattern:
+        case ast.WildcardPattern():
+            pass
+        case ast.BindPattern(pattern=inner):
+            target = b.program.analysis.patterns[pattern]
+            if not isinstance(target, MatchBinding):
+                _target_test(b, pattern, target, route, found)
+            elif inner is not None:
+                _collect(b, inner, route, found)
+        case ast.LiteralPattern(value=value):
+            found.append(lambda: _equals(b, pattern, value, route))
+        case ast.RangePattern():
+            found.extend(_range_tests(b, pattern, route))
+        case ast.ArrayPattern(items=items):
+            _kind_test(b, pattern, ARRAY, route, found)
+            found.append(lambda: _length_test(b, items, route))
+        case ast.VariantPattern() | ast.StructPattern():
+            _target_test(b, pattern, b.program.analysis.patterns[pattern], route, found)
+        case ast.OrPattern(alternatives=alternatives):
+            found.append(lambda: _any_of(b, alternatives, route))
+        case ast.TuplePattern():
+            pass
+        case _:
+            assert_never(pattern)
+    if not isinstance(pattern, ast.BindPattern):
+        for inner, inner_route in parts(b, pattern, route):
+            _collect(b, inner, inner_route, found)
+
+
+def _target_test(
+    b: FunctionBuilder, pattern: ast.Pattern, target: PatternTarget, route: Route, found: list[Test]
+) -> None:
+    match target:
+        case MatchVariant(variant=variant):
+            _kind_test(b, pattern, variant.enum, route, found)
+            if len(variant.enum.variants) > 1:
+                found.append(lambda: _tag_test(b, variant.index, route))
+        case MatchBuiltin(name=name):
+            _kind_test(b, pattern, OPTION if name in ("Some", "None") else RESULT, route, found)
+            found.append(lambda: _builtin_test(b, name, route))
+        case MatchConst(const=const):
+            found.append(lambda: _equals_constant(b, pattern, const.value, const.type, route))
+        case MatchStruct(struct=struct):
+            _kind_test(b, pattern, struct, route, found)
+        case MatchBinding():
+            pass
+        case _:
+            assert_never(target)
+
+
+def _kind_test(
+    b: FunctionBuilder, pattern: ast.Pattern, symbol: TypeSymbol, route: Route, found: list[Test]
+) -> None:
+    """Only a value of unknown type has to be asked for it."""
+    if is_open(b.program.analysis.pattern_types.get(pattern)):
+        found.append(lambda: _type_test(b, symbol, route))
+
+
+def is_open(type_: Type | None) -> bool:
+    return type_ == ANY or isinstance(type_, Generic)
+
+
+def _type_test(b: FunctionBuilder, symbol: TypeSymbol, route: Route) -> None:
+    load(b, route)
+    b.emit(("IS_TYPE", b.program.types.general(symbol)))
+
+
+def _tag_test(b: FunctionBuilder, tag: int, route: Route) -> None:
+    load(b, route)
+    b.emit(TAG)
+    b.constant(tag)
+    b.emit(EQ_INT)
+
+
+def _builtin_test(b: FunctionBuilder, name: str, route: Route) -> None:
+    load(b, route)
+    b.emit(IS_SOME if name in ("Some", "None") else IS_OK)
+    if name in ("None", "Err"):
+        b.emit(NOT)
+
+
+def _length_test(b: FunctionBuilder, items: Sequence[ast.Node], route: Route) -> None:
+    rest = sum(isinstance(item, ast.RestPattern) for item in items)
+    load(b, route)
+    b.emit(LENGTH)
+    b.constant(len(items) - rest)
+    b.emit(GE_INT if rest else EQ_INT)
+
+
+def _equals(b: FunctionBuilder, pattern: ast.Pattern, value: ast.Expr, route: Route) -> None:
+    type_ = _subject_type(b, pattern)
+    match value:
+        case ast.NilLit():
+            load(b, route)
+            b.emit(IS_NIL)
+        case ast.BoolLit(value=truth) if type_ == BOOL:
+            load(b, route)
+            if not truth:
+                b.emit(NOT)
+        case _:
+            _equals_constant(b, pattern, literal_value(value), type_, route)
+
+
+def _equals_constant(
+    b: FunctionBuilder, pattern: ast.Pattern, value: object, type_: Type, route: Route
+) -> None:
+    load(b, route)
+    constant(b, value, type_)
+    subject = _subject_type(b, pattern)
+    b.emit(operation("==", subject, subject))
+
+
+def _range_tests(b: FunctionBuilder, pattern: ast.RangePattern, route: Route) -> list[Test]:
+    type_ = _subject_type(b, pattern)
+    kind = _RANGE_KINDS[literal_value(pattern.low).__class__]
+
+    def bound(operator: str, limit: ast.Expr) -> Test:
+        def test() -> None:
+            load(b, route)
+            constant(b, literal_value(limit), type_)
+            b.emit(operation(operator, type_, type_))
+
+        return test
+
+    found: list[Test] = []
+    _kind_test(b, pattern, kind, route, found)
+    return [*found, bound(">=", pattern.low), bound("<=" if pattern.inclusive else "<", pattern.high)]
+
+
+_RANGE_KINDS: Final = {int: INT.symbol, float: FLOAT.symbol, str: STRING.symbol}
+
+
+def _subject_type(b: FunctionBuilder, pattern: ast.Pattern) -> Type:
+    return widened(b.program.analysis.pattern_types.get(pattern, ANY))
+
+
+def literal_value(node: ast.Expr) -> int | float | str | bool | None:
+    """The value of a literal in a pattern."""
+    match node:
+        case ast.IntLit(value=number) | ast.FloatLit(value=number):
+            return number
+        case ast.StringLit(value=text):
+            return text
+        case ast.BoolLit(value=truth):
+            return truth
+        case ast.Unary(op="-", operand=ast.IntLit(value=number) | ast.FloatLit(value=number)):
+            return -number
+        case ast.NilLit():
+            return None
+    raise AssertionError("the parser lets only literals stand in a pattern")
+
+
+def _any_of(b: FunctionBuilder, alternatives: Sequence[ast.Pattern], route: Route) -> None:
+    for alternative in alternatives[:-1]:
+        push_all(b, tests(b, [(alternative, route)]))
+        b.open(IF_VALUE)
+        b.emit(LOAD_TRUE)
+        b.part(ELSE)
+    push_all(b, tests(b, [(alternatives[-1], route)]))
+    for _ in alternatives[:-1]:
+        b.close()
+
+
+# --- Bindings -----------------------------------------------------------------------------------
+
+
+def bind(b: FunctionBuilder, pattern: ast.Pattern, slot: int) -> None:
+    """Bind the names of a pattern that is known to match the value of a local."""
+    bind_parts(b, pattern, Route(slot))
+
+
+def irrefutable(b: FunctionBuilder, pattern: ast.Pattern) -> None:
+    """Bind the value on the stack to a pattern that always matches."""
+    if isinstance(pattern, ast.BindPattern) and pattern.pattern is None:
+        target = b.program.analysis.patterns[pattern]
+        if isinstance(target, MatchBinding):
+            if pattern in b.copies:
+                b.emit(COPY)
+            b.store(b.declare(target.local))
+            return
+    bind(b, pattern, b.keep())
+
+
+def bind_parts(b: FunctionBuilder, pattern: ast.Pattern, route: Route) -> None:
+    """Bind the names of a pattern that is known to match the value at the end of a route."""
+    match pattern:
+        case ast.BindPattern(pattern=inner):
+            target = b.program.analysis.patterns[pattern]
+            if isinstance(target, MatchBinding):
+                _bind_local(b, pattern, target.local, route)
+                if inner is not None:
+                    bind_parts(b, inner, route)
+        case ast.ArrayPattern(items=items):
+            _bind_rest(b, items, route)
+        case ast.StructPattern(fields=fields):
+            _bind_short_fields(b, pattern, fields, route)
+        case ast.OrPattern(alternatives=alternatives) if _bound_locals(b, pattern):
+            _bind_alternative(b, alternatives, route)
+        case _:
+            pass
+    if not isinstance(pattern, ast.BindPattern):
+        for inner_pattern, inner_route in parts(b, pattern, route):
+            bind_parts(b, inner_pattern, inner_route)
+
+
+def _bind_local(b: FunctionBuilder, node: ast.Node, local: LocalSymbol, route: Route) -> None:
+    load(b, route)
+    if node in b.copies:
+        b.emit(COPY)
+    b.store(b.declare(local))
+
+
+def _bind_rest(b: FunctionBuilder, items: Sequence[ast.Node], route: Route) -> None:
+    for position, item in enumerate(items):
+        if not isinstance(item, ast.RestPattern) or item.name is None:
+            continue
+        target = b.program.analysis.patterns[item]
+        assert isinstance(target, MatchBinding)
+        after = len(items) - position - 1
+        load(b, route)
+        b.constant(position)
+        if after:
+            load(b, route)
+            b.emit(LENGTH)
+            b.constant(after)
+            b.emit(SUB_INT)
+        else:
+            b.emit(LOAD_NIL)
+        b.emit(SLICE)
+        if item in b.copies:
+            b.emit(COPY)
+        b.store(b.declare(target.local))
+
+
+def _bind_short_fields(
+    b: FunctionBuilder, pattern: ast.StructPattern, fields: Sequence[ast.FieldPattern], route: Route
+) -> None:
+    for field in fields:
+        if field.pattern is None:
+            target = b.program.analysis.patterns[field]
+            assert isinstance(target, MatchBinding)
+            _bind_local(b, field, target.local, _field_route(b, pattern, field, route))
+
+
+def _bind_alternative(b: FunctionBuilder, alternatives: Sequence[ast.Pattern], route: Route) -> None:
+    """Ask again which alternative it was, and bind its names: locals of one name are one variable."""
+    slots: dict[str, int] = {}
+    for alternative in alternatives:
+        for local in _bound_locals(b, alternative):
+            if local.name not in slots:
+                slots[local.name] = b.declare(local)
+            b.slots[local] = slots[local.name]
+    for alternative in alternatives[:-1]:
+        push_all(b, tests(b, [(alternative, route)]))
+        b.open(IF)
+        bind_parts(b, alternative, route)
+        b.part(ELSE)
+    bind_parts(b, alternatives[-1], route)
+    for _ in alternatives[:-1]:
+        b.close()
+
+
+def _bound_locals(b: FunctionBuilder, pattern: ast.Pattern) -> list[LocalSymbol]:
+    targets = (b.program.analysis.patterns.get(node) for node in walk(pattern))
+    return [target.local for target in targets if isinstance(target, MatchBinding)]
+
+
+# --- Parts --------------------------------------------------------------------------------------
+
+
+def parts(b: FunctionBuilder, pattern: ast.Pattern, route: Route) -> list[Pair]:
+    """The patterns inside a pattern, each with the route to the value that it meets."""
+    match pattern:
+        case ast.TuplePattern(items=items):
+            return [(item, _to(route, ("GET_ITEM", index))) for index, item in enumerate(items)]
+        case ast.VariantPattern(arguments=arguments):
+            if isinstance(b.program.analysis.patterns[pattern], MatchBuiltin):
+                return [(argument, _to(route, UNWRAP)) for argument in arguments or ()]
+            return [
+                (argument, _to(route, ("GET_PAYLOAD", index)))
+                for index, argument in enumerate(arguments or ())
+            ]
+        case ast.StructPattern(fields=fields):
+            return [
+                (field.pattern, _field_route(b, pattern, field, route))
+                for field in fields
+                if field.pattern is not None
+            ]
+        case ast.ArrayPattern(items=array_items):
+            return _elements(b, array_items, route)
+        case _:
+            return []
+
+
+def _to(route: Route, *steps: Instr) -> Route:
+    return Route(route.slot, route, steps)
+
+
+def _field_route(
+    b: FunctionBuilder, pattern: ast.StructPattern, field: ast.FieldPattern, route: Route
+) -> Route:
+    symbol = b.program.analysis.pattern_fields[field]
+    match b.program.analysis.patterns[pattern]:
+        case MatchVariant():
+            return _to(route, ("GET_PAYLOAD", symbol.index))
+        case MatchStruct(struct=struct) if struct.is_error:
+            return _to(route, ("GET_MEMBER", symbol.name))
+        case _:
+            return _to(route, ("GET_FIELD", symbol.index))
+
+
+def _elements(b: FunctionBuilder, items: Sequence[ast.Pattern | ast.RestPattern], route: Route) -> list[Pair]:
+    found: list[Pair] = []
+    behind_rest = False
+    for position, item in enumerate(items):
+        if isinstance(item, ast.RestPattern):
+            behind_rest = True
+        elif behind_rest:
+            found.append((item, Route(route.slot, route, from_end=len(items) - position)))
+        else:
+            found.append((item, _to(route, ("LOAD_CONST", b.program.constant(position)), INDEX_ARRAY)))
+    return found

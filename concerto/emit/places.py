@@ -1,0 +1,223 @@
+"""Assignment: to locals, and to fields and elements at any depth.
+
+Containers are reached by reference and changed in place. A tuple is not changed but replaced, and so is what
+an `inout` call gives back; a `Place` that was prepared once can therefore be stored to without evaluating its
+parts again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from concerto.emit.function import FunctionBuilder, effect_of, value_of
+from concerto.emit.instructions import LOAD_NIL, REPLACE
+from concerto.emit.names import get_field, index_suffix
+from concerto.emit.operators import operation
+from concerto.semantics.analysis import NamedMember, SlotField, TupleItem
+from concerto.semantics.symbols import LocalSymbol
+from concerto.syntax import ast
+
+
+@effect_of(ast.Assign)
+def assign(b: FunctionBuilder, node: ast.Assign) -> None:
+    target = node.target
+    if isinstance(target, ast.Path):
+        _assign_local(b, node, target)
+    elif isinstance(b.fields.get(target), TupleItem):
+        place = prepare(b, target)
+        _new_value(b, node, place.load)
+        place.store()
+    else:
+        _assign_part(b, node, target)
+
+
+@value_of(ast.Assign)
+def assign_value(b: FunctionBuilder, node: ast.Assign) -> None:
+    assign(b, node)
+    b.emit(LOAD_NIL)
+
+
+def _assign_local(b: FunctionBuilder, node: ast.Assign, target: ast.Path) -> None:
+    local = b.uses[target]
+    assert isinstance(local, LocalSymbol)
+    slot = b.declare(local)
+    if local.role == "self" and b.self_slot is None:
+        b.load(slot)
+        _new_value(b, node, lambda: b.load(slot))
+        b.emit(REPLACE)
+    else:
+        _new_value(b, node, lambda: b.load(slot))
+        b.store(slot)
+
+
+def _assign_part(b: FunctionBuilder, node: ast.Assign, target: ast.Expr) -> None:
+    """Into a struct, array or map: the container (and index), the new value, the store."""
+    if node.op == "=":
+        match target:
+            case ast.FieldAccess(receiver=receiver):
+                b.value(receiver)
+                b.value(node.value)
+            case ast.Index(receiver=receiver, index=index):
+                b.value(receiver)
+                b.value(index)
+                b.value(node.value)
+            case _:
+                raise AssertionError("the parser lets only places be assigned")
+        _store_part(b, target)
+        return
+    place = prepare(b, target)
+    place.container()
+    _new_value(b, node, place.load)
+    _store_part(b, target)
+
+
+def _new_value(b: FunctionBuilder, node: ast.Assign, load: Callable[[], None]) -> None:
+    """What is assigned; for `+=` and the others from the present value."""
+    if node.op == "=":
+        b.value(node.value)
+        return
+    load()
+    b.value(node.value)
+    b.mark(node)
+    b.emit(operation(node.op[:-1], b.type_of(node.target), b.type_of(node.value)))
+
+
+def _store_part(b: FunctionBuilder, target: ast.Expr) -> None:
+    """Store the top of the stack; below it is the container, and the index if there is one."""
+    b.mark(target)
+    if isinstance(target, ast.Index):
+        b.emit(("SET_INDEX" + index_suffix(b.type_of(target.receiver)).replace("_STRING", ""),))
+        return
+    match b.fields[target]:
+        case SlotField(field=symbol):
+            b.emit(("SET_FIELD", symbol.index))
+        case NamedMember(name=name):
+            b.emit(("SET_MEMBER", name))
+        case TupleItem():
+            raise AssertionError("a tuple is replaced, not changed")
+
+
+# --- Places that are read and stored ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`load` pushes the present value, `container` what the place is a part of (and its index), `store`
+    stores the top of the stack. All may be called several times."""
+
+    load: Callable[[], None]
+    container: Callable[[], None]
+    store: Callable[[], None]
+
+
+_CHANGELESS: Final = (ast.IntLit, ast.StringLit, ast.BoolLit)
+
+
+def is_place(b: FunctionBuilder, node: ast.Expr) -> bool:
+    """Can a changed value be stored back to where the expression read it?"""
+    while isinstance(node, ast.FieldAccess | ast.Index):
+        node = node.receiver
+    return isinstance(node, ast.Path) and isinstance(b.uses.get(node), LocalSymbol)
+
+
+def prepare(b: FunctionBuilder, node: ast.Expr) -> Place:
+    """Evaluate what must be evaluated only once of a place, and say how to read and store it."""
+    match node:
+        case ast.Path():
+            return _local_place(b, node)
+        case ast.FieldAccess() if isinstance(b.fields[node], TupleItem):
+            return _tuple_place(b, node, node.receiver)
+        case ast.Index() if isinstance(b.fields.get(node), TupleItem):
+            return _tuple_place(b, node, node.receiver)
+        case ast.FieldAccess(receiver=receiver):
+            return _field_place(b, node, _once(b, receiver))
+        case ast.Index(receiver=receiver, index=index):
+            return _index_place(b, node, _once(b, receiver), _once(b, index))
+    raise AssertionError("only places are prepared")
+
+
+def _local_place(b: FunctionBuilder, node: ast.Path) -> Place:
+    local = b.uses[node]
+    assert isinstance(local, LocalSymbol)
+    slot = b.declare(local)
+
+    def store() -> None:
+        if local.role == "self" and b.self_slot is None:
+            changed = b.keep()
+            b.load(slot)
+            b.load(changed)
+            b.emit(REPLACE)
+        else:
+            b.store(slot)
+
+    return Place(lambda: b.load(slot), lambda: None, store)
+
+
+def _field_place(b: FunctionBuilder, node: ast.FieldAccess, container: Callable[[], None]) -> Place:
+    def load() -> None:
+        container()
+        get_field(b, node)
+
+    return Place(load, container, lambda: _store_kept(b, node, container))
+
+
+def _index_place(
+    b: FunctionBuilder, node: ast.Index, receiver: Callable[[], None], index: Callable[[], None]
+) -> Place:
+    def container() -> None:
+        receiver()
+        index()
+
+    def load() -> None:
+        container()
+        b.mark(node)
+        b.emit(("INDEX" + index_suffix(b.type_of(node.receiver)),))
+
+    return Place(load, container, lambda: _store_kept(b, node, container))
+
+
+def _store_kept(b: FunctionBuilder, node: ast.Expr, container: Callable[[], None]) -> None:
+    changed = b.keep()
+    container()
+    b.load(changed)
+    _store_part(b, node)
+
+
+def _tuple_place(b: FunctionBuilder, node: ast.FieldAccess | ast.Index, receiver: ast.Expr) -> Place:
+    """An item of a tuple: storing makes a new tuple and stores that into the tuple's own place."""
+    target = b.fields[node]
+    assert isinstance(target, TupleItem)
+    whole = prepare(b, receiver)
+
+    def load() -> None:
+        whole.load()
+        b.emit(("GET_ITEM", target.index))
+
+    def store() -> None:
+        changed = b.keep()
+        whole.load()
+        b.load(changed)
+        b.emit(("WITH_ITEM", target.index))
+        whole.store()
+
+    return Place(load, lambda: None, store)
+
+
+def _once(b: FunctionBuilder, node: ast.Expr) -> Callable[[], None]:
+    """How to push a value several times: again from its place if that is as good, else from a local."""
+    if _is_stable(b, node):
+        return lambda: b.value(node)
+    b.value(node)
+    slot = b.keep()
+    return lambda: b.load(slot)
+
+
+def _is_stable(b: FunctionBuilder, node: ast.Expr) -> bool:
+    """Reads a local, a literal or a field of a local: nothing happens by reading it again at once."""
+    while isinstance(node, ast.FieldAccess):
+        node = node.receiver
+    return isinstance(node, _CHANGELESS) or (
+        isinstance(node, ast.Path) and isinstance(b.uses.get(node), LocalSymbol)
+    )

@@ -1,0 +1,113 @@
+"""What all functions of a program share while it is emitted: tables of constants, types, functions and files.
+
+A function has its index from the moment somebody refers to it and its code when its turn comes, so that
+indices do not depend on who calls whom first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concerto.emit.types import TypeTable
+from concerto.ir.module import Function, SourceFile
+from concerto.semantics.analysis import Analysis
+from concerto.semantics.symbols import FunctionSymbol, ToolSymbol, VariantSymbol
+from concerto.semantics.types import Type
+from concerto.source import Source
+from concerto.syntax import ast
+
+
+class Program:
+    """`broken_loops` are the loops that a `break` leaves; `schema_types` the types that texts are read into;
+    `library_tools` the tools of the library that the program uses."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self.types = TypeTable()
+        self.constants: list[int | float | str] = []
+        self.files: list[SourceFile] = []
+        self.broken_loops = {loop for jump, loop in analysis.jumps.items() if isinstance(jump, ast.Break)}
+        self.schema_types: dict[Type, int] = {}
+        self.library_tools: dict[ToolSymbol, None] = {}
+        self.waiting: list[FunctionSymbol] = []
+        self._functions: list[Function | None] = []
+        self._function_indices: dict[FunctionSymbol, int] = {}
+        self._made: dict[str, int] = {}
+        self._constant_indices: dict[tuple[type, int | str], int] = {}
+        self._file_indices: dict[Source, int] = {}
+
+    # --- Constants, types, files ---
+
+    def constant(self, value: int | float | str) -> int:
+        # `1`, `1.0`, `0.0` and `-0.0` are four constants.
+        key = (value.__class__, repr(value) if isinstance(value, float) else value)
+        index = self._constant_indices.get(key)
+        if index is None:
+            index = self._constant_indices[key] = len(self.constants)
+            self.constants.append(value)
+        return index
+
+    def schema_type(self, type_: Type) -> int:
+        """The entry of a type that a text or a model's answer is read into; it gets a JSON Schema."""
+        index = self.schema_types[type_] = self.types.index(type_)
+        return index
+
+    def file(self, source: Source | None) -> int:
+        """The entry of a source file; code that nobody wrote is at the first one."""
+        if source is None:
+            return 0
+        index = self._file_indices.get(source)
+        if index is None:
+            index = self._file_indices[source] = len(self.files)
+            self.files.append(SourceFile(source.path, source.text))
+        return index
+
+    def tool_used(self, tool: ToolSymbol) -> None:
+        if tool.library:
+            self.library_tools[tool] = None
+
+    # --- Functions ---
+
+    @property
+    def functions(self) -> list[Function]:
+        return [function for function in self._functions if function is not None]
+
+    def function(self, symbol: FunctionSymbol) -> int:
+        """The index of a function with a body."""
+        index = self._function_indices.get(symbol)
+        if index is None:
+            index = self._function_indices[symbol] = len(self._functions)
+            self._functions.append(None)
+            self.waiting.append(symbol)
+        return index
+
+    def define(self, symbol: FunctionSymbol, function: Function) -> None:
+        self._functions[self._function_indices[symbol]] = function
+
+    def add(self, function: Function) -> int:
+        """The index of a function that has no name of its own."""
+        self._functions.append(function)
+        return len(self._functions) - 1
+
+    def once(self, name: str, make: Callable[[], Function]) -> int:
+        """The index of a function that the compiler makes, made when it is first asked for."""
+        index = self._made.get(name)
+        if index is None:
+            index = self._made[name] = self.add(make())
+        return index
+
+    def constructor(self, variant: VariantSymbol) -> int:
+        """A function that builds a variant from its payload, for where the variant is used as a function."""
+        enum, fields = self.types.general(variant.enum), [field.name for field in variant.fields]
+        name = f"{variant.enum.qualified}::{variant.name}"
+        build = ("BUILD_VARIANT", enum, variant.index, len(fields))
+        return self.once(name, lambda: _builder(name, fields, build))
+
+    def wrapper(self, name: str) -> int:
+        """`Some`, `Ok` or `Err` as a function."""
+        return self.once(name, lambda: _builder(name, ["value"], (f"BUILD_{name.upper()}",)))
+
+
+def _builder(name: str, parameters: list[str], build: tuple[object, ...]) -> Function:
+    loads: list[tuple[object, ...]] = [("LOAD_LOCAL", slot) for slot in range(len(parameters))]
+    return Function(name, parameters, 0, len(parameters), [*loads, build, ("RETURN",)], 0, [])

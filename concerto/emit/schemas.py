@@ -1,0 +1,242 @@
+"""JSON Schemas of types and of the parameters of tool methods.
+
+Keys stand in a fixed order: what the type says, then `default`, then `description`; properties as declared.
+`required` is always there. A type inside of itself goes through `$defs`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from typing import Final, assert_never
+
+from concerto.emit.json_constants import NotConstant, json_constant
+from concerto.ir.module import Json
+from concerto.semantics.analysis import Analysis
+from concerto.semantics.builtins import ANY, TOOL_CONTEXT, option_item
+from concerto.semantics.infer import show, substitute
+from concerto.semantics.symbols import (
+    EnumSymbol,
+    FieldSymbol,
+    FunctionSymbol,
+    GenericSymbol,
+    ParameterSymbol,
+    StructSymbol,
+    VariantSymbol,
+)
+from concerto.semantics.types import (
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Literals,
+    LiteralValue,
+    Named,
+    TupleOf,
+    Type,
+    Unsolved,
+)
+from concerto.syntax import ast
+
+_PLAIN: Final = {
+    "Int": "integer",
+    "Float": "number",
+    "String": "string",
+    "Prompt": "string",
+    "Bool": "boolean",
+    "Nil": "null",
+}
+
+
+def tool_schema(analysis: Analysis, owner: str, method: FunctionSymbol) -> Json:
+    """The entry of one method: what a model is told of it."""
+    return {
+        "method_name": f"{owner}::{method.name}" if owner else method.name,
+        "description": method.description,
+        "parameters": parameters_schema(analysis, method.parameters),
+    }
+
+
+def parameters_schema(analysis: Analysis, parameters: Iterable[ParameterSymbol]) -> Json:
+    writer = _Writer(analysis)
+    properties: dict[str, Json] = {}
+    required: list[str] = []
+    for parameter in parameters:
+        if parameter.type == TOOL_CONTEXT:
+            continue
+        schema = writer.schema(option_item(parameter.type) or parameter.type)
+        properties[parameter.name] = writer.annotated(schema, parameter.default, parameter.description)
+        if parameter.default is None and option_item(parameter.type) is None:
+            required.append(parameter.name)
+    return writer.complete({"type": "object", "properties": properties, "required": required})
+
+
+def type_schema(analysis: Analysis, type_: Type, *, partial: bool = False) -> Json:
+    """The schema of a type by itself; under `partial` none of its own fields is required."""
+    writer = _Writer(analysis)
+    schema = writer.schema(type_, top=True)
+    if partial and "required" in schema:
+        schema["required"] = []
+    return writer.complete(schema)
+
+
+class _Writer:
+    """Writes one schema. `_open` are the types around the place; those met inside themselves get a
+    definition."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._open: dict[Type, str] = {}
+        self._recursive: dict[Type, str] = {}
+        self._definitions: dict[str, Json] = {}
+
+    def complete(self, schema: Json) -> Json:
+        return {**schema, "$defs": self._definitions} if self._definitions else schema
+
+    def annotated(self, schema: Json, default: ast.Expr | None, description: str) -> Json:
+        result = dict(schema)
+        if default is not None:
+            with contextlib.suppress(NotConstant):
+                result["default"] = json_constant(self._analysis, default)
+        if description:
+            result["description"] = description
+        return result
+
+    def schema(self, type_: Type, *, top: bool = False) -> Json:
+        match type_:
+            case Named(symbol=StructSymbol() | EnumSymbol()):
+                return self._declared(type_, top)
+            case Named(symbol=symbol, arguments=arguments):
+                return self._built_in(symbol.name, arguments)
+            case TupleOf(items=items):
+                parts = [self._nullable(item) for item in items]
+                return {"type": "array", "prefixItems": parts, "minItems": len(parts), "maxItems": len(parts)}
+            case Literals(values=values):
+                return literals_schema([value for _, value in values])
+            case Generic() | FunctionOf() | Unsolved() | ErrorType():
+                return {}
+            case _:
+                assert_never(type_)
+
+    def _built_in(self, name: str, arguments: tuple[Type, ...]) -> Json:
+        match name:
+            case "Array" | "Queue" | "Stack":
+                return {"type": "array", "items": self._nullable(arguments[0])}
+            case "Set":
+                return {"type": "array", "items": self._nullable(arguments[0]), "uniqueItems": True}
+            case "Map" if arguments[1] == ANY:
+                return {"type": "object"}
+            case "Map":
+                return {"type": "object", "additionalProperties": self._nullable(arguments[1])}
+            case "Option":
+                return self._nullable(arguments[0], optional=True)
+            case "Result":
+                branches = (("ok", arguments[0]), ("err", arguments[1]))
+                return {"anyOf": [_object({key: self._nullable(part)}, [key]) for key, part in branches]}
+            case _:
+                return {"type": _PLAIN[name]} if name in _PLAIN else {}
+
+    def _nullable(self, type_: Type, *, optional: bool = False) -> Json:
+        """The schema of a part that cannot be left out: an Option there is a value or null."""
+        inner = option_item(type_)
+        schema = self.schema(inner if inner is not None else type_)
+        if (inner is None and not optional) or not schema:
+            return schema
+        return {"anyOf": [schema, {"type": "null"}]}
+
+    # --- Structs and enums ---
+
+    def _declared(self, type_: Named, top: bool) -> Json:
+        symbol = type_.symbol
+        if isinstance(symbol, EnumSymbol) and not any(variant.fields for variant in symbol.variants):
+            return literals_schema([variant.name for variant in symbol.variants])
+        if type_ in self._open:
+            name = self._recursive.setdefault(type_, self._open[type_])
+            return {"$ref": f"#/$defs/{name}"}
+        self._open[type_] = _definition_name(type_)
+        assert isinstance(symbol, StructSymbol | EnumSymbol)
+        schema = self._object(symbol, type_.arguments)
+        name = self._open.pop(type_)
+        if type_ not in self._recursive:
+            return schema
+        self._definitions[name] = schema
+        return dict(schema) if top else {"$ref": f"#/$defs/{name}"}
+
+    def _object(self, symbol: StructSymbol | EnumSymbol, arguments: tuple[Type, ...]) -> Json:
+        solution = dict(zip(symbol.generics, arguments, strict=False))
+        match symbol:
+            case StructSymbol(fields=fields):
+                return self._fields(fields, solution, partial=_is_partial(symbol))
+            case EnumSymbol(variants=variants):
+                return {"anyOf": [self._variant(variant, solution) for variant in variants]}
+            case _:
+                assert_never(symbol)
+
+    def _fields(
+        self, fields: list[FieldSymbol], solution: dict[GenericSymbol, Type], *, partial: bool = False
+    ) -> Json:
+        properties: dict[str, Json] = {}
+        required: list[str] = []
+        for field in fields:
+            type_ = substitute(field.type, solution)
+            inner = option_item(type_)
+            schema = self.schema(inner if inner is not None else type_)
+            properties[field.name] = self.annotated(schema, field.default, _description(field))
+            if not partial and inner is None and field.default is None:
+                required.append(field.name)
+        return _object(properties, required)
+
+    def _variant(self, variant: VariantSymbol, solution: dict[GenericSymbol, Type]) -> Json:
+        """In payload form: `{"variant": "B", "data": …}`."""
+        name = literals_schema([variant.name])
+        if not variant.fields:
+            return _object({"variant": name}, ["variant"])
+        types = [substitute(field.type, solution) for field in variant.fields]
+        if variant.named:
+            data = self._fields(variant.fields, solution)
+        elif len(types) == 1:
+            data = self._nullable(types[0])
+        else:
+            data = self.schema(TupleOf(tuple(types)))
+        return _object({"variant": name, "data": data}, ["variant", "data"])
+
+
+def _object(properties: dict[str, Json], required: list[str]) -> Json:
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def literals_schema(values: list[LiteralValue] | list[str]) -> Json:
+    """`enum`, with a `type` if all values have the same."""
+    names = {_literal_type(value) for value in values}
+    return {"type": names.pop(), "enum": list(values)} if len(names) == 1 else {"enum": list(values)}
+
+
+def _literal_type(value: LiteralValue) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case str():
+            return "string"
+
+
+def _definition_name(type_: Named) -> str:
+    """`Page<Item>` is `Page_Item`: a pointer must not need escapes."""
+    text = show(type_).replace(" ", "")
+    return "".join(c if c.isalnum() else "_" for c in text).strip("_")
+
+
+def _is_partial(symbol: StructSymbol) -> bool:
+    node = symbol.node
+    return isinstance(node, ast.SchemaDecl) and any(d.name.text == "partial" for d in node.decorators)
+
+
+def _description(field: FieldSymbol) -> str:
+    for decorator in field.decorators:
+        if decorator.name.text == "describe" and decorator.arguments:
+            value = decorator.arguments[0].value
+            if isinstance(value, ast.StringLit):
+                return value.value
+    return ""

@@ -1,0 +1,85 @@
+"""Puts a program's sections together."""
+
+from __future__ import annotations
+
+from concerto import __version__
+from concerto.emit.bodies import emit_waiting
+from concerto.emit.declarations import (
+    emit_agent,
+    emit_host,
+    emit_mcp,
+    emit_pipeline,
+    emit_provider,
+    emit_schemas,
+    emit_state,
+    emit_test,
+    emit_tool,
+    root_name,
+)
+from concerto.emit.methods import attach_methods
+from concerto.emit.program import Program
+from concerto.ir import module as ir
+from concerto.semantics.analysis import Analysis
+from concerto.semantics.library import library
+from concerto.semantics.symbols import ConnectionSymbol, StructSymbol
+
+
+def emit_program(analysis: Analysis) -> ir.Module:
+    """The linked program of an analysis without errors."""
+    program = Program(analysis)
+    source = analysis.root.source
+    program.file(source)
+    for function in analysis.functions:
+        program.function(function)
+    for struct in _library_structs():
+        program.types.general(struct)
+    attach_methods(program)
+    emit_waiting(program)
+    module = ir.Module(root_name(program), source.path if source is not None else "")
+    _declarations(program, module)
+    emit_waiting(program)
+    _library_tools(program, module)
+    module.schemas = emit_schemas(program)
+    emit_waiting(program)
+    module.constants = program.constants
+    module.types = program.types.types
+    module.functions = program.functions
+    module.files = program.files
+    if analysis.entry is not None:
+        module.entry = program.function(analysis.entry)
+    module.metadata = {"compiler": __version__}
+    return module
+
+
+def _library_structs() -> list[StructSymbol]:
+    """Structs that the runtime makes by name: Response, Message, ToolCall, …"""
+    members = library().prelude.members.values()
+    return [symbol for symbol in members if isinstance(symbol, StructSymbol) and not symbol.is_error]
+
+
+def _declarations(program: Program, module: ir.Module) -> None:
+    analysis = program.analysis
+    module.agents = [emit_agent(program, agent) for agent in analysis.agents]
+    module.hosts = [emit_host(program, host) for host in analysis.hosts]
+    module.tools = [emit_tool(program, tool) for tool in analysis.tools]
+    module.mcp_servers = [emit_mcp(program, server) for server in analysis.mcps]
+    module.connections = [_connection(connection) for connection in analysis.connections]
+    module.hashmaps = emit_state(program, "hashmap")
+    module.ledgers = emit_state(program, "ledger")
+    module.memories = emit_state(program, "memory")
+    module.pipelines = [emit_pipeline(program, pipeline) for pipeline in analysis.pipelines]
+    providers = [emit_provider(program, struct) for struct in analysis.structs]
+    module.providers = [provider for provider in providers if provider is not None]
+    module.tests = [emit_test(program, function) for function in analysis.tests]
+
+
+def _connection(connection: ConnectionSymbol) -> ir.Connection:
+    return ir.Connection(connection.qualified, dict(connection.settings))
+
+
+def _library_tools(program: Program, module: ir.Module) -> None:
+    """Those that the code refers to; they are known when all code is written."""
+    known = {tool.name for tool in module.tools}
+    module.tools += [
+        emit_tool(program, tool) for tool in program.library_tools if tool.qualified not in known
+    ]

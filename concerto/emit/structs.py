@@ -1,0 +1,80 @@
+"""Struct literals and struct-like variants."""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import Final
+
+from concerto.emit.function import FunctionBuilder, value_of
+from concerto.emit.names import reference
+from concerto.semantics.symbols import FieldSymbol, LocalSymbol, StructSymbol, VariantSymbol
+from concerto.syntax import ast
+
+
+@value_of(ast.StructLit)
+def struct(b: FunctionBuilder, node: ast.StructLit) -> None:
+    """Fields are evaluated as written and then stand in declared order."""
+    symbol = b.uses[node.path]
+    assert isinstance(symbol, StructSymbol | VariantSymbol)
+    base = None
+    if node.base is not None:
+        b.value(node.base)
+        base = b.keep()
+    written = {init.name.text: init for init in node.fields}
+    places = {} if _in_order(symbol.fields, node.fields) else _evaluate(b, node.fields)
+    for field in symbol.fields:
+        init = written.get(field.name)
+        if init is None:
+            _left_out(b, field, base)
+        elif field.name in places:
+            b.load(places[field.name])
+        else:
+            b.value(init)
+    _build(b, symbol, len(symbol.fields))
+
+
+def _build(b: FunctionBuilder, symbol: StructSymbol | VariantSymbol, count: int) -> None:
+    if isinstance(symbol, VariantSymbol):
+        b.emit(("BUILD_VARIANT", b.program.types.general(symbol.enum), symbol.index, count))
+    else:
+        b.emit(("BUILD_STRUCT", b.program.types.general(symbol), count))
+
+
+def _in_order(fields: list[FieldSymbol], written: list[ast.FieldInit]) -> bool:
+    """May the fields be evaluated in declared order without anyone seeing a difference?"""
+    order = {field.name: field.index for field in fields}
+    indices = [order[init.name.text] for init in written]
+    return indices == sorted(indices) or all(isinstance(init.value, _SIMPLE) for init in written)
+
+
+_SIMPLE: Final = (NoneType, ast.Path, ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit)
+"""Values that nothing can change while the others are evaluated."""
+
+
+def _evaluate(b: FunctionBuilder, written: list[ast.FieldInit]) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for init in written:
+        b.value(init)
+        places[init.name.text] = b.keep()
+    return places
+
+
+@value_of(ast.FieldInit)
+def field_value(b: FunctionBuilder, init: ast.FieldInit) -> None:
+    """The value of a written field; a short one is a name."""
+    if init.value is not None:
+        b.value(init.value)
+        return
+    symbol = b.uses[init]
+    if isinstance(symbol, LocalSymbol):
+        b.load(b.slots[symbol])
+    else:
+        reference(b, symbol)
+
+
+def _left_out(b: FunctionBuilder, field: FieldSymbol, base: int | None) -> None:
+    if base is not None:
+        b.load(base)
+        b.emit(("GET_FIELD", field.index))
+    else:
+        b.default(field.default, field.type)

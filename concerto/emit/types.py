@@ -1,0 +1,166 @@
+"""The type section: every type of the program that run-time code refers to, each once.
+
+Structs, schemas and enums stand there in general form, which building a value and methods go by, and once
+more for each instantiation that a check or a schema asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, assert_never
+
+from concerto.ir.module import FieldDef, TypeDef, VariantDef
+from concerto.semantics.builtins import ANY, PROMPT, STRING
+from concerto.semantics.infer import substitute
+from concerto.semantics.symbols import (
+    BuiltinSymbol,
+    EnumSymbol,
+    FieldSymbol,
+    GenericSymbol,
+    StructSymbol,
+    TypeSymbol,
+)
+from concerto.semantics.types import (
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Literals,
+    Named,
+    TupleOf,
+    Type,
+    Unsolved,
+)
+
+_KINDS: Final = {
+    "Array": "array", "Map": "map", "Option": "option", "Result": "result", "Set": "set", "Queue": "queue",
+    "Stack": "stack", "Task": "task", "Range": "range", "HashMap": "hashmap",
+}  # fmt: skip
+
+_DEEPEST_INSTANTIATION: Final = 12
+"""`struct S<T> { next: Option<S<Array<T>>> }` has no end: deeper down stands the general form."""
+
+
+class TypeTable:
+    """Indices of types; a type is added when it is first asked for."""
+
+    def __init__(self) -> None:
+        self.types: list[TypeDef] = []
+        self._indices: dict[Type, int] = {}
+        self._general: dict[TypeSymbol, int] = {}
+        self._depth = 0
+
+    def index(self, type_: Type) -> int:
+        """The entry of a type as it stands, type arguments included."""
+        known = self._indices.get(type_)
+        if known is not None:
+            return known
+        index = self._indices[type_] = self._add(type_)
+        return index
+
+    def general(self, symbol: TypeSymbol) -> int:
+        """The entry of a named type for all of its type arguments; a built-in one has Any in their place."""
+        known = self._general.get(symbol)
+        if known is not None:
+            return known
+        match symbol:
+            case BuiltinSymbol(arity=arity):
+                index = self._general[symbol] = self.index(Named(symbol, (ANY,) * arity))
+            case StructSymbol() | EnumSymbol():
+                index = self._general[symbol] = self._new(TypeDef(_kind(symbol), symbol.qualified))
+                self._fill(index, symbol, ())
+            case _:
+                assert_never(symbol)
+        return index
+
+    def _add(self, type_: Type) -> int:
+        match type_:
+            case Named(symbol=symbol, arguments=()):
+                return self._plain(type_, symbol)
+            case Named(symbol=BuiltinSymbol() as symbol, arguments=arguments):
+                return self._reserved(type_, TypeDef(_kind(symbol), symbol.name), arguments)
+            case Named(symbol=symbol, arguments=arguments):
+                return self._instantiation(type_, symbol, arguments)
+            case TupleOf(items=items):
+                return self._reserved(type_, TypeDef("tuple"), items)
+            case FunctionOf(parameters=parameters, result=result):
+                return self._reserved(type_, TypeDef("fn"), (*parameters, result))
+            case Literals(values=values):
+                return self._new(TypeDef("literals", literals=[value for _, value in values]))
+            case Generic(symbol=generic):
+                return self._new(TypeDef("param", generic.name))
+            case Unsolved() | ErrorType():
+                return self.index(ANY)
+            case _:
+                assert_never(type_)
+
+    def _plain(self, type_: Named, symbol: TypeSymbol) -> int:
+        if type_ == PROMPT:
+            return self.index(STRING)
+        if not isinstance(symbol, BuiltinSymbol) or symbol.arity:
+            return self.general(symbol)
+        index = self._new(TypeDef(_kind(symbol), symbol.name))
+        self._indices[type_] = index
+        return index
+
+    def _instantiation(self, type_: Named, symbol: TypeSymbol, arguments: tuple[Type, ...]) -> int:
+        if all(isinstance(a, Generic) for a in arguments) or self._depth >= _DEEPEST_INSTANTIATION:
+            return self.general(symbol)
+        self._depth += 1
+        index = self._reserved(type_, TypeDef(_kind(symbol), symbol.qualified), arguments)
+        self._fill(index, symbol, arguments)
+        self._depth -= 1
+        return index
+
+    def _reserved(self, type_: Type, entry: TypeDef, parts: tuple[Type, ...]) -> int:
+        """Add an entry before its parts, which may lead back to it."""
+        index = self._indices[type_] = self._new(entry)
+        entry.items = [self.index(part) for part in parts]
+        return index
+
+    def _fill(self, index: int, symbol: TypeSymbol, arguments: tuple[Type, ...]) -> None:
+        entry = self.types[index]
+        match symbol:
+            case StructSymbol(generics=generics, fields=fields):
+                entry.fields = self._fields(fields, _solution(generics, arguments))
+            case EnumSymbol(generics=generics, variants=variants):
+                solution = _solution(generics, arguments)
+                entry.variants = [
+                    VariantDef(variant.name, self._fields(variant.fields, solution), variant.named)
+                    for variant in variants
+                ]
+            case BuiltinSymbol():
+                raise AssertionError("a built-in type has no fields")
+
+    def _fields(self, fields: Iterable[FieldSymbol], solution: dict[GenericSymbol, Type]) -> list[FieldDef]:
+        return [
+            FieldDef(
+                field.name,
+                self.index(substitute(field.type, solution)),
+                required=not field.optional and field.default is None,
+            )
+            for field in fields
+        ]
+
+    def _new(self, entry: TypeDef) -> int:
+        self.types.append(entry)
+        return len(self.types) - 1
+
+
+def _kind(symbol: TypeSymbol) -> str:
+    match symbol:
+        case BuiltinSymbol(name=name):
+            return _KINDS.get(name, "builtin")
+        case StructSymbol(is_error=True):
+            return "error"
+        case StructSymbol(is_schema=True):
+            return "schema"
+        case StructSymbol():
+            return "struct"
+        case EnumSymbol():
+            return "enum"
+        case _:
+            assert_never(symbol)
+
+
+def _solution(generics: list[GenericSymbol], arguments: tuple[Type, ...]) -> dict[GenericSymbol, Type]:
+    return dict(zip(generics, arguments, strict=False))
