@@ -1,0 +1,219 @@
+"""JSON Schemas of parameters and types, from symbols made by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from concerto.emit.schemas import parameters_schema, tool_schema, type_schema
+from concerto.ir.module import Json
+from concerto.semantics.analysis import Analysis
+from concerto.semantics.builtins import (
+    ANY,
+    BOOL,
+    FLOAT,
+    INT,
+    NIL,
+    STRING,
+    TOOL_CONTEXT,
+    array_of,
+    map_of,
+    option_of,
+)
+from concerto.semantics.symbols import (
+    EnumSymbol,
+    FieldSymbol,
+    FunctionSymbol,
+    GenericSymbol,
+    ModuleSymbol,
+    ParameterSymbol,
+    StructSymbol,
+    VariantSymbol,
+)
+from concerto.semantics.types import Generic, Literals, Named, TupleOf, Type
+from concerto.syntax import ast
+
+ANALYSIS = Analysis(ModuleSymbol(name="main"))
+
+
+def parameter(
+    name: str, type_: Type, description: str = "", default: ast.Expr | None = None
+) -> ParameterSymbol:
+    return ParameterSymbol(name=name, type=type_, description=description, default=default)
+
+
+def struct(name: str, **fields: Type) -> StructSymbol:
+    symbol = StructSymbol(name=name)
+    symbol.fields = [FieldSymbol(name=n, type=t, index=i) for i, (n, t) in enumerate(fields.items())]
+    return symbol
+
+
+def enum(name: str, **variants: list[Type]) -> EnumSymbol:
+    symbol = EnumSymbol(name=name)
+    for index, (variant, types) in enumerate(variants.items()):
+        fields = [FieldSymbol(name=str(i), type=t, index=i) for i, t in enumerate(types)]
+        symbol.variants.append(VariantSymbol(name=variant, enum=symbol, index=index, fields=fields))
+    return symbol
+
+
+def same_text(found: Json, expected: Json) -> None:
+    """Equal with the keys in the same order."""
+    assert json.dumps(found) == json.dumps(expected)
+
+
+def test_calculator_of_the_language_description() -> None:
+    add = FunctionSymbol(
+        name="add",
+        description="Add two numbers together",
+        parameters=[parameter("a", INT, "The first number"), parameter("b", INT, "The second number")],
+        result=INT,
+    )
+    same_text(
+        tool_schema(ANALYSIS, "Calculator", add),
+        {
+            "method_name": "Calculator::add",
+            "description": "Add two numbers together",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "a": {"type": "integer", "description": "The first number"},
+                    "b": {"type": "integer", "description": "The second number"},
+                },
+                "required": ["a", "b"],
+            },
+        },
+    )
+
+
+def test_default_stands_between_type_and_description() -> None:
+    found = parameters_schema(
+        ANALYSIS,
+        [
+            parameter("query", STRING, "The search query string"),
+            parameter("max_results", INT, "Maximum number of results to return", ast.IntLit(0, 1, 5)),
+        ],
+    )
+    same_text(
+        found,
+        {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "The search query string"},
+                "max_results": {
+                    "type": "integer",
+                    "default": 5,
+                    "description": "Maximum number of results to return",
+                },
+            },
+            "required": ["query"],
+        },
+    )
+
+
+COLOR = enum("Color", Red=[], Green=[])
+POINT = struct("Point", x=FLOAT, label=option_of(STRING))
+
+
+@pytest.mark.parametrize(
+    ("type_", "schema"),
+    [
+        (INT, {"type": "integer"}),
+        (FLOAT, {"type": "number"}),
+        (STRING, {"type": "string"}),
+        (BOOL, {"type": "boolean"}),
+        (ANY, {}),
+        (NIL, {"type": "null"}),
+        (array_of(INT), {"type": "array", "items": {"type": "integer"}}),
+        (
+            array_of(option_of(INT)),
+            {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
+        ),
+        (map_of(STRING, ANY), {"type": "object"}),
+        (map_of(STRING, INT), {"type": "object", "additionalProperties": {"type": "integer"}}),
+        (Named(COLOR), {"type": "string", "enum": ["Red", "Green"]}),
+        (Literals((("String", "a"), ("String", "b"))), {"type": "string", "enum": ["a", "b"]}),
+        (Literals((("Int", 1), ("Bool", True))), {"enum": [1, True]}),
+        (
+            Named(POINT),
+            {
+                "type": "object",
+                "properties": {"x": {"type": "number"}, "label": {"type": "string"}},
+                "required": ["x"],
+            },
+        ),
+        (
+            TupleOf((INT, STRING)),
+            {
+                "type": "array",
+                "prefixItems": [{"type": "integer"}, {"type": "string"}],
+                "minItems": 2,
+                "maxItems": 2,
+            },
+        ),
+    ],
+)
+def test_type(type_: Type, schema: Json) -> None:
+    same_text(type_schema(ANALYSIS, type_), schema)
+
+
+def test_an_option_is_not_required_and_a_context_is_absent() -> None:
+    found = parameters_schema(ANALYSIS, [parameter("limit", option_of(INT)), parameter("ctx", TOOL_CONTEXT)])
+    same_text(found, {"type": "object", "properties": {"limit": {"type": "integer"}}, "required": []})
+
+
+def test_no_parameters() -> None:
+    same_text(parameters_schema(ANALYSIS, []), {"type": "object", "properties": {}, "required": []})
+
+
+def test_a_struct_inside_itself_goes_through_a_definition() -> None:
+    tree = StructSymbol(name="Tree")
+    tree.fields = [
+        FieldSymbol(name="value", type=INT, index=0),
+        FieldSymbol(name="children", type=array_of(Named(tree)), index=1),
+    ]
+    found = parameters_schema(ANALYSIS, [parameter("tree", Named(tree), "A tree")])
+    same_text(
+        found,
+        {
+            "type": "object",
+            "properties": {"tree": {"$ref": "#/$defs/Tree", "description": "A tree"}},
+            "required": ["tree"],
+            "$defs": {
+                "Tree": {
+                    "type": "object",
+                    "properties": {
+                        "value": {"type": "integer"},
+                        "children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+                    },
+                    "required": ["value", "children"],
+                }
+            },
+        },
+    )
+
+
+def test_a_generic_schema_shows_its_arguments() -> None:
+    item = GenericSymbol(name="T")
+    page = StructSymbol(name="Page", generics=[item])
+    page.fields = [FieldSymbol(name="items", type=array_of(Generic(item)), index=0)]
+    same_text(
+        type_schema(ANALYSIS, Named(page, (BOOL,))),
+        {
+            "type": "object",
+            "properties": {"items": {"type": "array", "items": {"type": "boolean"}}},
+            "required": ["items"],
+        },
+    )
+
+
+def test_an_enum_with_data_is_told_in_payload_form() -> None:
+    shape = enum("Shape", Unit=[], Circle=[FLOAT], Box=[INT, INT])
+    found = type_schema(ANALYSIS, Named(shape))
+    assert [branch["required"] for branch in found["anyOf"]] == [
+        ["variant"],
+        ["variant", "data"],
+        ["variant", "data"],
+    ]
+    assert found["anyOf"][1]["properties"]["data"] == {"type": "number"}
+    assert found["anyOf"][2]["properties"]["data"]["type"] == "array"
