@@ -1,0 +1,114 @@
+"""Checks every body of a program and fills the tables of its `Analysis`.
+
+Bodies are independent of each other: signatures say everything that one needs to know of another. Bodies declared
+inside of blocks join the list while it is walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from concerto.semantics import (  # noqa: F401 – each registers the checkers of its expressions
+    blocks,
+    calls,
+    closures,
+    concurrency,
+    control,
+    failures,
+    indexing,
+    literals,
+    methods,
+    operators,
+    paths,
+    pipes,
+)
+from concerto.semantics.builtins import NEVER
+from concerto.semantics.context import Body, Frame
+from concerto.semantics.defaults import check_default
+from concerto.semantics.symbols import FieldSymbol, FunctionSymbol, PipelineSymbol, StageSymbol
+from concerto.semantics.types import ERROR
+from concerto.semantics.world import TypeScope, World
+from concerto.syntax import ast
+
+
+def check_bodies(world: World) -> None:
+    """Check all functions, stages and default values."""
+    analysis = world.analysis
+    for struct in analysis.structs:
+        _check_fields(world, struct.fields, world.struct_scope(struct))
+    for enum in analysis.enums:
+        for variant in enum.variants:
+            _check_fields(world, variant.fields, world.struct_scope(enum))
+    for tool in analysis.tools:
+        _check_fields(world, tool.state.fields, world.module_scope(world.module_of(tool)))
+        for method in tool.methods.values():
+            _check_defaults(world, method)
+    for server in analysis.mcps:
+        for function in server.methods.values():
+            _check_defaults(world, function)
+    for trait in analysis.traits:
+        for method in trait.methods.values():
+            _check_defaults(world, method)
+    for function in analysis.functions:
+        check_function(world, function)
+    for pipeline in analysis.pipelines:
+        _check_pipeline(world, pipeline)
+
+
+def check_function(world: World, function: FunctionSymbol) -> None:
+    _check_defaults(world, function)
+    declaration = function.decl
+    if declaration is None or declaration.body is None or function.source is None:
+        return
+    frame = Frame(declaration, "function", function.result, declaration.body, function=function)
+    body = Body(world, function.source, world.function_scope(function), frame)
+    parameters = iter(function.parameters)
+    for node in declaration.parameters:
+        if node.name.text == "self":
+            own = function.self_type or ERROR
+            local = body.declare("self", own, node, "self", function.receiver == "mut self")
+        else:
+            symbol = next(parameters, None)
+            type_ = symbol.type if symbol is not None else ERROR
+            local = body.declare(node.name.text, type_, node, "parameter", node.mutable)
+        world.analysis.parameters[node] = local
+    _check_result(body, declaration.body)
+
+
+def _check_result(body: Body, block: ast.Block) -> None:
+    result = body.frame.result
+    found = body.infer(block, result)
+    if found is not result and found is not NEVER:
+        body.coerce(block.result or block, found, result)
+    body.finish()
+
+
+def _check_defaults(world: World, function: FunctionSymbol) -> None:
+    for parameter in function.parameters:
+        if parameter.default is not None:
+            check_default(world, parameter)
+
+
+def _check_fields(world: World, fields: Iterable[FieldSymbol], scope: TypeScope) -> None:
+    for field in fields:
+        if field.default is not None:
+            check_default(world, field, scope)
+
+
+def _check_pipeline(world: World, pipeline: PipelineSymbol) -> None:
+    scope = world.module_scope(world.module_of(pipeline))
+    for stage in pipeline.stages:
+        _check_stage(world, stage, scope)
+
+
+def _check_stage(world: World, stage: StageSymbol, scope: TypeScope) -> None:
+    node = stage.node
+    if not isinstance(node, ast.StageDecl) or stage.source is None:
+        return
+    for parameter in stage.parameters:
+        check_default(world, parameter)
+    body = Body(world, stage.source, scope, Frame(node, "stage", stage.result, node.body))
+    for parameter_node, symbol in zip(node.parameters, stage.parameters, strict=False):
+        local = body.declare(parameter_node.name.text, symbol.type, parameter_node, "parameter")
+        world.analysis.parameters[parameter_node] = local
+    _check_result(body, node.body)

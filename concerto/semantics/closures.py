@@ -1,0 +1,87 @@
+"""Closures: parameters from what is written or expected, captures, result."""
+
+from __future__ import annotations
+
+from concerto.diagnostics import MismatchedTypes
+from concerto.semantics.builtins import ANY, NEVER, NIL, option_item
+from concerto.semantics.context import DISCARD, Body, checks, wanted
+from concerto.semantics.infer import fresh, resolve, show, unify
+from concerto.semantics.paths import count
+from concerto.semantics.patterns import bind_pattern
+from concerto.semantics.types import FunctionOf, Type, Unsolved
+from concerto.syntax import ast
+
+
+@checks(ast.Closure)
+def closure(body: Body, node: ast.Closure, hint: Type | None) -> Type:
+    expected = _expected(body, node, hint)
+    parameters = tuple(_parameter_type(body, node, i, expected) for i in range(len(node.parameters)))
+    result = _result_type(body, node, expected)
+    body.enter_frame(node, "closure", result, node.body)
+    mark = body.enter_scope()
+    for parameter, type_ in zip(node.parameters, parameters, strict=True):
+        _declare(body, parameter, type_)
+    found = _check_body(body, node, result)
+    body.leave_scope(mark)
+    body.leave_frame()
+    if isinstance(resolve(result), Unsolved):
+        unify(result, found)
+    return FunctionOf(parameters, result)
+
+
+def _check_body(body: Body, node: ast.Closure, result: Type) -> Type:
+    """Nobody looks at the value of a closure that is to give nothing."""
+    if result is NIL and node.result is None:
+        body.infer(node.body, DISCARD)
+        return NIL
+    if isinstance(resolve(result), Unsolved):
+        found = body.infer(node.body)
+        if found is not NEVER:
+            body.coerce(node.body, found, result)
+        return found
+    return body.check(node.body, result)
+
+
+def _expected(body: Body, node: ast.Closure, hint: Type | None) -> FunctionOf | None:
+    """The function type that is asked for, if it has as many parameters as the closure."""
+    expected = wanted(hint)
+    if expected is not None:
+        expected = resolve(option_item(expected) or expected)
+    if not isinstance(expected, FunctionOf):
+        return None
+    if len(expected.parameters) == len(node.parameters):
+        return expected
+    end = node.parameters[-1].end if node.parameters else node.start + 2
+    body.report(
+        MismatchedTypes(
+            body.source.span(node.start, end),
+            f"expected a closure with {count(len(expected.parameters), 'parameter')}, "
+            f"found one with {len(node.parameters)}",
+            help=f"its type is to be `{show(expected)}`",
+        )
+    )
+    return None
+
+
+def _parameter_type(body: Body, node: ast.Closure, index: int, expected: FunctionOf | None) -> Type:
+    """As written, else as expected; a written type may be wider than the expected one."""
+    written = node.parameters[index].type
+    if written is not None:
+        return body.world.resolve_type(written, body.scope)
+    return fresh() if expected is None else expected.parameters[index]
+
+
+def _result_type(body: Body, node: ast.Closure, expected: FunctionOf | None) -> Type:
+    if node.result is not None:
+        return body.world.resolve_type(node.result, body.scope)
+    if expected is None:
+        return fresh()
+    result = resolve(expected.result)
+    return fresh() if result is ANY else result
+
+
+def _declare(body: Body, node: ast.Parameter, type_: Type) -> None:
+    local = body.declare(node.name.text, type_, node, "parameter", node.mutable)
+    body.analysis.parameters[node] = local
+    if node.pattern is not None:
+        bind_pattern(body, node.pattern, type_, "pattern")

@@ -1,0 +1,109 @@
+"""`await`, `race`, `parallel for`, `spawn` and `listen`. Each branch is a body of its own that captures what it uses."""
+
+from __future__ import annotations
+
+from concerto.diagnostics import MismatchedTypes
+from concerto.semantics.builtins import (
+    AGENT_REF,
+    INT,
+    array_of,
+    task_item,
+    task_of,
+)
+from concerto.semantics.calls import check_call
+from concerto.semantics.coercion import join
+from concerto.semantics.context import Body, checks
+from concerto.semantics.control import element_type
+from concerto.semantics.infer import fresh, is_erroneous, resolve, show
+from concerto.semantics.patterns import bind_pattern
+from concerto.semantics.types import ERROR, TupleOf, Type
+from concerto.syntax import ast
+
+
+@checks(ast.Await)
+def wait(body: Body, node: ast.Await, hint: Type | None) -> Type:
+    operand = node.operand
+    if isinstance(operand, ast.Call):
+        found = check_call(body, operand, operand.callee, operand.arguments, hint, awaited=True)
+        body.types[operand] = found
+        return awaited_type(found)
+    return awaited_type(body.infer(operand, hint))
+
+
+def awaited_type(found: Type) -> Type:
+    """What waiting for a value gives: a task's result; anything else is ready."""
+    return task_item(resolve(found)) or found
+
+
+@checks(ast.AwaitAll)
+def wait_for_all(body: Body, node: ast.AwaitAll, hint: Type | None) -> Type:
+    return TupleOf(tuple([awaited_type(_branch(body, item)) for item in node.items]))
+
+
+@checks(ast.Race)
+def race(body: Body, node: ast.Race, hint: Type | None) -> Type:
+    common: Type = ERROR
+    for position, item in enumerate(node.items):
+        found = awaited_type(_branch(body, item))
+        joined = join(common, found) if position else found
+        if joined is None:
+            if not is_erroneous(found):
+                body.report(
+                    MismatchedTypes(
+                        body.span(item),
+                        f"expected `{show(common)}`, found `{show(found)}`",
+                        label="whichever of a `race` is first, its value has one type",
+                    )
+                )
+            return ERROR
+        common = joined
+    for item in node.items:
+        if body.types[item] is not common and task_item(resolve(body.types[item])) is None:
+            body.coerce(item, body.types[item], common)
+    return common
+
+
+@checks(ast.Spawn)
+def spawn(body: Body, node: ast.Spawn, hint: Type | None) -> Type:
+    return task_of(_branch(body, node.operand))
+
+
+def _branch(body: Body, item: ast.Expr) -> Type:
+    body.enter_frame(item, "branch", fresh())
+    mark = body.enter_scope()
+    found = body.infer(item)
+    body.leave_scope(mark)
+    body.leave_frame()
+    return found
+
+
+@checks(ast.ParallelFor)
+def parallel_for(body: Body, node: ast.ParallelFor, hint: Type | None) -> Type:
+    item = element_type(body, node.iterable, body.infer(node.iterable))
+    if node.limit is not None:
+        body.check(node.limit, INT)
+    body.enter_frame(node, "branch", fresh())
+    mark = body.enter_scope()
+    bind_pattern(body, node.pattern, item, "pattern")
+    found = body.infer(node.body)
+    body.leave_scope(mark)
+    body.leave_frame()
+    return array_of(found)
+
+
+@checks(ast.Listen)
+def listen(body: Body, node: ast.Listen, hint: Type | None) -> Type:
+    """The value is that of the call; a handler answers its message with whatever it gives."""
+    found = body.infer(node.call)
+    call = node.call
+    receiver = body.types.get(call.receiver, ERROR) if isinstance(call, ast.MethodCall) else None
+    asks_agent = receiver is not None and (receiver is AGENT_REF or is_erroneous(receiver))
+    if not asks_agent and not is_erroneous(found):
+        body.report(
+            MismatchedTypes(
+                body.span(call), "`listen` goes with a call of a host: `listen Host.execute(…) { … }`"
+            )
+        )
+    for arm in node.arms:
+        body.infer(arm.handler)
+    return found

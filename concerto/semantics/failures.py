@@ -1,0 +1,276 @@
+"""`?`, `throw` and `try … catch`: where errors go and what they become on the way (E0301, E0307)."""
+
+from __future__ import annotations
+
+from concerto.diagnostics import MismatchedTypes, Misplaced
+from concerto.semantics.branches import Branches
+from concerto.semantics.builtins import (
+    ANY,
+    NEVER,
+    NIL,
+    STRING,
+    option_item,
+    option_of,
+    result_of,
+    result_parts,
+)
+from concerto.semantics.context import Body, Frame, TryFrame, checks
+from concerto.semantics.conversions import check_error, error_conversion, fits_error
+from concerto.semantics.infer import fresh, is_erroneous, resolve, show, unify
+from concerto.semantics.patterns import bind_pattern
+from concerto.semantics.symbols import BuiltinSymbol
+from concerto.semantics.types import ErrorType, Named, Type, Unsolved
+from concerto.syntax import ast
+
+
+@checks(ast.Try)
+def question_mark(body: Body, node: ast.Try, hint: Type | None) -> Type:
+    return propagate(body, node, body.infer(node.operand))
+
+
+def propagate(body: Body, node: ast.Try, found: Type) -> Type:
+    """The value that `?` takes out; what it passes on must fit where it goes."""
+    found = resolve(found)
+    if isinstance(found, ErrorType) or found is NEVER:
+        return found
+    if isinstance(found, Unsolved):
+        unify(found, result_of(fresh(), fresh()))
+    inside = option_item(found)
+    if inside is not None:
+        _pass_none_on(body, node)
+        return inside
+    parts = result_parts(resolve(found))
+    if parts is not None:
+        _pass_error_on(body, node, parts[1])
+        return parts[0]
+    if found is ANY:
+        _pass_error_on(body, node, ANY)
+        return ANY
+    return body.report(
+        Misplaced(
+            body.source.span(node.end - 1, node.end),
+            f"`?` asks for a Result or an Option, found `{show(found)}`",
+            help="remove the `?`",
+        )
+    )
+
+
+def _pass_none_on(body: Body, node: ast.Try) -> None:
+    mark = body.source.span(node.end - 1, node.end)
+    context = 'turn it into an error: `.context("what is missing")?`'
+    if body.frame.tries:
+        message = "`?` on an Option has no error that the `catch` around could take"
+        body.report(Misplaced(mark, message, help=context))
+        return
+    if not _may_leave(body, node, "`?`"):
+        return
+    result = resolve(body.frame.result)
+    if isinstance(result, ErrorType) or option_item(result) is not None or result is ANY:
+        return
+    if isinstance(result, Unsolved):
+        unify(result, option_of(fresh()))
+        return
+    wants = f"this {_noun(body.frame)} returns {_shown(result)}"
+    if result_parts(result) is None:
+        body.report(
+            Misplaced(
+                mark,
+                "`?` on an Option needs a function that returns an Option",
+                label=wants,
+                help=_signature_help(body, "Option"),
+            )
+        )
+    else:
+        body.report(Misplaced(mark, "`?` on an Option cannot return from here", label=wants, help=context))
+
+
+def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
+    tries = body.frame.tries
+    if tries:
+        tries[-1].thrown.append((node, error))
+        return
+    mark = body.source.span(node.end - 1, node.end)
+    if not _may_leave(body, node, "`?`"):
+        return
+    result = resolve(body.frame.result)
+    if isinstance(result, Unsolved):
+        result = result_of(fresh(), fresh())
+        unify(body.frame.result, result)
+    parts = result_parts(result)
+    if parts is None:
+        if result is not ANY and not isinstance(result, ErrorType):
+            body.report(
+                Misplaced(
+                    mark,
+                    "`?` needs a function that returns a Result",
+                    label=f"this {_noun(body.frame)} returns {_shown(result)}",
+                    help=_signature_help(body, f"Result<{_value_name(result)}, {show(error)}>"),
+                )
+            )
+        return
+    target = parts[1]
+    if isinstance(resolve(target), Unsolved) or fits_error(error, target):
+        unify(target, error)
+        return
+    conversion = error_conversion(body, error, target)
+    if conversion is not None:
+        body.analysis.propagations[node] = conversion
+    elif resolve(error) is not ANY and not (is_erroneous(error) or is_erroneous(target)):
+        body.report(
+            MismatchedTypes(
+                mark,
+                f"`?` passes on `{show(error)}`, but this {_noun(body.frame)} returns `{show(target)}`",
+                help=f"write `impl From<{show(error)}> for {show(target)}`, or convert with `.map_err(|e| …)?`",
+            )
+        )
+
+
+def _may_leave(body: Body, node: ast.Expr, what: str) -> bool:
+    kind = body.frame.kind
+    if kind == "branch":
+        body.report(
+            Misplaced(
+                body.span(node),
+                f"{what} cannot leave a concurrent branch",
+                help="let the branch give a Result, and use `?` on it afterwards",
+            )
+        )
+        return False
+    if kind == "constant":
+        body.report(Misplaced(body.span(node), f"{what} cannot leave a default value"))
+        return False
+    return True
+
+
+def _noun(frame: Frame) -> str:
+    return "closure" if frame.kind == "closure" else "stage" if frame.kind == "stage" else "function"
+
+
+def _shown(result: Type) -> str:
+    return "nothing" if result is NIL else f"`{show(result)}`"
+
+
+def _value_name(result: Type) -> str:
+    return "Nil" if result is NIL else show(result)
+
+
+def _signature_help(body: Body, result: str) -> str:
+    owner = body.frame.node
+    if isinstance(owner, ast.FnDecl):
+        return f"declare it `fn {owner.name.text}({'…' if owner.parameters else ''}) -> {result}`, or use `match`"
+    return "use `match`, or `unwrap_or(…)`"
+
+
+# --- throw ----------------------------------------------------------------------------------------
+
+
+@checks(ast.Throw)
+def throw(body: Body, node: ast.Throw, hint: Type | None) -> Type:
+    tries = body.frame.tries
+    if tries:
+        tries[-1].thrown.append((node, body.infer(node.value)))
+        return NEVER
+    result = resolve(body.frame.result)
+    if body.frame.kind in ("branch", "constant"):
+        body.infer(node.value)
+        _may_leave(body, node, "`throw`")
+        return NEVER
+    if isinstance(result, Unsolved):
+        result = result_of(fresh(), fresh())
+        unify(body.frame.result, result)
+    parts = result_parts(result)
+    if parts is not None:
+        error = parts[1]
+        if isinstance(resolve(error), Unsolved):
+            unify(error, body.infer(node.value))
+        else:
+            check_error(body, node.value, error)
+        return NEVER
+    found = body.infer(node.value)
+    if result is not ANY and not isinstance(result, ErrorType):
+        body.report(
+            Misplaced(
+                body.source.span(node.start, node.start + len("throw")),
+                "`throw` needs a `try` around it or a function that returns a Result",
+                label=f"this {_noun(body.frame)} returns {_shown(result)}",
+                help=_signature_help(body, f"Result<{_value_name(result)}, {show(found)}>"),
+            )
+        )
+    return NEVER
+
+
+# --- try ------------------------------------------------------------------------------------------
+
+
+@checks(ast.TryCatch)
+def try_catch(body: Body, node: ast.TryCatch, hint: Type | None) -> Type:
+    branches = Branches(body, hint, "`try` and its `catch`es")
+    frame = TryFrame()
+    body.frame.tries.append(frame)
+    branches.add(node.body)
+    body.frame.tries.pop()
+    caught: list[Type] = []
+    for catch in node.catches:
+        caught.append(_catch(body, catch, branches))
+    if not any(type_ is ANY for type_ in caught):
+        _pass_uncaught_on(body, frame, caught)
+    return branches.result()
+
+
+def _catch(body: Body, catch: ast.Catch, branches: Branches) -> Type:
+    """The type that a `catch` takes; Any for all."""
+    type_: Type = ANY
+    if catch.type is not None:
+        type_ = body.world.resolve_type(catch.type, body.scope)
+        if not _can_be_thrown(type_):
+            body.report(
+                MismatchedTypes(
+                    body.span(catch.type),
+                    f"`{show(type_)}` is never thrown",
+                    help="errors are structs, enums or Strings",
+                )
+            )
+    body.analysis.catches[catch] = None if catch.type is None else type_
+    mark = body.enter_scope()
+    if catch.pattern is not None:
+        bind_pattern(body, catch.pattern, type_, "pattern")
+    branches.add(catch.body)
+    body.leave_scope(mark)
+    return type_
+
+
+def _can_be_thrown(type_: Type) -> bool:
+    if type_ is STRING or type_ is ANY or isinstance(type_, ErrorType):
+        return True
+    return isinstance(type_, Named) and not isinstance(type_.symbol, BuiltinSymbol)
+
+
+def _pass_uncaught_on(body: Body, frame: TryFrame, caught: list[Type]) -> None:
+    """What no `catch` takes goes on to where the `try` stands."""
+    for node, error in frame.thrown:
+        found = resolve(error)
+        if (
+            found in caught
+            or found is ANY
+            or is_erroneous(found)
+            or any(is_erroneous(type_) for type_ in caught)
+        ):
+            continue
+        if body.frame.tries:
+            body.frame.tries[-1].thrown.append((node, found))
+            continue
+        result = resolve(body.frame.result)
+        parts = result_parts(result)
+        leaves = body.frame.kind not in ("branch", "constant")
+        if leaves and (isinstance(result, Unsolved | ErrorType) or result is ANY):
+            continue
+        if leaves and parts is not None and fits_error(found, parts[1]):
+            continue
+        place = body.source.span(node.end - 1, node.end) if isinstance(node, ast.Try) else body.span(node)
+        body.report(
+            Misplaced(
+                place,
+                f"`{show(found)}` is not caught here",
+                help=f"add `catch {show(found)}(e) {{ … }}`, or `catch {{ … }}` for everything else",
+            )
+        )

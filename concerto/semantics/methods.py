@@ -1,0 +1,389 @@
+"""Method calls and fields (E0204): on values, tools, servers, agents and pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concerto.diagnostics import (
+    MismatchedTypes,
+    PrivateName,
+    TraitNotSatisfied,
+    UnknownMember,
+    UnknownName,
+    WrongArguments,
+    suggest,
+)
+from concerto.semantics.analysis import DynamicCall, NamedMember, PipelineCall, SlotField, TupleItem
+from concerto.semantics.arguments import check_arguments, check_unknown_arguments
+from concerto.semantics.builders import check_builder_call
+from concerto.semantics.builtins import (
+    AGENT_BUILDER,
+    AGENT_REF,
+    ANY,
+    MCP_REF,
+    NEVER,
+    TOOL_REF,
+    option_item,
+    result_of,
+    result_parts,
+)
+from concerto.semantics.calls import call_function, call_tool, require_visible
+from concerto.semantics.coercion import widened
+from concerto.semantics.context import Body, checks
+from concerto.semantics.infer import is_erroneous, resolve, show
+from concerto.semantics.mismatches import quote
+from concerto.semantics.paths import count, quiet_path, written_types
+from concerto.semantics.places import require_mutable
+from concerto.semantics.symbols import (
+    AgentSymbol,
+    AliasSymbol,
+    BuiltinSymbol,
+    EnumSymbol,
+    FunctionSymbol,
+    McpSymbol,
+    ModuleSymbol,
+    PipelineSymbol,
+    StructSymbol,
+    Symbol,
+    ToolSymbol,
+    TraitSymbol,
+)
+from concerto.semantics.types import ERROR, ErrorType, FunctionOf, Named, TupleOf, Type, Unsolved
+from concerto.semantics.world import MethodMatch
+from concerto.source import Span
+from concerto.syntax import ast
+
+_FOREIGN = {
+    "length": "len", "size": "len", "count": "len", "append": "push", "add": "push", "toString": "to_string",
+    "to_str": "to_string", "str": "to_string", "toUpperCase": "to_upper", "upper": "to_upper",
+    "to_uppercase": "to_upper", "toLowerCase": "to_lower", "lower": "to_lower", "to_lowercase": "to_lower",
+    "strip": "trim", "includes": "contains", "has": "contains", "indexOf": "index_of", "charAt": "get",
+    "forEach": "map", "for_each": "map", "collect": "to_array", "iter": "map", "into_iter": "map",
+    "startsWith": "starts_with", "startswith": "starts_with", "endsWith": "ends_with", "endswith": "ends_with",
+    "substring": "slice", "put": "set", "getOrDefault": "get", "push_back": "push", "push_str": "concat",
+    "items": "entries", "to_float": "parse_float", "to_int": "parse_int", "parse": "parse_int",
+}  # fmt: skip
+"""What methods of other languages are called here; said only where the type has the method."""
+
+
+@checks(ast.MethodCall)
+def method_call(body: Body, node: ast.MethodCall, hint: Type | None) -> Type:
+    return check_method_call(body, node, node.arguments, hint)
+
+
+def check_method_call(
+    body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argument], hint: Type | None
+) -> Type:
+    receiver = node.receiver
+    symbol = _declared(body, receiver)
+    if symbol is not None:
+        assert isinstance(receiver, ast.Path)
+        found = _call_on_declared(body, node, receiver, symbol, arguments, hint)
+        if found is not None:
+            return found
+    found = body.types[receiver] if symbol is not None else body.infer(receiver)
+    plain = widened(found)
+    if plain is ANY:
+        return _call_on_any(body, node, arguments)
+    match = _find(body, plain, node.method.text)
+    if match is None:
+        check_unknown_arguments(body, arguments)
+        return _report_no_method(body, node, plain)
+    function = match.function
+    require_visible(body, node.method, function)
+    types = match.substitution
+    if function.generics:
+        types = {**types, **written_types(body, node.type_arguments, function, node.method)}
+    elif node.type_arguments:
+        body.report(WrongArguments(body.span(node.method), f"`{function.name}` takes no type arguments"))
+    if function.receiver == "mut self":
+        require_mutable(body, receiver, f"call `{function.name}` on")
+    if plain is AGENT_REF or plain is AGENT_BUILDER:
+        checked = check_builder_call(body, node, function, arguments)
+        if checked is not None:
+            return checked
+    given = receiver if function.receiver else None
+    return call_function(body, node, node.method, function, types, arguments, hint, given, match.dynamic)
+
+
+def _declared(body: Body, receiver: ast.Expr) -> Symbol | None:
+    """The declaration that a receiver names, unless it is a variable."""
+    if not isinstance(receiver, ast.Path):
+        return None
+    if len(receiver.segments) == 1 and receiver.segments[0].name.text in body.locals:
+        return None
+    return quiet_path(body, receiver.segments)
+
+
+def _call_on_declared(
+    body: Body,
+    node: ast.MethodCall,
+    receiver: ast.Path,
+    symbol: Symbol,
+    arguments: Sequence[ast.Argument],
+    hint: Type | None,
+) -> Type | None:
+    """A call on a tool, server, agent, pipeline, type or module; None if it is a value like any other."""
+    name = node.method.text
+    match symbol:
+        case ToolSymbol() | McpSymbol():
+            body.types[receiver] = TOOL_REF if isinstance(symbol, ToolSymbol) else MCP_REF
+            body.analysis.uses[receiver] = symbol
+            method = symbol.methods.get(name)
+            if method is None:
+                check_unknown_arguments(body, arguments)
+                return _report_unknown(body, node.method, f"`{symbol.name}`", "method", symbol.methods)
+            return call_tool(body, node, node.method, method, arguments)
+        case AgentSymbol():
+            body.infer(receiver)
+            own = symbol.methods.get(name)
+            if own is None:
+                return None
+            given = receiver if own.receiver else None
+            types = written_types(body, node.type_arguments, own, node.method)
+            return call_function(body, node, node.method, own, types, arguments, hint, given)
+        case PipelineSymbol():
+            return _call_pipeline(body, node, receiver, symbol, arguments)
+        case BuiltinSymbol() | StructSymbol() | EnumSymbol() | AliasSymbol() | ModuleSymbol() | TraitSymbol():
+            check_unknown_arguments(body, arguments)
+            kind = "a module" if isinstance(symbol, ModuleSymbol) else "a type"
+            return body.report(
+                UnknownName(
+                    body.span(receiver),
+                    f"`{receiver.name}` is {kind}, not a value",
+                    help=f"write `{receiver.name}::{name}(…)`",
+                )
+            )
+        case _:
+            body.infer(receiver)
+            return None
+
+
+def _call_pipeline(
+    body: Body,
+    node: ast.MethodCall,
+    receiver: ast.Path,
+    pipeline: PipelineSymbol,
+    arguments: Sequence[ast.Argument],
+) -> Type:
+    body.analysis.uses[receiver] = pipeline
+    body.types[receiver] = ANY
+    if node.method.text != "run":
+        check_unknown_arguments(body, arguments)
+        return _report_unknown(body, node.method, f"the pipeline `{pipeline.name}`", "method", ["run"])
+    place = Span(body.source, node.method.start, node.method.end)
+    given = check_arguments(body, f"`{pipeline.name}.run`", place, pipeline.parameters, {}, arguments)
+    body.analysis.calls[node] = PipelineCall(pipeline, given)
+    return result_of(pipeline.result, pipeline_error(body, pipeline))
+
+
+def pipeline_error(body: Body, pipeline: PipelineSymbol) -> Type:
+    """The error of a pipeline's run: that of its stages if they agree, else an AgentError."""
+    found: list[Type] = []
+    for stage in pipeline.stages:
+        parts = result_parts(stage.result)
+        if parts is not None and parts[1] not in found:
+            found.append(parts[1])
+    if len(found) == 1:
+        return found[0]
+    return body.world.error_type("AgentError") or ERROR
+
+
+def _find(body: Body, receiver: Type, name: str) -> MethodMatch | None:
+    """The method of a value; inside of a tool or an agent's impl also those of the declaration itself."""
+    function = body.frame.function
+    owner = function.owner if function is not None else None
+    own: FunctionSymbol | None = None
+    if (isinstance(owner, ToolSymbol) and isinstance(receiver, Named) and receiver.symbol is owner.state) or (
+        isinstance(owner, AgentSymbol) and receiver is AGENT_REF
+    ):
+        own = owner.methods.get(name)
+    if own is not None:
+        return MethodMatch(own, {}, False)
+    return body.world.find_method(receiver, name)
+
+
+def _call_on_any(body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
+    for argument in arguments:
+        if argument.name is not None:
+            body.report(WrongArguments(body.span(argument.name), "a call on `Any` takes no named arguments"))
+    given = check_unknown_arguments(body, arguments)
+    body.analysis.calls[node] = DynamicCall(node.method.text, [node.receiver, *given])
+    return ANY
+
+
+# --- Fields ---------------------------------------------------------------------------------------
+
+
+@checks(ast.FieldAccess)
+def field_access(body: Body, node: ast.FieldAccess, hint: Type | None) -> Type:
+    receiver = node.receiver
+    symbol = _declared(body, receiver)
+    if isinstance(symbol, StructSymbol | EnumSymbol | BuiltinSymbol | ModuleSymbol | AliasSymbol):
+        assert isinstance(receiver, ast.Path)
+        return body.report(
+            UnknownName(
+                body.span(receiver),
+                f"`{receiver.name}` is {'a module' if isinstance(symbol, ModuleSymbol) else 'a type'}, not a value",
+                help=f"write `{receiver.name}::{node.name.text}`",
+            )
+        )
+    return field_of(body, node, resolve(body.infer(receiver)))
+
+
+def field_of(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
+    name = node.name.text
+    if name.isdigit() and isinstance(receiver, TupleOf):
+        return tuple_item(body, node, node.name, receiver, int(name))
+    if receiver is ANY:
+        body.analysis.fields[node] = NamedMember(name)
+        return ANY
+    if isinstance(receiver, ErrorType) or receiver is NEVER:
+        return ERROR
+    found = body.world.find_field(receiver, name)
+    if found is None:
+        return _report_no_field(body, node, receiver)
+    field, type_ = found
+    if not body.world.may_use(field, body.scope) and not _in_own_tool(body, receiver):
+        owner = show(receiver)
+        body.report(PrivateName(body.span(node.name), f"the field `{name}` of `{owner}` is private"))
+    struct = receiver.symbol if isinstance(receiver, Named) else None
+    by_name = isinstance(struct, StructSymbol) and struct.is_error
+    body.analysis.fields[node] = NamedMember(name) if by_name else SlotField(field)
+    return type_
+
+
+def _in_own_tool(body: Body, receiver: Type) -> bool:
+    function = body.frame.function
+    owner = function.owner if function is not None else None
+    return isinstance(owner, ToolSymbol) and isinstance(receiver, Named) and receiver.symbol is owner.state
+
+
+def tuple_item(body: Body, node: ast.Expr, place: ast.Node, receiver: TupleOf, index: int) -> Type:
+    """`t.0` and `t[0]`"""
+    if index < len(receiver.items):
+        body.analysis.fields[node] = TupleItem(index)
+        return receiver.items[index]
+    return body.report(
+        UnknownMember(
+            body.span(place),
+            f"`{show(receiver)}` has no element {index}",
+            help=f"it has {count(len(receiver.items), 'element')}, counted from 0",
+        )
+    )
+
+
+# --- Unknown members ------------------------------------------------------------------------------
+
+
+def _report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
+    if is_erroneous(receiver) or receiver is NEVER:
+        return ERROR
+    name = node.method.text
+    if isinstance(receiver, Unsolved):
+        return report_unknown_type(body, node.receiver, f"call `{name}` on it")
+    reason = body.world.why_not(receiver, name)
+    if reason is not None:
+        return body.report(TraitNotSatisfied(body.span(node.method), reason))
+    field = body.world.find_field(receiver, name)
+    if field is not None:
+        called = isinstance(resolve(field[1]), FunctionOf)
+        quoted = quote(body.source, node.receiver)
+        help_ = (
+            f"call the function in it: `({quoted}.{name})(…)`"
+            if called
+            else f"leave the parentheses out: `{quoted}.{name}`"
+        )
+        return body.report(
+            UnknownMember(
+                body.span(node.method), f"`{name}` is a field of `{show(receiver)}`, not a method", help=help_
+            )
+        )
+    inside = _inside(body, receiver, name)
+    if inside:
+        return body.report(
+            UnknownMember(
+                body.span(node.method),
+                f"`{show(receiver)}` has no method `{name}`",
+                help=_take_out(body, node.receiver, inside),
+            )
+        )
+    names = _method_names(body, receiver)
+    return _report_unknown(body, node.method, f"`{show(receiver)}`", "method", names)
+
+
+def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
+    name = node.name.text
+    if is_erroneous(receiver):
+        return ERROR
+    if isinstance(receiver, Unsolved):
+        return report_unknown_type(body, node.receiver, f"read `{name}` of it")
+    shown = f"`{show(receiver)}`"
+    if _find(body, receiver, name) is not None:
+        return body.report(
+            UnknownMember(
+                body.span(node.name),
+                f"`{name}` is a method of {shown}",
+                help=f"call it: `{quote(body.source, node.receiver)}.{name}()`",
+            )
+        )
+    inside = _inside(body, receiver, name)
+    if inside:
+        return body.report(
+            UnknownMember(
+                body.span(node.name),
+                f"{shown} has no field `{name}`",
+                help=_take_out(body, node.receiver, inside),
+            )
+        )
+    return _report_unknown(body, node.name, shown, "field", _method_names(body, receiver))
+
+
+def _inside(body: Body, receiver: Type, name: str) -> str:
+    """What must be taken out of an Option or Result for the member to be there."""
+    parts = result_parts(receiver)
+    inner = resolve(option_item(receiver) or (parts[0] if parts is not None else ERROR))
+    if isinstance(inner, ErrorType | Unsolved):
+        return ""
+    if body.world.find_field(inner, name) is None and _find(body, inner, name) is None:
+        return ""
+    return show(inner)
+
+
+def _take_out(body: Body, receiver: ast.Expr, inside: str) -> str:
+    return f"take the `{inside}` out first: `{quote(body.source, receiver)}?`, or with `match`"
+
+
+def _method_names(body: Body, receiver: Type) -> list[str]:
+    names = body.world.member_names(receiver)
+    function = body.frame.function
+    owner = function.owner if function is not None else None
+    if isinstance(owner, ToolSymbol) and isinstance(receiver, Named) and receiver.symbol is owner.state:
+        names = [*names, *owner.methods]
+    return names
+
+
+def _report_unknown(
+    body: Body, name: ast.Ident, owner: str, what: str, names: Sequence[str] | dict[str, FunctionSymbol]
+) -> Type:
+    near = suggest(name.text, names)
+    foreign = _FOREIGN.get(name.text)
+    if foreign in names:
+        near = foreign
+    known = sorted(names)
+    help_ = f"did you mean `{near}`?" if near else ""
+    if not near and known and len(known) <= 8:
+        help_ = f"it has {', '.join(f'`{one}`' for one in known)}"
+    return body.report(UnknownMember(body.span(name), f"{owner} has no {what} `{name.text}`", help=help_))
+
+
+def report_unknown_type(body: Body, node: ast.Expr, wish: str) -> Type:
+    """A member of something whose type nothing has said so far."""
+    name = body.text(node)
+    return body.report(
+        MismatchedTypes(
+            body.span(node),
+            f"the type of `{name}` is not known here, so nothing can {wish}",
+            help=f"write its type where it is declared: `{name}: …`" if isinstance(node, ast.Path) else "",
+        )
+    )

@@ -1,0 +1,52 @@
+"""`|>`: the value goes into the call on its right."""
+
+from __future__ import annotations
+
+from concerto.diagnostics import MismatchedTypes
+from concerto.semantics.calls import check_call
+from concerto.semantics.concurrency import awaited_type
+from concerto.semantics.context import Body, checks
+from concerto.semantics.failures import propagate
+from concerto.semantics.methods import check_method_call
+from concerto.semantics.types import ERROR, Type
+from concerto.syntax import ast
+
+
+@checks(ast.Pipe)
+def pipe(body: Body, node: ast.Pipe, hint: Type | None) -> Type:
+    """`x |> f(a)`: `x` goes first into the last call of the target, under `?` and `.await`."""
+    return _pipe_into(body, node.target, node.value, hint)
+
+
+def _pipe_into(
+    body: Body, target: ast.Expr, value: ast.Expr, hint: Type | None, awaited: bool = False
+) -> Type:
+    first = ast.Argument(value.start, value.end, None, value)
+    match target:
+        case ast.Try():
+            inner = _pipe_into(body, target.operand, value, None)
+            found = propagate(body, target, inner)
+        case ast.Await():
+            inner = _pipe_into(body, target.operand, value, hint, awaited=True)
+            found = awaited_type(inner)
+        case ast.Call():
+            found = check_call(body, target, target.callee, [first, *target.arguments], hint, awaited)
+        case ast.MethodCall():
+            found = check_method_call(body, target, [first, *target.arguments], hint)
+        case ast.Path():
+            found = check_call(body, target, target, [first], hint, awaited)
+        case ast.ErrorExpr():
+            body.infer(value)
+            found = ERROR
+        case _:
+            body.infer(value)
+            body.infer(target)
+            found = body.report(
+                MismatchedTypes(
+                    body.span(target),
+                    "`|>` goes into a call or a function's name",
+                    help="write `x |> f` or `x |> f(…)`; a closure needs a name",
+                )
+            )
+    body.types[target] = found
+    return found
