@@ -41,6 +41,8 @@ def declare_program(world: World, tree: ast.Module) -> None:
     world.modules.finish()
     fill_declared(world)
     world.analysis.modules.extend(world.modules.by_path.values())
+    order = {module.source: index for index, module in enumerate(world.analysis.modules)}
+    world.analysis.functions.sort(key=lambda f: (order.get(f.source, 0), f.node.start if f.node else 0))
     main = world.root.members.get("main")
     if isinstance(main, FunctionSymbol) and check_entry(world, main):
         world.analysis.entry = main

@@ -63,8 +63,9 @@ def declare_impl(world: World, module: ModuleSymbol, node: ast.ImplDecl) -> None
         world.report(TraitNotSatisfied, module, node.trait or node, message, help=help_)
         return
     _check_repeated(world, impl, node)
-    world.impls.add(impl)
     world.add_impl(impl)
+    world.impl_nodes[node] = impl
+    world.analysis.impls.append(impl)
     if trait is not None:
         world.trait_uses.append((impl, trait))
 

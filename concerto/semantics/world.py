@@ -83,6 +83,7 @@ class World:
         self.modules = Modules(self)
         self.impls = ImplTable()
         self.scopes: dict[SymbolBase, TypeScope] = {}
+        self.impl_nodes: dict[ast.ImplDecl, ImplSymbol] = {}
         self.declared: list[Declared] = []
         self.trait_uses: list[tuple[ImplSymbol | ToolSymbol, TraitUse]] = []
         self.root = ModuleSymbol(name="std", path="std", public=True)

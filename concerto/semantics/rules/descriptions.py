@@ -1,0 +1,166 @@
+"""What models are told of methods: `@describe`, both forms of `@param`, parameter types (E0402–E0407).
+
+Afterwards every described function and parameter symbol has its `description`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import (
+    BadDeclarationField,
+    DescribedTwice,
+    MethodWithoutDescribe,
+    NoJsonSchema,
+    ParamCount,
+    UndescribedParameter,
+    UnknownParam,
+    suggest,
+)
+from concerto.semantics.builtins import TOOL_CONTEXT
+from concerto.semantics.constants import NotConstant, evaluate
+from concerto.semantics.infer import show
+from concerto.semantics.rules.json_types import why_no_schema
+from concerto.semantics.symbols import FunctionSymbol, ParameterSymbol
+from concerto.source import Span
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.world import TypeScope, World
+
+
+def check_described(world: World, kind: str, function: FunctionSymbol, scope: TypeScope) -> None:
+    """Check a function that models may call. `kind` is "tool method" or "mcp function"."""
+    node = function.decl
+    assert node is not None and function.owner is not None
+    shown = f"{kind} `{function.owner.name}::{function.name}`"
+    function.description = _text_of(world, node.decorators, "describe")
+    if not function.description.strip():
+        world.report(
+            MethodWithoutDescribe,
+            scope.module,
+            node.name,
+            f"{shown} has no `@describe`",
+            label="a model cannot choose a method it knows nothing about",
+            help='add `@describe("what it does")` above it',
+        )
+    described = _above(world, shown, function, node, scope)
+    for parameter in function.parameters:
+        assert isinstance(parameter.node, ast.Parameter)
+        _on_parameter(world, shown, parameter, parameter.node, described, scope)
+        if parameter.type is TOOL_CONTEXT:
+            continue
+        if parameter.name not in described:
+            world.report(
+                UndescribedParameter,
+                scope.module,
+                parameter.node.name,
+                f"parameter `{parameter.name}` of {shown} has no `@param`",
+                label="a model has to know what to pass",
+                help=f'add `@param("{parameter.name}", "what it is")` above the method',
+            )
+        _check_type(world, shown, parameter, parameter.node, scope)
+        _check_default(world, shown, parameter, scope)
+
+
+def _text_of(world: World, decorators: list[ast.Decorator], name: str) -> str:
+    for decorator in decorators:
+        if decorator.name.text == name:
+            return str(world.analysis.decorators.get(decorator, {}).get("text", ""))
+    return ""
+
+
+def _above(
+    world: World, shown: str, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope
+) -> dict[str, Span]:
+    """The parameters described above the method, with the place of the description."""
+    parameters = {parameter.name: parameter for parameter in function.parameters}
+    described: dict[str, Span] = {}
+    for decorator in node.decorators:
+        given = world.analysis.decorators.get(decorator, {})
+        if decorator.name.text != "param" or "name" not in given:
+            continue
+        name = str(given["name"])
+        parameter = parameters.get(name)
+        if name == "self" and function.receiver:
+            _report_filled(world, shown, decorator, "self", "is not passed by the model", scope)
+        elif parameter is None:
+            near = suggest(name, parameters)
+            message = f"`@param` of {shown} names `{name}`, which is no parameter"
+            help_ = f"did you mean `{near}`?" if near else "remove it, or add the parameter"
+            world.report(UnknownParam, scope.module, decorator, message, help=help_)
+        elif name in described:
+            _report_twice(world, shown, name, decorator, described[name], scope)
+        elif parameter.type is TOOL_CONTEXT:
+            _report_filled(world, shown, decorator, name, "is filled by the runtime", scope)
+        else:
+            described[name] = world.at(scope.module, decorator)
+            parameter.description = str(given.get("text", ""))
+    return described
+
+
+def _on_parameter(
+    world: World,
+    shown: str,
+    parameter: ParameterSymbol,
+    node: ast.Parameter,
+    described: dict[str, Span],
+    scope: TypeScope,
+) -> None:
+    for decorator in node.decorators:
+        given = world.analysis.decorators.get(decorator)
+        if decorator.name.text != "param" or given is None:
+            continue
+        if parameter.name in described:
+            _report_twice(world, shown, parameter.name, decorator, described[parameter.name], scope)
+        elif parameter.type is TOOL_CONTEXT:
+            _report_filled(world, shown, decorator, parameter.name, "is filled by the runtime", scope)
+        else:
+            described[parameter.name] = world.at(scope.module, decorator)
+            parameter.description = str(given.get("text", ""))
+
+
+def _report_twice(
+    world: World, shown: str, name: str, decorator: ast.Decorator, first: Span, scope: TypeScope
+) -> None:
+    world.report(
+        DescribedTwice,
+        scope.module,
+        decorator,
+        f"parameter `{name}` of {shown} is described twice",
+        help="keep one `@param` for each parameter",
+        related=((first, "first described here"),),
+    )
+
+
+def _report_filled(
+    world: World, shown: str, decorator: ast.Decorator, name: str, why: str, scope: TypeScope
+) -> None:
+    message = f"`@param` for `{name}` of {shown}, which {why}"
+    world.report(ParamCount, scope.module, decorator, message, help="remove this `@param`")
+
+
+def _check_type(
+    world: World, shown: str, parameter: ParameterSymbol, node: ast.Parameter, scope: TypeScope
+) -> None:
+    problem = why_no_schema(parameter.type)
+    if problem is None:
+        return
+    what = f"type `{show(parameter.type)}` of parameter `{parameter.name}` of {shown} has no JSON Schema"
+    world.report(NoJsonSchema, scope.module, node.type or node, what, label=problem.reason, help=problem.help)
+
+
+def _check_default(world: World, shown: str, parameter: ParameterSymbol, scope: TypeScope) -> None:
+    """A default stands in the schema, so its value has to be known now."""
+    if parameter.default is None or _is_none(parameter.default):
+        return
+    try:
+        evaluate(world, parameter.default, scope)
+    except NotConstant as problem:
+        if problem.message:
+            message = f"the default of `{parameter.name}` of {shown} is not a constant: {problem.message}"
+            world.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
+
+
+def _is_none(node: ast.Expr) -> bool:
+    return isinstance(node, ast.Path) and node.name == "None"

@@ -1,0 +1,75 @@
+"""Functions and methods: decorators, tests, the methods of tool providers (E0441, E0442, E0403–E0407)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import ExpectFailWithoutTest, TestMisused
+from concerto.semantics.builtins import NIL, result_parts
+from concerto.semantics.infer import show
+from concerto.semantics.rules.decorators import Place, check_decorators, has_decorator
+from concerto.semantics.rules.descriptions import check_described
+from concerto.semantics.symbols import FunctionSymbol, ImplSymbol, StructSymbol
+from concerto.semantics.types import ERROR, Named
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.world import TypeScope, World
+
+
+def check(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+    check_method_decorators(world, node, "function", scope)
+    is_test = has_decorator(node.decorators, "test")
+    if has_decorator(node.decorators, "expect_fail") and not is_test:
+        decorator = next(each for each in node.decorators if each.name.text == "expect_fail")
+        message = f"`@expect_fail` on `{function.name}`, which is no test"
+        help_ = "add `@test` above it, or remove `@expect_fail`"
+        world.report(ExpectFailWithoutTest, scope.module, decorator, message, help=help_)
+    if is_test:
+        _check_test(world, function, node, scope)
+
+
+def check_impl(world: World, node: ast.ImplDecl, scope: TypeScope) -> None:
+    """Methods of an impl."""
+    for method in node.methods:
+        check_method_decorators(world, method, "method", scope)
+    impl = world.impl_nodes.get(node)
+    if impl is not None:
+        _check_provided(world, impl)
+
+
+def check_method_decorators(world: World, node: ast.FnDecl, place: Place, scope: TypeScope) -> None:
+    """Decorators of a function and of its parameters."""
+    check_decorators(world, node.decorators, place, scope)
+    for parameter in node.parameters:
+        described = place in ("tool method", "mcp function", "trait method", "method")
+        check_decorators(world, parameter.decorators, "parameter" if described else "declaration", scope)
+
+
+def _check_provided(world: World, impl: ImplSymbol) -> None:
+    """The described methods of a `@tool_provider` become tools, so they are described like these."""
+    target = impl.target.symbol if isinstance(impl.target, Named) else None
+    if not isinstance(target, StructSymbol) or not isinstance(target.node, ast.StructDecl):
+        return
+    if not has_decorator(target.node.decorators, "tool_provider"):
+        return
+    for function in impl.methods.values():
+        if function.decl is not None and has_decorator(function.decl.decorators, "describe"):
+            check_described(world, "method", function, world.function_scope(function))
+
+
+def _check_test(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+    if node.parameters or node.generics:
+        place: ast.Node = node.parameters[0] if node.parameters else node.generics[0]
+        message = f"test `{function.name}` has parameters"
+        world.report(TestMisused, scope.module, place, message, help="make what it needs inside of it")
+    elif function.result not in (NIL, ERROR) and result_parts(function.result) is None:
+        message = f"test `{function.name}` returns `{show(function.result)}`"
+        help_ = "a test returns nothing or a `Result`; say with `assert_eq` what is expected"
+        world.report(TestMisused, scope.module, node.result or node, message, help=help_)
+    elif function.name == "main":
+        message = "`main` cannot be a test"
+        world.report(TestMisused, scope.module, node.name, message, help="give the test another name")
+    else:
+        function.is_test = True
+        world.analysis.tests.append(function)

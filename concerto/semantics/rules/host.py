@@ -1,0 +1,41 @@
+"""Hosts: external agent processes (E0411, E0412)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
+from concerto.semantics.rules.agent import reference_name
+from concerto.semantics.rules.decorators import check_decorators
+from concerto.semantics.rules.fields import NUMBER, REFERENCE, TEXT, read_settings, report_value
+from concerto.semantics.symbols import HostSymbol
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.world import TypeScope, World
+
+_FIELDS = {"connector": REFERENCE, "input_format": TEXT, "output_format": TEXT, "timeout": NUMBER}
+
+
+def check(world: World, host: HostSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
+    owner = f"host `{host.name}`"
+    world.analysis.hosts.append(host)
+    check_decorators(world, node.decorators, "host", scope)
+    host.settings, references = read_settings(world, owner, node.settings, _FIELDS, scope)
+    setting = references.get("connector")
+    if setting is None:
+        message = f"{owner} has no `connector`"
+        help_ = "name a `[hosts.…]` of `Concerto.toml`: `connector: worker,`"
+        world.report(BadDeclarationField, scope.module, node.name, message, help=help_)
+        return
+    name = reference_name(setting.value)
+    known = world.project.hosts
+    if name is None:
+        report_value(world, owner, "connector", setting.value, "the name of a host in `Concerto.toml`", scope)
+    elif name in known:
+        host.settings["connector"] = name
+    else:
+        near = suggest(name, known)
+        help_ = f"did you mean `{near}`?" if near else f"add `[hosts.{name}]` to `Concerto.toml`"
+        message = f"{owner} has an unknown connector `{name}`"
+        world.report(UnknownReference, scope.module, setting.value, message, help=help_)
