@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
@@ -14,6 +14,7 @@ from concerto.compiler.disk import DiskProject, open_project, read_bytes, shown_
 from concerto.compiler.pipeline import analyze, compile_module, read_source
 from concerto.diagnostics import Problems
 from concerto.files import write_atomically
+from concerto.ir.module import Module
 from concerto.manifest import ManifestError, find_manifest
 from concerto.source import Source
 
@@ -111,7 +112,20 @@ def _emit_ir(source: Source, project: DiskProject, problems: Problems) -> bytes 
     from concerto.ir.codec import encode
 
     module = compile_module(source, project, problems)
-    return encode(module) if module is not None else None
+    return encode(_portable(module, project.root)) if module is not None else None
+
+
+def _portable(module: Module, root: Path) -> Module:
+    """The same source gives the same bytes, whatever folder it is built from."""
+
+    def inside(path: str) -> str:
+        absolute = Path(path).absolute()
+        return (
+            absolute.relative_to(root.absolute()).as_posix() if root.absolute() in absolute.parents else path
+        )
+
+    files = [replace(file, path=inside(file.path)) for file in module.files]
+    return replace(module, source_file=inside(module.source_file), files=files)
 
 
 def _emit_ast(source: Source, project: DiskProject, problems: Problems) -> bytes | None:
