@@ -1,12 +1,219 @@
-"""Checks the brackets of a token list."""
+"""Pairs the brackets of a file before it is parsed.
+
+The parser may then rely on it that every bracket is closed: what is missing was reported and put in
+as a token without text, what is too much was reported and taken out. Where a closing bracket is
+missing shows by the indentation of the lines around it.
+"""
 
 from __future__ import annotations
 
-from concerto.diagnostics import Problems
-from concerto.source import Source
+from dataclasses import dataclass
+
+from concerto.diagnostics import Problems, TooDeep, UnclosedPair, UnexpectedToken
+from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
-from concerto.syntax.tokens import Token
+from concerto.syntax.nesting import MOST_LEVELS, too_deep
+from concerto.syntax.tokens import CLOSERS, END, OPENERS, Token
+
+_SIGNS = {"LPAR": "(", "LSQB": "[", "LBRACE": "{", "INTERPOLATE": "${"}
+_ENDS = {"RPAR": ")", "RSQB": "]", "RBRACE": "}", "TEXT_RESUME": "}"}
+_ITEM_STARTS = frozenset(
+    "FN PUB ASYNC STRUCT ENUM TRAIT IMPL SCHEMA TOOL AGENT MCP PIPELINE STAGE MOD USE CONST".split()
+)
+# A line that begins so and ends in `{` has a block behind its brackets.
+_HEAD_STARTS = frozenset("FN PUB ASYNC STAGE IF WHILE FOR MATCH RBRACE".split())
+_BEFORE_INNER_BRACE = frozenset("VBAR OR_OR COMMA COLON LPAR LSQB EQUAL FAT_ARROW ARROW OPERATOR".split())
 
 
 def balance(source: Source, lexed: Lexed, problems: Problems) -> list[Token] | None:
-    return lexed.tokens
+    """The tokens with all brackets in pairs; None if they nest too deep."""
+    tokens = lexed.tokens
+    if not _balanced(tokens):
+        tokens = _Mender(source, lexed, problems).mend()
+    deep = too_deep(tokens)
+    if deep is None:
+        return tokens
+    problems.add(
+        TooDeep(
+            Span(source, deep.start, deep.end),
+            f"this is nested more than {MOST_LEVELS} levels deep",
+            help="give the inner parts a name of their own",
+        )
+    )
+    return None
+
+
+def _balanced(tokens: list[Token]) -> bool:
+    closers: list[str] = []
+    for token in tokens:
+        kind = token.kind
+        if kind in OPENERS:
+            closers.append(OPENERS[kind])
+        elif kind in CLOSERS and (not closers or closers.pop() != kind):
+            return False
+    return not closers
+
+
+@dataclass(slots=True)
+class _Open:
+    token: Token
+    line: int
+    indentation: int
+
+
+class _Mender:
+    def __init__(self, source: Source, lexed: Lexed, problems: Problems) -> None:
+        self.source = source
+        self.lexed = lexed
+        self.problems = problems
+        self.mended: list[Token] = []
+        self.open: list[_Open] = []
+
+    def mend(self) -> list[Token]:
+        line = 0
+        line_start: Token | None = None
+        tokens = self.lexed.tokens
+        for position, token in enumerate(tokens):
+            token_line = self.line(token)
+            leads = token_line != line
+            if leads or line_start is None:
+                line, line_start = token_line, token
+            if leads and token.kind in _ITEM_STARTS:
+                self.close_before_item(token)
+            if token.kind in OPENERS:
+                self.close_before_block(position, line_start)
+                self.open.append(_Open(token, line, self.indentation(line)))
+            elif token.kind in CLOSERS and not self.close(token, leads):
+                self.too_many(token)
+                continue
+            elif token.kind == "SEMICOLON":
+                self.close_before_semicolon(position)
+            elif token.kind == END:
+                self.close_at_end()
+            self.mended.append(token)
+        return self.mended
+
+    # --- Decisions ---
+
+    def close(self, closer: Token, leads: bool) -> bool:
+        """Closes the opening bracket that belongs to this one, and those above it that have none."""
+        count = len(self.open)
+        for index in range(count - 1, -1, -1):
+            opener = self.open[index]
+            if OPENERS[opener.token.kind] == closer.kind and self.fits(opener, closer, leads):
+                self.unclosed(index + 1)
+                self.open.pop()
+                return True
+            if opener.token.kind == "INTERPOLATE" or (
+                opener.token.kind == "LBRACE" and closer.kind != "RBRACE" and opener.line != self.line(closer)
+            ):
+                return False
+        return False
+
+    def fits(self, opener: _Open, closer: Token, leads: bool) -> bool:
+        if closer.kind != "RBRACE" or not leads:
+            return True
+        column = self.source.line_column(closer.start)[1] - 1
+        if opener.indentation == column:
+            return True
+        braces = [other for other in self.open if other.token.kind == "LBRACE"]
+        # No brace stands at this indentation: then the nearest is as good as any.
+        return all(other.indentation != column for other in braces)
+
+    def close_before_item(self, token: Token) -> None:
+        """A declaration does not stand deeper than the bracket it would be in."""
+        column = self.source.line_column(token.start)[1] - 1
+        for index, opener in enumerate(self.open):
+            if opener.indentation >= column:
+                self.unclosed(index)
+                return
+
+    def close_before_block(self, position: int, line_start: Token) -> None:
+        """`fn f(a: Int {`: the brace at the line's end is the body's."""
+        tokens = self.lexed.tokens
+        brace, following = tokens[position], tokens[position + 1]
+        if brace.kind != "LBRACE" or not self.open or not self.mended:
+            return
+        last, before = self.open[-1], self.mended[-1].kind
+        fields = following.kind == "RBRACE" or tokens[min(position + 2, len(tokens) - 1)].kind in ("COLON", "COMMA")
+        ends_line = self.line(following) > self.line(brace) or not fields
+        same_line = last.line == self.line(brace) and last.token.kind in ("LPAR", "LSQB")
+        if ends_line and same_line and line_start.kind in _HEAD_STARTS and before not in _BEFORE_INNER_BRACE:
+            index = len(self.open) - 1
+            while index and self.open[index - 1].token.kind != "LBRACE" and self.open[index - 1].line == last.line:
+                index -= 1
+            self.unclosed(index)
+
+    def close_before_semicolon(self, position: int) -> None:
+        index = len(self.open)
+        while index and self.open[index - 1].token.kind in ("LPAR", "LSQB"):
+            index -= 1
+        if index == len(self.open) or self.closed_on_line(position):
+            return
+        self.unclosed(index)
+
+    def closed_on_line(self, position: int) -> bool:
+        tokens = self.lexed.tokens
+        line, wanted = self.line(tokens[position]), OPENERS[self.open[-1].token.kind]
+        while self.line(tokens[position]) == line and tokens[position].kind != END:
+            if tokens[position].kind == wanted:
+                return True
+            position += 1
+        return False
+
+    def close_at_end(self) -> None:
+        if self.lexed.cut:
+            # The rest of the file went into a string or comment that was reported.
+            self.insert_closers(0)
+        else:
+            self.unclosed(0)
+
+    # --- Changes ---
+
+    def unclosed(self, index: int) -> None:
+        """Reports and closes the open brackets from `index` on; all of them are one mistake."""
+        if index >= len(self.open):
+            return
+        *others, last = self.open[index:]
+        sign = _SIGNS[last.token.kind]
+        self.problems.add(
+            UnclosedPair(
+                self.span(last.token),
+                f"`{sign}` is never closed",
+                help=f"close it with `{_ENDS[OPENERS[last.token.kind]]}`",
+                related=tuple((self.span(other.token), "this one neither") for other in others),
+            )
+        )
+        self.insert_closers(index)
+
+    def insert_closers(self, index: int) -> None:
+        at = self.mended[-1].end if self.mended else 0
+        self.lexed.mistakes.append(at)
+        while len(self.open) > index:
+            opener = self.open.pop().token
+            self.mended.append(Token(OPENERS[opener.kind], "", at, at))
+            if opener.kind != "LBRACE":
+                self.lexed.doubtful.append((opener.start, at))
+
+    def too_many(self, closer: Token) -> None:
+        self.lexed.mistakes.append(closer.start)
+        self.problems.add(
+            UnexpectedToken(
+                self.span(closer),
+                f"unexpected `{_ENDS[closer.kind]}`",
+                label="closes nothing",
+                help="remove it, or open a bracket before it",
+            )
+        )
+
+    # --- Places ---
+
+    def span(self, token: Token) -> Span:
+        return Span(self.source, token.start, token.end)
+
+    def line(self, token: Token) -> int:
+        return self.source.line_column(token.start)[0]
+
+    def indentation(self, line: int) -> int:
+        text = self.source.line_text(line)
+        return len(text) - len(text.lstrip())

@@ -1,22 +1,210 @@
-"""Goes on after a syntax error: reports it and gives up the rest of the file."""
+"""Goes on after a syntax error.
+
+`Recovery.repair` is called with the machine stopped at a token that fits nowhere. It reports the
+mistake, at most once a place, and makes parsing possible again by the first of these that works:
+
+1. a mend: one token put in, taken out or read as another (`mends`), where what is meant is plain;
+2. an ERROR token in place of the smallest broken part, so that what surrounds it stays;
+3. an ERROR_ITEM in place of a whole member or declaration.
+
+All three change the token list or cut the machine's stacks; nothing is parsed here.
+"""
 
 from __future__ import annotations
 
-from concerto.diagnostics import Problems, UnexpectedToken
+from collections.abc import Iterator
+
+from concerto.diagnostics import MisplacedStatement, Problem, Problems
 from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.machine import Machine
-from concerto.syntax.tokens import END, Token
+from concerto.syntax.mends import Mend, Scene, find_mend
+from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token
+
+# More mistakes help nobody, and each costs a walk over the token list.
+_MOST_REPAIRS = 200
+
+_LINE_STARTS = frozenset(
+    "LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW FN PUB ASYNC STRUCT ENUM TRAIT IMPL "
+    "CONST TYPE USE MOD SCHEMA TOOL AGENT MODEL HOST MCP CONNECT PIPELINE STAGE HASHMAP LEDGER MEMORY "
+    "AT MOCK LISTEN".split()
+)
+_STATEMENTS = frozenset(
+    "LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW NAME INT FLOAT STRING LPAR LSQB "
+    "LBRACE MAP_OPEN TRUE FALSE NIL SELF AWAIT SPAWN MINUS BANG VBAR OR_OR TEXT_OPEN LABEL LISTEN MOCK "
+    "RACE PARALLEL".split()
+)
+_ALL_OPENERS = frozenset(OPENERS) | BRACES
 
 
 class Recovery:
+    """`broken_line` is where text was given up last: what else does not fit there is the same mistake."""
+
     def __init__(self, source: Source, problems: Problems, lexed: Lexed) -> None:
         self.source = source
         self.problems = problems
+        self.mistakes = lexed.mistakes
+        self.doubtful = lexed.doubtful
+        self.repairs = 0
+        self.broken_line = 0
 
     def repair(self, machine: Machine, tokens: list[Token], position: int) -> int:
-        token = tokens[position]
-        found = "the end of the file" if token.kind == END else f"`{token.text}`"
-        self.problems.add(UnexpectedToken(Span(self.source, token.start, token.end), f"unexpected {found}"))
-        machine.cut(2 if len(machine.states) > 1 else 1)
+        self.repairs += 1
+        if self.repairs > _MOST_REPAIRS:
+            return self.give_up(machine, tokens)
+        silent = self.known(tokens, position)
+        scene = Scene(self.source, machine, tokens, position)
+        mend = find_mend(scene)
+        if mend is not None:
+            if not silent:
+                self.problems.add(mend.problem)
+            return self.apply(mend, machine, tokens, position)
+        if not silent:
+            self.problems.add(self.problem(scene))
+        self.broken_line = self.line(tokens[position])
+        self.replace_part(machine, tokens, position)
+        return position
+
+    # --- Reports ---
+
+    def known(self, tokens: list[Token], position: int) -> bool:
+        """Whether the mistake follows from one that was reported."""
+        token, before = tokens[position], tokens[max(position - 1, 0)]
+        if self.line(token) == self.broken_line:
+            return True
+        if any(start <= token.start <= end for start, end in self.doubtful):
+            return True
+        return any(before.start <= mistake <= token.end for mistake in self.mistakes)
+
+    def problem(self, scene: Scene) -> Problem:
+        machine, token = scene.machine, scene.token
+        if machine.accepts("STRUCT") and machine.accepts(END) and token.kind in _STATEMENTS:
+            return MisplacedStatement(
+                Span(self.source, token.start, token.end),
+                "a statement stands outside of a function",
+                help="put it into `fn main() { … }`",
+            )
+        return scene.problem()
+
+    def line(self, token: Token) -> int:
+        return self.source.line_column(token.start)[0]
+
+    # --- Mends ---
+
+    def apply(self, mend: Mend, machine: Machine, tokens: list[Token], position: int) -> int:
+        if mend.cut:
+            machine.cut(len(machine.states) - mend.cut)
+        position -= mend.undo
+        tokens[position : position + mend.undo + mend.drop] = mend.tokens
+        return position
+
+    # --- Replacing what is broken ---
+
+    def replace_part(self, machine: Machine, tokens: list[Token], position: int) -> None:
+        """Puts ERROR in place of the smallest part that lets the text go on."""
+        for depth in range(len(machine.states), 0, -1):
+            found = self.replacement(machine, tokens, position, depth)
+            if found is not None:
+                stand_in, end = found
+                start = tokens[position].start
+                at = tokens[end - 1].end if end > position else start
+                machine.cut(depth)
+                tokens[position:end] = [Token(kind, "", min(start, at), at) for kind in stand_in]
+                return
+        raise AssertionError("nothing can stand at the start of a file")
+
+    def replacement(
+        self, machine: Machine, tokens: list[Token], position: int, depth: int
+    ) -> tuple[tuple[str, ...], int] | None:
+        """What to put in, and before which token, if the stack is cut to `depth`."""
+        if machine.accepts("ERROR", depth) and not self.breaks_a_list(machine, depth):
+            level = self.opened_above(machine, depth)
+            end = self.next_fit(machine, tokens, position, depth, level)
+            if end is not None:
+                return ("ERROR",), end
+            end = self.statement_end(tokens, position, level)
+            if machine.try_kinds(["ERROR", "SEMICOLON", tokens[end].kind], depth):
+                return ("ERROR", "SEMICOLON"), end
+        if machine.accepts("ERROR_ITEM", depth):
+            end = self.item_end(machine, tokens, position, depth)
+            if end is not None:
+                return ("ERROR_ITEM",), end
+        return None
+
+    def item_end(self, machine: Machine, tokens: list[Token], position: int, depth: int) -> int | None:
+        """Where something begins that may follow an ERROR_ITEM."""
+        end = self.statement_end(tokens, position, self.opened_above(machine, depth))
+        while not machine.try_kinds(["ERROR_ITEM", tokens[end].kind], depth):
+            # Every statement outside of a function is a mistake of its own.
+            if end > position and tokens[end].kind in _STATEMENTS and machine.accepts(END, depth):
+                return end
+            if tokens[end].kind in CLOSERS or tokens[end].kind == END:
+                return None
+            end = self.statement_end(tokens, end + 1, 0)
+        return end
+
+    def breaks_a_list(self, machine: Machine, depth: int) -> bool:
+        """Whether cutting here would forget elements that were parsed well, to no use."""
+        return depth < len(machine.states) and isinstance(machine.values[depth - 1], list)
+
+    def opened_above(self, machine: Machine, depth: int) -> int:
+        """How many brackets are open in the part of the stack that would be cut."""
+        values = machine.values[depth - 1 :]
+        return sum(isinstance(value, Token) and value.kind in _ALL_OPENERS for value in values)
+
+    def next_fit(
+        self, machine: Machine, tokens: list[Token], position: int, depth: int, level: int
+    ) -> int | None:
+        """The next token of the same bracket that may follow an ERROR, not beyond the statement."""
+        for index, level in _walk(tokens, position, level):
+            kind = tokens[index].kind
+            if level > 0 or (level == 0 and kind in CLOSERS):
+                continue
+            if machine.try_kinds(["ERROR", kind], depth):
+                return index
+            if level < 0 or kind in (END, "SEMICOLON"):
+                return None
+            if index > position and self.starts_statement(tokens, index):
+                return None
+        return None
+
+    def statement_end(self, tokens: list[Token], position: int, level: int) -> int:
+        """The first token behind the statement or member that `position` is in."""
+        for index, level in _walk(tokens, position, level):
+            token = tokens[index]
+            if level < 0 or token.kind == END:
+                return index
+            if level > 0:
+                continue
+            if token.kind == "SEMICOLON":
+                return index + 1
+            if index > position and self.starts_statement(tokens, index):
+                return index
+            if token.kind == "RBRACE" and self.on_new_line(tokens, index + 1):
+                return index + 1
+        raise AssertionError("the tokens have no end token")
+
+    def starts_statement(self, tokens: list[Token], index: int) -> bool:
+        return tokens[index].kind in _LINE_STARTS and self.on_new_line(tokens, index)
+
+    def on_new_line(self, tokens: list[Token], index: int) -> bool:
+        return "\n" in self.source.text[tokens[index - 1].end : tokens[index].start]
+
+    def give_up(self, machine: Machine, tokens: list[Token]) -> int:
+        depth = 2 if len(machine.states) > 1 and machine.try_kinds([END], 2) else 1
+        machine.cut(depth)
         return len(tokens) - 1
+
+
+def _walk(tokens: list[Token], position: int, level: int) -> Iterator[tuple[int, int]]:
+    """Positions from `position` on with their bracket level; 0 is the level of the part that is to
+    be replaced, below 0 the bracket around it closes. A bracket's own tokens are outside of it."""
+    for index in range(position, len(tokens)):
+        kind = tokens[index].kind
+        if kind in CLOSERS:
+            level -= 1
+            yield index, level
+        else:
+            yield index, level
+            if kind in _ALL_OPENERS:
+                level += 1

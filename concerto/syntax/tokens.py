@@ -67,6 +67,8 @@ SIGNS = {
     ["/", "%", "**", "==", "!=", "<=", ">=", "&&", "??", "|>", "+=", "-=", "*=", "/=", "%="], "OPERATOR"
 )
 
+SIGN_TEXTS = {kind: text for text, kind in SIGNS.items() if kind != "OPERATOR"}
+
 OPENERS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE", "INTERPOLATE": "TEXT_RESUME"}
 CLOSERS = frozenset(OPENERS.values())
 BRACES = frozenset({"LBRACE", "MAP_OPEN", "STRUCT_OPEN"})

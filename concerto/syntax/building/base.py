@@ -21,8 +21,8 @@ class BuilderBase:
     def report(self, problem: Problem) -> None:
         self.problems.add(problem)
 
-    def unexpected(self, start: int, end: int, message: str, help: str = "") -> None:
-        self.report(UnexpectedToken(Span(self.source, start, end), message, help=help))
+    def unexpected(self, start: int, end: int, message: str, advice: str = "") -> None:
+        self.report(UnexpectedToken(Span(self.source, start, end), message, help=advice))
 
     def take_docs(self, *starts: int) -> str | None:
         """The `///` text that stands before the first of these offsets that has one."""
@@ -45,6 +45,14 @@ class BuilderBase:
 
     def second(self, c: Children) -> Any:
         return c[1]
+
+    def error_member(self, c: Children) -> None:
+        return None
+
+    def present(self, c: Children) -> list[Any]:
+        """A list without the places where the recovery gave up."""
+        items: list[Any] = c[0]
+        return [item for item in items if item is not None] if None in items else items
 
     def one(self, c: Children) -> list[Any]:
         return c

@@ -36,7 +36,8 @@ class MemberRules(BuilderBase):
         )  # fmt: skip
 
     def parameters(self, c: Children) -> list[ast.Parameter]:
-        return [parameter for parameter in c[1] if parameter is not None]
+        parameters: list[ast.Parameter] = c[1]
+        return parameters
 
     def parameter(self, c: Children) -> ast.Parameter:
         attributes, name, _, type_expr, default = c
@@ -47,9 +48,6 @@ class MemberRules(BuilderBase):
     def self_parameter(self, c: Children) -> ast.Parameter:
         name: Token = c[-1]
         return ast.Parameter(c[0].start, name.end, [], ident(name), len(c) > 1, None, None)
-
-    def error_parameter(self, c: Children) -> None:
-        return None
 
     def field(self, c: Children) -> ast.FieldDecl:
         attributes, public, name, optional, _, type_expr, default = c
@@ -77,11 +75,6 @@ class MemberRules(BuilderBase):
     def method(self, c: Children) -> ast.FnDecl:
         attributes, public, function = c
         return self.dressed(function, attributes, public)
-
-    def error_method(self, c: Children) -> None:
-        return None
-
-    error_stage = error_method
 
     def setting(self, c: Children) -> ast.Setting:
         return ast.Setting(c[0].start, c[2].end, ident(c[0]), c[2])

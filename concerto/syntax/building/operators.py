@@ -84,9 +84,11 @@ class OperatorRules(AtomRules):
                 pending.append((_PREFIX, part))
             else:
                 level = _LEVELS[part.text]
-                self.settle(nodes, pending, level, level in _RIGHT)
-                if pending and pending[-1][0] == level and level in _CHAINLESS:
-                    self.chained(part, level)
+                self.settle(nodes, pending, level, True)
+                if pending and pending[-1][0] == level and level not in _RIGHT:
+                    if level in _CHAINLESS:
+                        self.chained(part, level)
+                    self.settle(nodes, pending, level, False)
                 pending.append((level, part))
                 operand_next = True
         self.settle(nodes, pending, 0, False)
@@ -103,8 +105,6 @@ class OperatorRules(AtomRules):
                 continue
             operand = nodes.pop()
             nodes[-1] = self.joined(nodes[-1], token, operand)
-            if pending and pending[-1][0] == level and level in _CHAINLESS:
-                self.chained(token, level)
 
     def chained(self, token: Token, level: int) -> None:
         advice = "join two comparisons with `&&`" if level != 50 else "use parentheses"

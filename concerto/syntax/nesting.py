@@ -1,0 +1,61 @@
+"""Refuses trees deeper than the later passes, which recurse, should have to bear."""
+
+from __future__ import annotations
+
+from concerto.syntax.tokens import CLOSERS, OPENERS, Token
+
+# Nobody nests this deep by hand; a pass may need several Python frames for a level.
+MOST_LEVELS = 256
+
+_VALUE_ENDS = frozenset(
+    "NAME WORD STRING INT FLOAT TRUE FALSE NIL SELF RPAR RSQB RBRACE QMARK TEXT_CLOSE TUPLE_FIELD AWAIT".split()
+)
+# What nests to its right. A binary operator behind a prefix or a comparison ends their nesting;
+# the others go on to the end of the expression.
+_PREFIXES = frozenset({"MINUS", "BANG", "AWAIT", "SPAWN", "LESSTHAN"})
+_TAILS = frozenset({"EQUAL", "RETURN", "BREAK", "THROW", "ARROW", "AT"})
+_CLOSURES = frozenset({"VBAR", "OR_OR"})
+_ENDS = frozenset({"COMMA", "SEMICOLON"})
+_RELEVANT = (
+    frozenset(OPENERS) | CLOSERS | _PREFIXES | _TAILS | _CLOSURES | _ENDS | {"OPERATOR", "ELSE"}
+)
+
+
+def too_deep(tokens: list[Token]) -> Token | None:
+    """The first token that would be nested too deep, counting brackets and all that leans right."""
+    outer: list[tuple[int, int]] = []
+    # Levels that last to the end of the expression, and those that the next operator ends.
+    level = prefixes = 0
+    for position, token in enumerate(tokens):
+        kind = token.kind
+        if kind not in _RELEVANT:
+            continue
+        if kind in OPENERS:
+            outer.append((level, prefixes))
+            level, prefixes = level + prefixes + 1, 0
+        elif kind in CLOSERS:
+            if outer:
+                level, prefixes = outer.pop()
+            if kind == "RBRACE" and tokens[position + 1].kind not in ("ELSE", "OPERATOR", "EQUAL"):
+                level, prefixes = _base(outer), 0
+        elif kind in _ENDS:
+            level, prefixes = _base(outer), 0
+        elif kind == "OPERATOR" and token.text != "**":
+            prefixes = 0
+        elif kind in _PREFIXES and (kind == "LESSTHAN" or not _follows_value(tokens, position)):
+            prefixes += 1
+        elif kind in _TAILS or token.text in ("**", "else"):
+            level += 1
+        elif kind in _CLOSURES and not _follows_value(tokens, position):
+            level += 1
+        if level + prefixes > MOST_LEVELS:
+            return token
+    return None
+
+
+def _base(outer: list[tuple[int, int]]) -> int:
+    return outer[-1][0] + outer[-1][1] + 1 if outer else 0
+
+
+def _follows_value(tokens: list[Token], position: int) -> bool:
+    return position > 0 and tokens[position - 1].kind in _VALUE_ENDS
