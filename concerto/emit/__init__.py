@@ -9,6 +9,7 @@ from concerto.emit import (  # noqa: F401
     calls,
     closures,
     control,
+    failures,
     literals,
     matching,
     names,

@@ -10,6 +10,7 @@ from concerto.emit.instructions import RETURN
 from concerto.emit.literals import zero
 from concerto.emit.program import Program
 from concerto.ir.module import Function
+from concerto.semantics.builtins import NIL
 from concerto.semantics.symbols import FunctionSymbol, PipelineSymbol, StageSymbol, ToolSymbol
 from concerto.syntax import ast
 
@@ -29,7 +30,7 @@ def _declared(program: Program, symbol: FunctionSymbol) -> Function:
     names = _parameters(b, decl.parameters)
     if symbol.inout:
         b.self_slot = 0
-    function_body(b, decl.body)
+    function_body(b, decl.body, gives_nil=symbol.result == NIL)
     return b.finish(names, inout=symbol.inout)
 
 
@@ -44,7 +45,7 @@ def emit_stage(program: Program, pipeline: PipelineSymbol, stage: StageSymbol) -
     assert isinstance(decl, ast.StageDecl)
     b = FunctionBuilder(program, f"{pipeline.qualified}::{stage.name}", program.file(stage.source))
     names = _parameters(b, decl.parameters)
-    function_body(b, decl.body)
+    function_body(b, decl.body, gives_nil=stage.result == NIL)
     return program.add(b.finish(names))
 
 

@@ -37,14 +37,16 @@ from concerto.semantics.analysis import (
     VariantCall,
     WrapCall,
 )
+from concerto.semantics.symbols import ToolSymbol
 from concerto.syntax import ast
 
 _WRAPPERS = {"Some": BUILD_SOME, "Ok": BUILD_OK, "Err": BUILD_ERR}
 
 
 @value_of(ast.Call, ast.MethodCall)
-def call(b: FunctionBuilder, node: ast.Call | ast.MethodCall) -> None:
-    _EMITTERS[(target := b.calls[node]).__class__](b, target, node)
+def call(b: FunctionBuilder, node: ast.Expr) -> None:
+    target = b.calls[node]
+    _EMITTERS[target.__class__](b, target, node)
 
 
 @effect_of(ast.Call, ast.MethodCall)
@@ -56,12 +58,13 @@ def call_effect(b: FunctionBuilder, node: ast.Call | ast.MethodCall) -> None:
 
 @value_of(ast.Pipe)
 def pipe(b: FunctionBuilder, node: ast.Pipe) -> None:
-    """The call that `|>` makes stands on the target; for a bare function on its Path."""
-    if isinstance(node.target, ast.Path):
-        target = b.calls[node.target]
-        _EMITTERS[target.__class__](b, target, node.target)
-    else:
-        b.value(node.target)
+    """The value is among the arguments of the call on the right; a bare function's name there is a call
+    too."""
+    target = node.target
+    while isinstance(target, ast.Try | ast.Await):
+        target = target.operand
+    b.piped = target if isinstance(target, ast.Path) else None
+    b.value(node.target)
 
 
 def arguments(b: FunctionBuilder, given: Sequence[Given]) -> None:
@@ -85,6 +88,10 @@ def _mark(b: FunctionBuilder, node: ast.Expr) -> None:
 
 def _function(b: FunctionBuilder, target: FunctionCall, node: ast.Expr) -> None:
     function = target.function
+    decl, owner = function.decl, function.owner
+    if isinstance(owner, ToolSymbol) and (decl is None or decl.body is None):
+        _outside(b, owner, target, node)
+        return
     if not function.inout:
         arguments(b, target.arguments)
         _mark(b, node)
@@ -100,6 +107,14 @@ def _function(b: FunctionBuilder, target: FunctionCall, node: ast.Expr) -> None:
         place.store()
     b.load(both)
     b.emit(FIRST)
+
+
+def _outside(b: FunctionBuilder, tool: ToolSymbol, target: FunctionCall, node: ast.Expr) -> None:
+    """`self.method(…)` inside a tool whose method is executed outside."""
+    given = target.arguments[1:] if target.function.receiver else target.arguments
+    arguments(b, given)
+    _mark(b, node)
+    b.emit(("CALL_TOOL", tool.qualified, target.function.name, len(given)))
 
 
 def _receiver(b: FunctionBuilder, given: Sequence[Given]) -> Place | None:

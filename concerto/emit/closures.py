@@ -9,9 +9,9 @@ from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import AWAIT, COPY, LOAD_NIL, PARALLEL_FOR, SPAWN
 from concerto.emit.patterns import irrefutable
 from concerto.semantics.analysis import EmitCall
-from concerto.semantics.builtins import ANY, TASK
+from concerto.semantics.builtins import ANY, NIL, task_item
 from concerto.semantics.symbols import LocalSymbol
-from concerto.semantics.types import Named
+from concerto.semantics.types import FunctionOf, Type
 from concerto.syntax import ast
 
 
@@ -23,7 +23,9 @@ def closure(b: FunctionBuilder, node: ast.Closure) -> None:
         if parameter.pattern is not None:
             inner.load(slot)
             irrefutable(inner, parameter.pattern)
-    function_body(inner, node.body)
+    type_ = b.types[node]
+    gives_nil = isinstance(type_, FunctionOf) and type_.result == NIL
+    function_body(inner, node.body, gives_nil=gives_nil)
     _make(b, inner, node, [parameter.name.text for parameter in node.parameters])
 
 
@@ -59,17 +61,22 @@ def _captures(b: FunctionBuilder, node: ast.Node) -> Sequence[LocalSymbol]:
 # --- Concurrency --------------------------------------------------------------------------------
 
 
-def _branch(b: FunctionBuilder, body: ast.Expr, captured_by: ast.Node) -> None:
-    """Push the expression as a function without parameters."""
-    inner = _inner(b, captured_by)
-    function_body(inner, body)
-    _make(b, inner, captured_by, [])
+def _branch(b: FunctionBuilder, body: ast.Expr, *, waits: bool) -> None:
+    """Push the expression as a function without parameters; a task that it gives is waited for, if so
+    wished."""
+    inner = _inner(b, body)
+    inner.value(body)
+    if waits and _may_be_task(inner.type_of(body)):
+        inner.emit(AWAIT)
+    if not inner.dead:
+        inner.give_back()
+    _make(b, inner, body, [])
 
 
 @value_of(ast.AwaitAll)
 def await_all(b: FunctionBuilder, node: ast.AwaitAll) -> None:
     for item in node.items:
-        _branch(b, item, item)
+        _branch(b, item, waits=True)
     b.mark(node)
     b.emit(("AWAIT_ALL", len(node.items)))
 
@@ -77,15 +84,14 @@ def await_all(b: FunctionBuilder, node: ast.AwaitAll) -> None:
 @value_of(ast.Race)
 def race(b: FunctionBuilder, node: ast.Race) -> None:
     for item in node.items:
-        _branch(b, item, item)
+        _branch(b, item, waits=True)
     b.mark(node)
     b.emit(("RACE", len(node.items)))
 
 
 @value_of(ast.Spawn)
 def spawn(b: FunctionBuilder, node: ast.Spawn) -> None:
-    captured_by = node if node in b.program.analysis.captures else node.operand
-    _branch(b, node.operand, captured_by)
+    _branch(b, node.operand, waits=False)
     b.mark(node)
     b.emit(SPAWN)
 
@@ -100,7 +106,7 @@ def parallel_for(b: FunctionBuilder, node: ast.ParallelFor) -> None:
     inner = _inner(b, node)
     inner.load(inner.temporary())
     irrefutable(inner, node.pattern)
-    function_body(inner, node.body)
+    function_body(inner, node.body, gives_nil=b.types[node.body] == NIL)
     _make(b, inner, node, ["item"])
     b.mark(node)
     b.emit(PARALLEL_FOR)
@@ -110,9 +116,10 @@ def parallel_for(b: FunctionBuilder, node: ast.ParallelFor) -> None:
 def wait(b: FunctionBuilder, node: ast.Await) -> None:
     """Only a task is waited for: calls are direct, and an awaited `emit` waits itself."""
     b.value(node.operand)
-    type_ = b.type_of(node.operand)
-    if isinstance(b.calls.get(node.operand), EmitCall):
-        return
-    if type_ == ANY or (isinstance(type_, Named) and type_.symbol is TASK):
+    if not isinstance(b.calls.get(node.operand), EmitCall) and _may_be_task(b.type_of(node.operand)):
         b.mark(node)
         b.emit(AWAIT)
+
+
+def _may_be_task(type_: Type) -> bool:
+    return type_ == ANY or task_item(type_) is not None

@@ -6,18 +6,15 @@ from concerto.emit.function import FunctionBuilder, LoopRegions, effect_of, valu
 from concerto.emit.instructions import (
     BLOCK,
     BLOCK_VALUE,
-    BUILD_ERR,
     ELSE,
     IF,
     IF_VALUE,
     LOAD_NIL,
     LOOP,
     NOT,
-    THROW,
 )
 from concerto.emit.patterns import bind, condition, irrefutable
 from concerto.semantics.analysis import MatchBinding
-from concerto.semantics.builtins import NIL
 from concerto.syntax import ast
 
 # --- Blocks and statements ----------------------------------------------------------------------
@@ -257,63 +254,15 @@ def leave_function(b: FunctionBuilder, node: ast.Return) -> None:
     b.give_back()
 
 
-@effect_of(ast.Throw)
-@value_of(ast.Throw)
-def throw(b: FunctionBuilder, node: ast.Throw) -> None:
-    """To the nearest `try` of this function, else to the caller as `Err`."""
-    b.value(node.value)
-    if b.guarded:
-        b.mark(node)
-        b.leave(THROW)
-    else:
-        b.emit(BUILD_ERR)
-        b.give_back()
-
-
-@effect_of(ast.TryCatch)
-def guarded(b: FunctionBuilder, node: ast.TryCatch) -> None:
-    _guarded(b, node, wants_value=False)
-
-
-@value_of(ast.TryCatch)
-def guarded_value(b: FunctionBuilder, node: ast.TryCatch) -> None:
-    _guarded(b, node, wants_value=True)
-
-
-def _guarded(b: FunctionBuilder, node: ast.TryCatch, wants_value: bool) -> None:
-    run = b.value if wants_value else b.effect
-    b.open(("TRY", int(wants_value)))
-    b.guarded += 1
-    run(node.body)
-    b.guarded -= 1
-    error = b.temporary()
-    b.part(("CATCH", error))
-    opened = 0
-    for catch in node.catches:
-        type_ = b.program.analysis.catches[catch]
-        if type_ is not None:
-            b.load(error)
-            b.emit(("IS_TYPE", b.program.types.index(type_)))
-            b.open(IF_VALUE if wants_value else IF)
-            opened += 1
-        if catch.pattern is not None:
-            bind(b, catch.pattern, error)
-        run(catch.body)
-        if type_ is None:
-            break
-        b.part(ELSE)
-    else:
-        b.leave(("RETHROW", error))
-    for _ in range(opened):
-        b.close()
-    b.close()
-
-
-def function_body(b: FunctionBuilder, body: ast.Expr) -> None:
-    """The body of a function, its value returned; a function may simply end where its result is nil."""
-    if b.types.get(body) == NIL and body not in b.coercions and b.self_slot is None:
+def function_body(b: FunctionBuilder, body: ast.Expr, *, gives_nil: bool) -> None:
+    """The body of a function, its value returned; a function that gives nil may simply end."""
+    if gives_nil and b.self_slot is None:
         b.effect(body)
         return
-    b.value(body)
+    if gives_nil:
+        b.effect(body)
+        b.emit(LOAD_NIL)
+    else:
+        b.value(body)
     if not b.dead:
         b.give_back()

@@ -62,13 +62,13 @@ class LoopRegions:
 
 class FunctionBuilder:
     """`slots` maps locals to their numbers, `loops` knows the regions of the loops around the code being
-    written, `guarded` counts its TRY regions. `self_slot` is set in an `inout` function: every return then
-    gives (result, self)."""
+    written, `guarded` counts its TRY regions. `piped` is the bare function name that a `|>` is about to
+    call. `self_slot` is set in an `inout` function: every return then gives (result, self)."""
 
     __slots__ = (
         "_end", "_start", "calls", "code", "coercions", "copies", "dead", "depth", "emit", "fields", "file",
-        "fixed", "guarded", "locals", "loops", "name", "positions", "program", "self_slot", "slots", "types",
-        "uses",
+        "fixed", "guarded", "locals", "loops", "name", "piped", "positions", "program", "self_slot", "slots",
+        "types", "uses",
     )  # fmt: skip
 
     def __init__(self, program: Program, name: str, file: int) -> None:
@@ -84,6 +84,7 @@ class FunctionBuilder:
         self.loops: dict[ast.Node, LoopRegions] = {}
         self.guarded = 0
         self.self_slot: int | None = None
+        self.piped: ast.Path | None = None
         self.dead = False
         self.fixed = 0
         self.coercions = program.analysis.coercions

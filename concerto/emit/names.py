@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from concerto.emit.function import FunctionBuilder, value_of
+from concerto.emit.function import VALUES, FunctionBuilder, value_of
 from concerto.emit.instructions import ADD_INT, LOAD_NIL, LOAD_NONE, SLICE
 from concerto.emit.literals import constant
 from concerto.semantics.analysis import NamedMember, SlotField, TupleItem
@@ -28,6 +28,10 @@ from concerto.syntax import ast
 
 @value_of(ast.Path)
 def path(b: FunctionBuilder, node: ast.Path) -> None:
+    if node is b.piped:
+        b.piped = None
+        VALUES[ast.Call](b, node)
+        return
     symbol = b.uses[node]
     if symbol.__class__ is LocalSymbol:
         b.emit(("LOAD_LOCAL", b.slots[symbol]))

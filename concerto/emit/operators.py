@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from concerto.emit.coercions import coerce, convert
+from concerto.emit.coercions import coerce
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import (
-    BUILD_ERR,
     CONCAT,
     COPY,
     ELSE,
     FLOAT_TO_INT,
-    IF,
     IF_VALUE,
     INT_TO_FLOAT,
     IS_EMPTY_VALUE,
-    IS_OK,
     IS_SOME,
     LOAD_FALSE,
-    LOAD_NONE,
     LOAD_TRUE,
     NOT,
-    THROW,
     UNWRAP,
 )
 from concerto.ir.module import Instr
-from concerto.semantics.analysis import Coercion
-from concerto.semantics.builtins import ANY, BOOL, FLOAT, INT, OPTION, PROMPT, RESULT, STRING
+from concerto.semantics.builtins import ANY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
+from concerto.semantics.symbols import TypeSymbol
 from concerto.semantics.types import Generic, Named, Type
 from concerto.syntax import ast
 
@@ -36,9 +31,9 @@ _ORDER: Final = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
 _EQUALITY: Final = {"==": "EQ", "!=": "NE"}
 
 
-def _instructions() -> dict[tuple[str, Type | None], Instr]:
+def _instructions() -> dict[tuple[str, TypeSymbol | None], Instr]:
     """Operator and type of both operands → instruction; type None where it is seen at run time only."""
-    table: dict[tuple[str, Type | None], Instr] = {}
+    table: dict[tuple[str, TypeSymbol | None], Instr] = {}
     families = (
         (_ARITHMETIC, {INT: "_INT", FLOAT: "_FLOAT"}),
         (_ORDER, {INT: "_INT", FLOAT: "_FLOAT", STRING: "_STRING", PROMPT: "_STRING"}),
@@ -48,8 +43,8 @@ def _instructions() -> dict[tuple[str, Type | None], Instr]:
         for operator, name in operators.items():
             table[operator, None] = (name,)
             for type_, suffix in suffixes.items():
-                table[operator, type_] = (name + suffix,)
-    table["+", STRING] = table["+", PROMPT] = CONCAT
+                table[operator, type_.symbol] = (name + suffix,)
+    table["+", STRING.symbol] = table["+", PROMPT.symbol] = CONCAT
     return table
 
 
@@ -58,8 +53,10 @@ INSTRUCTIONS: Final = _instructions()
 
 def operation(operator: str, left: Type, right: Type) -> Instr:
     """The instruction of a strict operator."""
-    if left == right or {left, right} == {STRING, PROMPT}:
-        return INSTRUCTIONS.get((operator, left)) or INSTRUCTIONS[operator, None]
+    if isinstance(left, Named) and isinstance(right, Named):
+        symbol = left.symbol
+        if symbol is right.symbol or {symbol, right.symbol} == {STRING.symbol, PROMPT.symbol}:
+            return INSTRUCTIONS.get((operator, symbol)) or INSTRUCTIONS[operator, None]
     return INSTRUCTIONS[operator, None]
 
 
@@ -168,61 +165,3 @@ def cast(b: FunctionBuilder, node: ast.Cast) -> None:
         b.emit(FLOAT_TO_INT)
     elif target != ANY:
         b.emit(("CHECK", b.program.types.index(target)))
-
-
-# --- Early exits --------------------------------------------------------------------------------
-
-
-@value_of(ast.Try)
-def propagate(b: FunctionBuilder, node: ast.Try) -> None:
-    """`e?`: the content, or leave with what failed."""
-    b.value(node.operand)
-    operand = b.type_of(node.operand)
-    given = b.keep()
-    b.load(given)
-    if isinstance(operand, Named) and operand.symbol is RESULT:
-        b.emit(IS_OK)
-    else:
-        b.emit(IS_SOME)
-    b.emit(NOT)
-    b.open(IF)
-    if isinstance(operand, Named) and operand.symbol is RESULT:
-        _leave_with_error(b, node, given)
-    else:
-        _leave_with_none(b, node)
-    b.close()
-    b.load(given)
-    b.emit(UNWRAP)
-
-
-def _leave_with_error(b: FunctionBuilder, node: ast.Try, given: int) -> None:
-    conversion = b.program.analysis.propagations.get(node)
-    b.load(given)
-    if b.guarded:
-        b.emit(UNWRAP)
-        _converted(b, node, conversion)
-        b.mark(node)
-        b.leave(THROW)
-        return
-    if conversion is not None:
-        b.emit(UNWRAP)
-        _converted(b, node, conversion)
-        b.emit(BUILD_ERR)
-    b.give_back()
-
-
-def _converted(b: FunctionBuilder, node: ast.Try, conversion: Coercion | None) -> None:
-    if conversion is not None:
-        b.mark(node)
-        convert(b, conversion)
-
-
-def _leave_with_none(b: FunctionBuilder, node: ast.Try) -> None:
-    if b.guarded:
-        b.constant("`?` met `None`")
-        b.mark(node)
-        b.emit(("CALL_NATIVE", "RuntimeError::new", 1))
-        b.leave(THROW)
-    else:
-        b.emit(LOAD_NONE)
-        b.give_back()

@@ -46,7 +46,7 @@ from concerto.semantics.analysis import (
 from concerto.semantics.builtins import ANY, ARRAY, BOOL, FLOAT, INT, OPTION, RESULT, STRING
 from concerto.semantics.coercion import widened
 from concerto.semantics.symbols import LocalSymbol, TypeSymbol
-from concerto.semantics.types import Generic, Type
+from concerto.semantics.types import Generic, TupleOf, Type
 from concerto.syntax import ast
 from concerto.syntax.walk import walk
 
@@ -134,8 +134,10 @@ def _collect(b: FunctionBuilder, pattern: ast.Pattern, route: Route, found: list
             _target_test(b, pattern, b.program.analysis.patterns[pattern], route, found)
         case ast.OrPattern(alternatives=alternatives):
             found.append(lambda: _any_of(b, alternatives, route))
-        case ast.TuplePattern():
-            pass
+        case ast.TuplePattern(items=items):
+            if is_open(b.program.analysis.pattern_types.get(pattern)):
+                wanted = b.program.types.index(TupleOf((ANY,) * len(items)))
+                found.append(lambda: _entry_test(b, wanted, route))
         case _:
             assert_never(pattern)
     if not isinstance(pattern, ast.BindPattern):
@@ -169,16 +171,17 @@ def _kind_test(
 ) -> None:
     """Only a value of unknown type has to be asked for it."""
     if is_open(b.program.analysis.pattern_types.get(pattern)):
-        found.append(lambda: _type_test(b, symbol, route))
+        wanted = b.program.types.general(symbol)
+        found.append(lambda: _entry_test(b, wanted, route))
 
 
 def is_open(type_: Type | None) -> bool:
     return type_ == ANY or isinstance(type_, Generic)
 
 
-def _type_test(b: FunctionBuilder, symbol: TypeSymbol, route: Route) -> None:
+def _entry_test(b: FunctionBuilder, type_index: int, route: Route) -> None:
     load(b, route)
-    b.emit(("IS_TYPE", b.program.types.general(symbol)))
+    b.emit(("IS_TYPE", type_index))
 
 
 def _tag_test(b: FunctionBuilder, tag: int, route: Route) -> None:

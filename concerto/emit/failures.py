@@ -1,0 +1,151 @@
+"""`?`, `throw` and `try … catch`: how errors leave and where they are taken."""
+
+from __future__ import annotations
+
+from concerto.emit.coercions import convert
+from concerto.emit.function import FunctionBuilder, effect_of, value_of
+from concerto.emit.instructions import (
+    BUILD_ERR,
+    ELSE,
+    IF,
+    IF_VALUE,
+    IS_OK,
+    IS_SOME,
+    LOAD_NONE,
+    NOT,
+    THROW,
+    UNWRAP,
+)
+from concerto.emit.patterns import bind
+from concerto.semantics.builtins import OPTION, RESULT, option_item, result_parts
+from concerto.syntax import ast
+
+
+@value_of(ast.Try)
+def propagate(b: FunctionBuilder, node: ast.Try) -> None:
+    """`e?`: the content, or leave with what failed."""
+    b.value(node.operand)
+    type_ = b.type_of(node.operand)
+    given = b.keep()
+    if result_parts(type_) is not None:
+        _take_ok(b, node, given)
+    elif option_item(type_) is not None:
+        _take_some(b, node, given)
+    else:
+        _take_any(b, node, given)
+
+
+def _take_ok(b: FunctionBuilder, node: ast.Try, given: int) -> None:
+    b.load(given)
+    b.emit(IS_OK)
+    b.emit(NOT)
+    b.open(IF)
+    _leave_with_error(b, node, given)
+    b.close()
+    b.load(given)
+    b.emit(UNWRAP)
+
+
+def _take_some(b: FunctionBuilder, node: ast.Try, given: int) -> None:
+    b.load(given)
+    b.emit(IS_SOME)
+    b.emit(NOT)
+    b.open(IF)
+    _leave_with_none(b, node)
+    b.close()
+    b.load(given)
+    b.emit(UNWRAP)
+
+
+def _take_any(b: FunctionBuilder, node: ast.Try, given: int) -> None:
+    """An Option or, which is checked, a Result."""
+    b.load(given)
+    b.emit(("IS_TYPE", b.program.types.general(OPTION)))
+    b.open(IF_VALUE)
+    _take_some(b, node, given)
+    b.part(ELSE)
+    b.load(given)
+    b.mark(node)
+    b.emit(("CHECK", b.program.types.general(RESULT)))
+    _take_ok(b, node, b.keep())
+    b.close()
+
+
+def _leave_with_error(b: FunctionBuilder, node: ast.Try, given: int) -> None:
+    """An error that stays as it is leaves in the Result it came in."""
+    conversion = b.program.analysis.propagations.get(node)
+    b.load(given)
+    if b.guarded or conversion is not None:
+        b.emit(UNWRAP)
+        b.mark(node)
+    if conversion is not None:
+        convert(b, conversion)
+    if b.guarded:
+        b.leave(THROW)
+        return
+    if conversion is not None:
+        b.emit(BUILD_ERR)
+    b.give_back()
+
+
+def _leave_with_none(b: FunctionBuilder, node: ast.Try) -> None:
+    if b.guarded:
+        b.constant("`?` met `None`")
+        b.mark(node)
+        b.emit(("CALL_NATIVE", "RuntimeError::new", 1))
+        b.leave(THROW)
+    else:
+        b.emit(LOAD_NONE)
+        b.give_back()
+
+
+@effect_of(ast.Throw)
+@value_of(ast.Throw)
+def throw(b: FunctionBuilder, node: ast.Throw) -> None:
+    """To the nearest `try` of this function, else to the caller as `Err`."""
+    b.value(node.value)
+    if b.guarded:
+        b.mark(node)
+        b.leave(THROW)
+    else:
+        b.emit(BUILD_ERR)
+        b.give_back()
+
+
+@effect_of(ast.TryCatch)
+def guarded(b: FunctionBuilder, node: ast.TryCatch) -> None:
+    _guarded(b, node, valued=False)
+
+
+@value_of(ast.TryCatch)
+def guarded_value(b: FunctionBuilder, node: ast.TryCatch) -> None:
+    _guarded(b, node, valued=True)
+
+
+def _guarded(b: FunctionBuilder, node: ast.TryCatch, valued: bool) -> None:
+    run = b.value if valued else b.effect
+    b.open(("TRY", int(valued)))
+    b.guarded += 1
+    run(node.body)
+    b.guarded -= 1
+    error = b.temporary()
+    b.part(("CATCH", error))
+    opened = 0
+    for catch in node.catches:
+        type_ = b.program.analysis.catches[catch]
+        if type_ is not None:
+            b.load(error)
+            b.emit(("IS_TYPE", b.program.types.index(type_)))
+            b.open(IF_VALUE if valued else IF)
+            opened += 1
+        if catch.pattern is not None:
+            bind(b, catch.pattern, error)
+        run(catch.body)
+        if type_ is None:
+            break
+        b.part(ELSE)
+    else:
+        b.leave(("RETHROW", error))
+    for _ in range(opened):
+        b.close()
+    b.close()
