@@ -157,7 +157,8 @@ class EmitAwait(Effect):
 
 @dataclass(frozen=True, slots=True)
 class ModelCall(Effect):
-    """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime."""
+    """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; parts of a streamed
+    answer go to `sink` as they arrive."""
 
     recovery = Recovery.REPEAT
     agent: str
@@ -165,6 +166,7 @@ class ModelCall(Effect):
     request: Any
     policy: Policy = NO_POLICY
     meters: tuple[Meter, ...] = ()
+    sink: Callable[[Any], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

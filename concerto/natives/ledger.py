@@ -127,7 +127,9 @@ def length(ledger: Ledger) -> int:
 def _found(machine: Machine, ledger: Ledger, fits: Callable[[Entry], bool]) -> list[Value]:
     cut = len(ledger.prefix)
     return [
-        machine.struct("LedgerEntry", identifier=entry.identifier[cut:], keys=list(entry.keys), value=entry.value)
+        machine.struct(
+            "LedgerEntry", identifier=entry.identifier[cut:], keys=list(entry.keys), value=entry.value
+        )
         for entry in ledger.visible()
         if fits(entry)
     ]

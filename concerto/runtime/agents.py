@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from concerto.effects.kinds import AgentRun
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.memory import Memory
 from concerto.runtime.branches import Branch
-from concerto.runtime.execution import Execution
+from concerto.runtime.execution import Execution, Plan, Sink
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.loop import FatalToolError, tool_loop
 from concerto.runtime.messages import call_value, from_memory, from_values, to_values
 from concerto.runtime.planning import Planner
 from concerto.runtime.requests import Message, Reply
 from concerto.vm.json_values import to_json
-from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, Value, failure
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value, failure
 
 if TYPE_CHECKING:
     from concerto.runtime.run import Run
+
+T = TypeVar("T")
+Talk: TypeAlias = Callable[[Execution], Awaitable[T]]
+
+_SCHEMA_ATTEMPTS = 3
 
 
 class Agents:
@@ -30,78 +36,117 @@ class Agents:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self.planner = Planner(run)
+        self._planner = Planner(run)
 
     async def call(self, builder: AgentBuilder, method: str, arguments: list[Value], branch: Branch) -> Value:
-        """One of `CALLS`, its arguments as declared in `stdlib/agent.conc`."""
+        """One of `CALLS`, its arguments as declared in `stdlib/agent.conc`; a Result."""
         match method:
             case "execute":
-                return await self.execute(builder, arguments[0], branch)
+                asked = [Message("user", arguments[0])]
+                return await self._guarded(
+                    builder, lambda: self._respond(builder, asked, branch), branch, asked
+                )
             case "chat":
-                return await self.chat(builder, arguments[0], branch)
+                told = from_values(arguments[0])
+                return await self._guarded(
+                    builder, lambda: self._respond(builder, told, branch), branch, told
+                )
+            case "execute_with_schema":
+                wanted, prompt, retry_message = arguments
+                return await self._with_schema(builder, wanted, prompt, retry_message, branch)
+            case "stream":
+                return await self._stream(builder, [Message("user", arguments[0])], branch)
             case _:
                 raise failure(f"an agent has no call `{method}`", "TypeError")
 
-    async def execute(self, builder: AgentBuilder, prompt: str, branch: Branch) -> Value:
-        """A Result with the Response."""
-        return await self._guarded(
-            builder, lambda: self._respond(builder, [Message("user", prompt)], branch), branch, prompt
+    async def _respond(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
+        begun = perf_counter()
+        plan = self._planner.plan(builder, branch)
+        work, reply = await self._converse(
+            builder, plan, asked, branch, lambda work: tool_loop(self._run, work)
         )
+        self._remember(builder, plan, asked, reply.message.text)
+        return self._response(work, reply, begun)
 
-    async def chat(self, builder: AgentBuilder, messages: list[Value], branch: Branch) -> Value:
-        asked = from_values(messages)
-        return await self._guarded(
-            builder, lambda: self._respond(builder, asked, branch), branch, to_json(messages)
+    async def _with_schema(
+        self, builder: AgentBuilder, wanted: TypeValue, prompt: str, retry_message: str, branch: Branch
+    ) -> Value:
+        from concerto.runtime.structured import Wanted, converse_for, prompt_with_schema, with_schema
+
+        async def body() -> Value:
+            target = Wanted(self._run, wanted)
+            plan = with_schema(self._planner.plan(builder, branch), target.schema)
+            text = prompt_with_schema(prompt, target.schema) if plan.toolbox.offers else prompt
+            attempts = self._attempts(builder)
+            work, value = await self._converse(
+                builder,
+                plan,
+                [Message("user", text)],
+                branch,
+                lambda work: converse_for(self._run, work, target, attempts, retry_message),
+            )
+            self._remember(builder, plan, [Message("user", prompt)], work.messages[-1].text)
+            return value
+
+        return await self._guarded(builder, body, branch, [wanted.name, prompt])
+
+    async def _stream(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
+        from concerto.runtime.streaming import Streaming
+
+        async def converse(sink: Sink) -> tuple[Execution, Reply]:
+            plan = self._planner.plan(builder, branch)
+            loop = self._converse(
+                builder, plan, asked, branch, lambda work: tool_loop(self._run, work), sink=sink
+            )
+            # Chunks that were read cannot be taken back, nor kept for another call.
+            policy = replace(self._planner.fixed(builder.agent).run_policy, cache_seconds=None, retry=None)
+            run = AgentRun(builder.agent, None, lambda: loop, policy)
+            work, reply = await self._run.pass_gate(run, branch)
+            self._remember(builder, plan, asked, reply.message.text)
+            return work, reply
+
+        return await Streaming(self._run).begin(
+            self._run, converse, self._response, lambda error: self._failed(builder, error)
         )
 
     async def _guarded(
-        self, builder: AgentBuilder, body: Callable[[], Any], branch: Branch, key: Any
+        self, builder: AgentBuilder, body: Callable[[], Awaitable[Value]], branch: Branch, key: Any
     ) -> Value:
         """The Ok of what `body` gives through the gate, or the Err of an agent's failure."""
         try:
-            policy = self.planner.fixed(builder.agent).run_policy
-            effect = AgentRun(builder.agent, key, body, policy)
-            return Ok(await self._run.pass_gate(effect, branch))
+            policy = self._planner.fixed(builder.agent).run_policy
+            cached = None if policy.cache_seconds is None else _key(builder, key)
+            return Ok(await self._run.pass_gate(AgentRun(builder.agent, cached, body, policy), branch))
         except Raised as raised:
-            error = raised.value
-            if not isinstance(error, ErrorValue) or error.type_name != "AgentError":
-                raise
-            _complete(error, builder.agent)
-            self._run.tell(
-                "agent:error", lambda: {"agent": builder.agent, "message": error.message, "kind": error.kind}
-            )
-            return Err(error)
+            return Err(self._failed(builder, raised))
 
-    async def _respond(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
-        begun = perf_counter()
-        work, reply = await self.converse(builder, asked, branch)
-        if isinstance(work.plan.memory, Memory) and builder.memory_auto:
-            for message in asked:
-                work.plan.memory.append(message.role, message.text)
-            work.plan.memory.append("assistant", reply.message.text)
-        return self.response(work, reply, begun)
-
-    async def converse(
-        self, builder: AgentBuilder, asked: list[Message], branch: Branch
-    ) -> tuple[Execution, Reply]:
-        """Plan, and run the loop to its reply; errors carry the messages so far."""
-        plan = self.planner.plan(builder, branch)
-        system = self.planner.system_prompt(builder)
+    async def _converse(
+        self,
+        builder: AgentBuilder,
+        plan: Plan,
+        asked: list[Message],
+        branch: Branch,
+        talk: Talk[T],
+        sink: Sink | None = None,
+    ) -> tuple[Execution, T]:
+        """Talk with the model until there is a result; errors carry the messages so far."""
+        run = self._run
+        system = self._planner.system_prompt(builder)
         messages = [Message("system", system)] if system else []
         if isinstance(plan.memory, Memory):
             messages += from_memory(plan.memory)
-        work = Execution(plan, branch, [*messages, *asked], plan.toolbox)
-        self._run.tell(
+        work = Execution(plan, branch, [*messages, *asked], plan.toolbox, sink)
+        run.tell(
             "agent:start",
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},
         )
         try:
-            reply = await self._bounded(builder, tool_loop(self._run, work))
+            result = await self._bounded(builder, talk(work))
         except FatalToolError as fatal:
             raise self._with_messages(fatal.raised, work) from None
         except Raised as raised:
             raise self._with_messages(raised, work) from None
-        self._run.tell(
+        run.tell(
             "agent:complete",
             lambda: {
                 "agent": plan.agent,
@@ -110,24 +155,31 @@ class Agents:
                 "iterations": work.iteration,
             },
         )
-        return work, reply
+        return work, result
 
-    async def _bounded(self, builder: AgentBuilder, work: Any) -> Reply:
+    async def _bounded(self, builder: AgentBuilder, work: Awaitable[T]) -> T:
         seconds = builder.most_seconds
         if seconds is None:
-            reply: Reply = await work
-            return reply
+            return await work
         try:
-            bounded: Reply = await self._run.waiting.within(seconds, work)
-            return bounded
+            result: T = await self._run.waiting.within(seconds, work)
         except TimeoutError:
             raise agent_failure(
                 f"the budget of {seconds:g} seconds for this execution of `{builder.agent}` is spent",
                 AgentKind.BUDGET,
                 agent=builder.agent,
             ) from None
+        return result
 
-    def response(self, work: Execution, reply: Reply, begun: float) -> Value:
+    def _remember(self, builder: AgentBuilder, plan: Plan, asked: list[Message], answer: str) -> None:
+        """Add what was asked and answered to the memory, once all went well."""
+        if not isinstance(plan.memory, Memory) or not builder.memory_auto:
+            return
+        for message in asked:
+            plan.memory.append(message.role, message.text)
+        plan.memory.append("assistant", answer)
+
+    def _response(self, work: Execution, reply: Reply, begun: float) -> Value:
         machine = self._run.machine
         return machine.struct(
             "Response",
@@ -145,15 +197,41 @@ class Agents:
             cost_usd=NONE if work.cost_usd is None else Some(work.cost_usd),
         )
 
+    def _failed(self, builder: AgentBuilder, raised: BaseException) -> ErrorValue:
+        """The AgentError of a failed execution, complete; every other exception goes on its way."""
+        error = raised.value if isinstance(raised, Raised) else None
+        if not isinstance(error, ErrorValue) or error.type_name != "AgentError":
+            raise raised
+        error.fields["agent"] = error.fields.get("agent") or builder.agent
+        for name, value in (("provider", ""), ("status", NONE), ("retry_after_ms", NONE), ("messages", [])):
+            error.fields.setdefault(name, value)
+        self._run.tell(
+            "agent:error", lambda: {"agent": builder.agent, "message": error.message, "kind": error.kind}
+        )
+        return error
+
     def _with_messages(self, raised: Raised, work: Execution) -> Raised:
         error = raised.value
         if isinstance(error, ErrorValue) and error.type_name == "AgentError":
             error.fields["messages"] = to_values(self._run.machine, work.messages)
         return raised
 
+    def _attempts(self, builder: AgentBuilder) -> int:
+        policy = self._planner.fixed(builder.agent).agent.settings.get("retry_policy") or {}
+        return max(1, int(policy.get("max_attempts", _SCHEMA_ATTEMPTS)))
 
-def _complete(error: ErrorValue, agent: str) -> None:
-    """Give an AgentError the fields that whoever raised it did not know."""
-    error.fields["agent"] = error.fields.get("agent") or agent
-    for name, value in (("provider", ""), ("status", NONE), ("retry_after_ms", NONE), ("messages", [])):
-        error.fields.setdefault(name, value)
+
+def _key(builder: AgentBuilder, asked: Any) -> Any:
+    """What makes two executions equal: the agent, what it is asked, and what the builder changes."""
+    if isinstance(asked, list):
+        asked = [[each.role, each.text] if isinstance(each, Message) else each for each in asked]
+    changes = [
+        [to_json(tool) for tool in builder.tools],
+        builder.no_static_tools,
+        builder.system_prompt,
+        builder.max_iterations,
+        builder.discovery,
+    ]
+    # What a memory or a context holds is not written down here, so such executions are never equal.
+    private = builder.memory is not None or builder.context is not None or builder.data is not None
+    return [asked, changes, object()] if private else [asked, changes]

@@ -74,12 +74,14 @@ def _complaints(value: Json, schema: Json, path: str, defs: Mapping[str, Json]) 
             yield f"{_at(path)}: fits none of the allowed forms, found {_shown(value)}"
         return
     if "enum" in schema and not _among(value, schema["enum"]):
-        yield f"{_at(path)}: expected one of {', '.join(json.dumps(each) for each in schema['enum'])}, found {_shown(value)}"
+        allowed = ", ".join([json.dumps(each) for each in schema["enum"]])
+        yield f"{_at(path)}: expected one of {allowed}, found {_shown(value)}"
         return
     kind = schema.get("type")
     kinds = kind if isinstance(kind, list) else [kind]
     if kind is not None and not any(_is(value, each) for each in kinds):
-        yield f"{_at(path)}: expected {' or '.join(_WORDS.get(each, each) for each in kinds)}, found {_shown(value)}"
+        words = " or ".join([_WORDS.get(str(each), str(each)) for each in kinds])
+        yield f"{_at(path)}: expected {words}, found {_shown(value)}"
     elif isinstance(value, dict):
         yield from _of_object(value, schema, path, defs)
     elif isinstance(value, list) and "items" in schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from concerto.runtime.toolbox import Toolbox
 from concerto.vm.values import Value
 
 Json: TypeAlias = Any
+Sink: TypeAlias = Callable[[Any], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Execution:
     branch: Branch
     messages: list[Message]
     toolbox: Toolbox
+    sink: Sink | None = None
+    """Where the parts of a streamed answer go."""
     iteration: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -79,6 +83,7 @@ class Execution:
             tools=() if base.tool_choice == "none" else self.toolbox.offers,
             tool_choice=base.tool_choice if first else "auto",
             forced_tool=base.forced_tool if first else "",
+            stream=self.sink is not None,
         )
 
     def count(self, reply: Reply) -> None:

@@ -16,6 +16,7 @@ class AgentKind(StrEnum):
     RATE_LIMITED = "RateLimited"
     TIMEOUT = "Timeout"
     CONNECTION_LOST = "ConnectionLost"
+    STREAM_BROKEN = "StreamBroken"
     INVALID_REPLY = "InvalidReply"
     MISSING_KEY = "MissingKey"
     UNKNOWN_CONNECTION = "UnknownConnection"

@@ -49,7 +49,7 @@ def perform_local(effect: Local, permissions: Permissions, environment: Mapping[
             return os.urandom(count)
         case Env(None):
             return dict(environment)
-        case Env(name):
+        case Env(str(name)):
             return environment.get(name)
         case ReadFile(path):
             return _on_file(path, permissions, _read)
@@ -117,7 +117,7 @@ def _write(folder: int, name: str, text: str, append: bool) -> None:
 def _list(folder: int, name: str) -> list[str]:
     descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
     try:
-        return sorted(os.listdir(descriptor))
+        return sorted([entry.name for entry in os.scandir(descriptor)])
     finally:
         os.close(descriptor)
 

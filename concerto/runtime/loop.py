@@ -19,7 +19,8 @@ from concerto.runtime.branches import all_of
 from concerto.runtime.execution import CallRecord, Execution
 from concerto.runtime.failures import AgentKind, RequiresAction, agent_failure, message_of, tool_error
 from concerto.runtime.hooks import Action, ask_hook
-from concerto.runtime.requests import Message, Reply, ToolCallRequest
+from concerto.runtime.messages import parsed
+from concerto.runtime.requests import MADE_ID, Message, Reply, ToolCallRequest
 from concerto.runtime.toolbox import BoundTool
 from concerto.runtime.tools import CallContext
 from concerto.vm.json_values import to_json
@@ -62,7 +63,7 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
 
 async def _ask(run: Run, work: Execution) -> Reply:
     plan = work.plan
-    call = ModelCall(plan.agent, plan.connection.name, work.request(), plan.policy, plan.meters)
+    call = ModelCall(plan.agent, plan.connection.name, work.request(), plan.policy, plan.meters, work.sink)
     reply: Reply = await run.pass_gate(call, work.branch)
     work.count(reply)
     return _with_ids(reply, work.iteration)
@@ -74,7 +75,7 @@ def _with_ids(reply: Reply, iteration: int) -> Reply:
     calls = []
     for index, call in enumerate(reply.message.calls):
         if not call.id or call.id in seen:
-            call = replace(call, id=f"call_{iteration}_{index}")
+            call = replace(call, id=f"{MADE_ID}{iteration}_{index}")
         seen.add(call.id)
         calls.append(call)
     if all(new is old for new, old in zip(calls, reply.message.calls, strict=True)):
@@ -136,7 +137,7 @@ async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: An
     plan = work.plan
     tool = work.toolbox.tools.get(call.name)
     record = CallRecord(
-        call.id, call.name, tool.tool if tool else "", tool.method if tool else "", call.arguments
+        call.id, call.name, tool.tool if tool else "", tool.method if tool else "", parsed(call.arguments)
     )
     caller = CallContext(branch, plan.agent, call.id, work.iteration, plan.context, plan.data, plan.memory)
     title = tool.title if tool else call.name

@@ -5,9 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any, TypeAlias
 
+from concerto.effects.kinds import ModelCall
+from concerto.runtime.providers import StreamPart
 from concerto.runtime.requests import Message, Reply, Request
 
 Json: TypeAlias = Any
+
+
+async def mocked(effect: ModelCall) -> Reply:
+    """The mock answer to a model call, in one piece even if it is streamed."""
+    reply = mock_reply(effect.request)
+    if effect.sink is not None:
+        await effect.sink(StreamPart(reply.message.text))
+    return reply
 
 
 def mock_reply(request: Request) -> Reply:

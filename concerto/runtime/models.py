@@ -1,20 +1,26 @@
-"""Model calls: performs a ModelCall on the wire of its connection."""
+"""Model calls: performs a ModelCall on the wire of its connection, at once or as a stream."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.gate import Waiting
 from concerto.effects.kinds import ModelCall
 from concerto.runtime.connections import Connection
-from concerto.runtime.providers import BadReply
-from concerto.runtime.requests import Reply
+from concerto.runtime.failures import AgentKind, agent_failure
+from concerto.runtime.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
+from concerto.runtime.requests import Reply, Request
+from concerto.vm.values import ErrorValue, Raised
 
 if TYPE_CHECKING:
     from concerto.runtime.http import ModelServer
     from concerto.runtime.throttle import Throttle
+
+Json: TypeAlias = Any
 
 
 class Models:
@@ -29,19 +35,25 @@ class Models:
         self._servers: dict[str, tuple[ModelServer, Throttle]] = {}
 
     async def call(self, effect: ModelCall, connection: Connection) -> Reply:
-        server, throttle = self.server(connection)
+        server, throttle = self._server(connection)
+        request: Request = effect.request
+        call = _encoded(server.provider, request, connection)
         async with throttle.turn():
-            data = await server.ask(server.provider.encode(effect.request), effect.request.timeout)
-        try:
-            reply = server.provider.decode(data)
-        except BadReply as bad:
-            raise server.invalid(str(bad)) from None
-        except (AttributeError, TypeError, KeyError, IndexError):
-            raise server.invalid("its JSON has not the shape of an answer") from None
+            if effect.sink is None:
+                data = await server.ask(call, request.timeout)
+                with _readable(server):
+                    reply = server.provider.decode(data)
+            else:
+                reply = await _streamed(server, call, request, effect.sink)
         throttle.spend(reply.tokens_in + reply.tokens_out)
-        return self.priced(reply, effect.request.model)
+        return self._priced(reply, request.model)
 
-    def server(self, connection: Connection) -> tuple[ModelServer, Throttle]:
+    async def close(self) -> None:
+        servers, self._servers = self._servers, {}
+        for server, _ in servers.values():
+            await server.close()
+
+    def _server(self, connection: Connection) -> tuple[ModelServer, Throttle]:
         found = self._servers.get(connection.name)
         if found is None:
             from concerto.runtime.http import ModelServer
@@ -51,7 +63,7 @@ class Models:
             self._servers[connection.name] = found
         return found
 
-    def priced(self, reply: Reply, model: str) -> Reply:
+    def _priced(self, reply: Reply, model: str) -> Reply:
         """The reply with its cost, if the model's price is known."""
         price = self._prices.get(model) or self._prices.get(reply.model)
         if price is None:
@@ -59,7 +71,66 @@ class Models:
         cost = (reply.tokens_in * price[0] + reply.tokens_out * price[1]) / 1_000_000
         return replace(reply, cost_usd=cost)
 
-    async def close(self) -> None:
-        servers, self._servers = self._servers, {}
-        for server, _ in servers.values():
-            await server.close()
+
+def _encoded(provider: Provider, request: Request, connection: Connection) -> WireCall:
+    try:
+        return provider.encode(request)
+    except Unsupported as unsupported:
+        message = f"connection `{connection.name}`: {unsupported}"
+        raise agent_failure(message, AgentKind.BAD_TOOLS, provider=connection.name) from None
+
+
+async def _streamed(
+    server: ModelServer, call: WireCall, request: Request, sink: Callable[[StreamPart], Awaitable[None]]
+) -> Reply:
+    """Give the parts of an answer away as they come. After the first one nothing can be tried again."""
+    reader = server.provider.stream()
+    begun = False
+    try:
+        async with server.stream(call, request.timeout) as lines:
+            async for event in _events(lines, server):
+                with _readable(server):
+                    parts = list(reader.feed(event))
+                for part in parts:
+                    begun = True
+                    await sink(part)
+        reply = reader.reply()
+        if reply is None:
+            raise server.invalid("the stream ended before the answer did")
+    except Raised as raised:
+        error = raised.value
+        if begun and isinstance(error, ErrorValue) and error.type_name == "AgentError":
+            message = f"the stream broke off: {error.message}"
+            raise agent_failure(message, AgentKind.STREAM_BROKEN, provider=server.connection.name) from None
+        raise
+    return reply
+
+
+async def _events(lines: AsyncIterator[str], server: ModelServer) -> AsyncIterator[Json]:
+    """The JSON of each event: the data of server-sent events, or whole lines."""
+    async for line in lines:
+        text = line.strip() if server.provider.json_lines else _data_of(line)
+        if not text or text == "[DONE]":
+            continue
+        try:
+            event = json.loads(text)
+        except (ValueError, RecursionError):
+            raise server.invalid(f"an event is no JSON: `{text[:80]}`") from None
+        if not isinstance(event, dict):
+            raise server.invalid("an event is no JSON object")
+        yield event
+
+
+def _data_of(line: str) -> str:
+    return line[5:].strip() if line.startswith("data:") else ""
+
+
+@contextmanager
+def _readable(server: ModelServer) -> Iterator[None]:
+    """Makes what a provider cannot read an AgentError."""
+    try:
+        yield
+    except BadReply as bad:
+        raise server.invalid(str(bad)) from None
+    except (AttributeError, TypeError, KeyError, IndexError):
+        raise server.invalid("its JSON has not the shape of an answer") from None

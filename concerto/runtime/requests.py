@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 Json: TypeAlias = Any
+MADE_ID = "concerto_call_"
+"""How the ids begin that are made here for calls without one."""
+
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 
@@ -41,7 +44,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """A tool as a model sees it. `hosted` is the provider's own type for a tool it runs itself (`web_search`)."""
+    """A tool as a model sees it. `hosted` names one that the provider runs itself (`openai:web_search`)."""
 
     name: str
     description: str

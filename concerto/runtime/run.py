@@ -35,7 +35,7 @@ from concerto.runtime.branches import (
 from concerto.runtime.connections import Connection, find_connection
 from concerto.runtime.emits import Emits
 from concerto.runtime.injections import Injections
-from concerto.runtime.mocks import mock_reply
+from concerto.runtime.mocks import mocked
 from concerto.runtime.models import Models
 from concerto.runtime.options import Options
 from concerto.runtime.perform import Performer
@@ -84,7 +84,7 @@ class Run:
         self._connections: dict[str, Connection] = {}
         self._source_connections = {each.name: each.settings for each in module.connections}
         self._refs: dict[tuple[str, str], Value] = {}
-        self._tasks: set[asyncio.Task[Value]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         layers = standard_layers(options.permissions, self.waiting, self.emit, self._scripted)
         self._way = gate(layers, Performer(self).perform)
 
@@ -140,6 +140,11 @@ class Run:
     def memory(self, name: str | None) -> Memory | None:
         """A declared memory, None for None."""
         return None if name is None else self._states.memory(name)
+
+    def keep(self, task: asyncio.Task[Any]) -> None:
+        """Let a task end with the run at the latest."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
         """Emit an event of the runtime."""
@@ -277,8 +282,7 @@ class Run:
         import asyncio
 
         work = asyncio.ensure_future(drive(branch, body))
-        self._tasks.add(work)
-        work.add_done_callback(self._tasks.discard)
+        self.keep(work)
         return Task(work, work.done, work.cancel)
 
     def _scripted(self, effect: AnyEffect) -> Awaitable[Value] | None:
@@ -286,12 +290,8 @@ class Run:
         if not isinstance(effect, ModelCall):
             return None
         if self.options.mock or self.connection(effect.connection).provider == "mock":
-            return _ready(mock_reply(effect.request))
+            return mocked(effect)
         return None
-
-
-async def _ready(value: Value) -> Value:
-    return value
 
 
 async def _awaited(task: Task) -> Value:

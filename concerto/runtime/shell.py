@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 from concerto.effects.kinds import Shell
@@ -45,7 +46,5 @@ async def execute(effect: Shell, folder: Path) -> str:
 
 def _kill(process: asyncio.subprocess.Process) -> None:
     """End what is left of the command's group: it may have left children behind."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

@@ -129,7 +129,10 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
             if permissions.place(path) is not None:
                 return None
             return ErrorValue(
-                "FsError", f"`{path}` is outside of the folders this run may use", "PermissionDenied", path=path
+                "FsError",
+                f"`{path}` is outside of the folders this run may use",
+                "PermissionDenied",
+                path=path,
             )
         case _:
             return None

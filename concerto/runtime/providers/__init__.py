@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
-from concerto.runtime.requests import Reply, Request, ToolCallRequest
+from concerto.runtime.requests import Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
 
@@ -44,10 +44,23 @@ class BadReply(Exception):
     """A server's answer that is no answer; the text says what is wrong with it."""
 
 
+class Unsupported(Exception):
+    """Something that a wire cannot say; the text names it."""
+
+
+def hosted_kind(offer: ToolOffer, *owners: str) -> str:
+    """The provider's own type of a hosted tool (`web_search` of `openai:web_search`), if it is one of `owners`' ."""
+    owner, _, kind = offer.hosted.partition(":")
+    if owner not in owners:
+        raise Unsupported(f"the hosted tool `{offer.hosted}` is not one of this connection's provider")
+    return kind
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """`authorize` gives the headers that carry an API key. `key_env` and `base_url` belong to the default connection
-    of that name; `key_env` is empty for servers that want none."""
+    """`authorize` gives the headers that carry an API key. `base_url` and `key_env`, with `base_url_env` over the
+    former, belong to the default connection; `key_env` is empty for servers that want none. A streamed answer is
+    server-sent events, or plain lines of JSON if `json_lines`."""
 
     name: str
     base_url: str
@@ -57,6 +70,7 @@ class Provider:
     decode: Callable[[Json], Reply]
     stream: Callable[[], StreamReader]
     authorize: Callable[[str], Mapping[str, str]]
+    json_lines: bool = False
 
 
 _HOMES = {

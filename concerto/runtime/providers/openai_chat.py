@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from concerto.runtime.providers import BadReply, Provider, StreamPart, WireCall
+from concerto.runtime.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
 from concerto.runtime.providers.reading import arguments_text, count_of, member, text_of
 from concerto.runtime.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
@@ -156,7 +156,9 @@ def _message(message: Message) -> Json:
 
 def _tool(offer: ToolOffer) -> Json:
     if offer.hosted:
-        return {"type": offer.hosted}
+        raise Unsupported(
+            f'the hosted tool `{offer.hosted}` needs a connection with `provider = "openai-responses"`'
+        )
     function = {"name": offer.name, "description": offer.description, "parameters": offer.parameters}
     return {"type": "function", "function": function}
 

@@ -14,7 +14,9 @@ def member(value: Json, *path: str | int) -> Json:
     """The part of a JSON value at a path; BadReply naming the path if it is not there."""
     here = value
     for step in path:
-        if (isinstance(step, str) and isinstance(here, dict) and step in here) or (isinstance(step, int) and isinstance(here, list) and step < len(here)):
+        if (isinstance(step, str) and isinstance(here, dict) and step in here) or (
+            isinstance(step, int) and isinstance(here, list) and step < len(here)
+        ):
             here = here[step]
         else:
             raise BadReply(f"the answer has no `{'.'.join(map(str, path))}`")

@@ -1,0 +1,136 @@
+"""`execute_with_schema`: an answer as a value of a declared type.
+
+The wire asks for the schema in its native form; the reply is read leniently, converted and validated. What does not
+fit is told to the model, which tries again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.natives.lenient import Unreadable, read_leniently
+from concerto.natives.schema import read_value
+from concerto.runtime.branches import Branch, drive
+from concerto.runtime.execution import Execution, Plan
+from concerto.runtime.failures import AgentKind, agent_failure
+from concerto.runtime.loop import tool_loop
+from concerto.runtime.requests import Message, OutputSchema
+from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run import Run
+
+Json: TypeAlias = Any
+Read: TypeAlias = Callable[[Json], Value]
+
+_WRAPPED = "value"
+_SHOWN = 500
+
+
+class Wanted:
+    """The type that is wanted: its schema for the wire, and how a reply becomes its value."""
+
+    def __init__(self, run: Run, wanted: TypeValue) -> None:
+        self._run = run
+        self._type = wanted
+        found = next((each.schema for each in run.module.schemas if each.type == wanted.index), None)
+        if found is None:
+            raise agent_failure(f"`{wanted.name}` has no JSON Schema to ask for", AgentKind.SCHEMA)
+        # Servers want an object at the top.
+        self._wrapped = found.get("type") != "object" and "$ref" not in found
+        self.schema = OutputSchema(_name(wanted.name), _wrap(found) if self._wrapped else found)
+
+    async def read(self, text: str, branch: Branch) -> tuple[Value, tuple[str, ...]]:
+        """The value in a reply and the repairs it took; raises Misread with what is wrong."""
+        try:
+            reading = read_leniently(text)
+        except Unreadable as unreadable:
+            raise Misread(str(unreadable), text) from None
+        data = reading.value
+        if self._wrapped and isinstance(data, dict) and set(data) == {_WRAPPED}:
+            data = data[_WRAPPED]
+        machine, index = self._run.machine, self._type.index
+        try:
+            value = await drive(branch.child(), lambda: read_value(machine, index, data))
+        except Raised as raised:
+            error = raised.value
+            if not isinstance(error, ErrorValue) or error.type_name != "SchemaError":
+                raise
+            path = error.fields.get("path")
+            raise Misread(f"`{path}`: {error.message}" if path else error.message, text) from None
+        return value, reading.repairs
+
+
+class Misread(Exception):
+    """A reply that is no value of the type; the text is for the model."""
+
+    def __init__(self, complaint: str, raw: str) -> None:
+        super().__init__(complaint)
+        self.raw = raw
+
+
+async def converse_for(run: Run, work: Execution, wanted: Wanted, attempts: int, retry_message: str) -> Value:
+    """Run the loop until a reply is a value of the type."""
+    for attempt in range(1, attempts + 1):
+        work.iteration = 0
+        reply = await tool_loop(run, work)
+        try:
+            value, repairs = await wanted.read(reply.message.text, work.branch)
+        except Misread as misread:
+            if attempt == attempts:
+                raise agent_failure(
+                    f"`{work.plan.agent}` gave no valid `{wanted.schema.name}` in {attempts} attempts: {misread}",
+                    AgentKind.SCHEMA,
+                    agent=work.plan.agent,
+                ) from None
+            run.tell("agent:schema_retry", _told(work.plan.agent, attempt, str(misread)))
+            work.messages.append(Message("user", _again(retry_message, str(misread), wanted.schema)))
+            continue
+        if repairs:
+            run.tell("agent:repaired", _repaired(work.plan.agent, repairs))
+        return value
+    raise AssertionError("there is at least one attempt")
+
+
+def with_schema(plan: Plan, schema: OutputSchema) -> Plan:
+    """The plan with an answer's schema asked for."""
+    return replace(plan, request=replace(plan.request, schema=schema))
+
+
+def prompt_with_schema(prompt: str, schema: OutputSchema) -> str:
+    """The prompt for wires that cannot ask for a schema and offer tools at once."""
+    return f"{prompt}\n\nAnswer in the end with JSON alone that fits this JSON Schema:\n{json.dumps(schema.schema)}"
+
+
+def _told(agent: str, attempt: int, problem: str) -> Callable[[], dict[str, Value]]:
+    return lambda: {"agent": agent, "attempt": attempt, "problem": problem}
+
+
+def _repaired(agent: str, repairs: tuple[str, ...]) -> Callable[[], dict[str, Value]]:
+    return lambda: {"agent": agent, "repairs": list(repairs)}
+
+
+def _again(retry_message: str, complaint: str, schema: OutputSchema) -> str:
+    asked = (
+        retry_message or "That answer does not fit. Give the whole answer again, corrected, as JSON alone."
+    )
+    return f"{asked}\nProblem: {complaint[:_SHOWN]}\nJSON Schema: {json.dumps(schema.schema)}"
+
+
+def _wrap(schema: Json) -> Json:
+    inner = {key: value for key, value in schema.items() if key != "$defs"}
+    outer: dict[str, Json] = {
+        "type": "object",
+        "properties": {_WRAPPED: inner},
+        "required": [_WRAPPED],
+        "additionalProperties": False,
+    }
+    return {**outer, "$defs": schema["$defs"]} if "$defs" in schema else outer
+
+
+def _name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64] or "answer"
