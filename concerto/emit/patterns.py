@@ -62,7 +62,10 @@ class Route:
     from_end: int = 0
 
 
-Pair: TypeAlias = tuple[ast.Pattern, Route]
+Part: TypeAlias = ast.Pattern | ast.FieldPattern
+"""A pattern, or the short field of a struct pattern, which binds its value."""
+
+Pair: TypeAlias = tuple[Part, Route]
 Test: TypeAlias = Callable[[], None]
 """Pushes a Bool."""
 
@@ -113,9 +116,9 @@ def tests(b: FunctionBuilder, pairs: Sequence[Pair]) -> list[Test]:
     return found
 
 
-def _collect(b: FunctionBuilder, pattern: ast.Pattern, route: Route, found: list[Test]) -> None:
+def _collect(b: FunctionBuilder, pattern: Part, route: Route, found: list[Test]) -> None:
     match pattern:
-        case ast.WildcardPattern():
+        case ast.WildcardPattern() | ast.FieldPattern():
             pass
         case ast.BindPattern(pattern=inner):
             target = b.program.analysis.patterns[pattern]
@@ -141,8 +144,8 @@ def _collect(b: FunctionBuilder, pattern: ast.Pattern, route: Route, found: list
         case _:
             assert_never(pattern)
     if not isinstance(pattern, ast.BindPattern):
-        for inner, inner_route in parts(b, pattern, route):
-            _collect(b, inner, inner_route, found)
+        for part, part_route in parts(b, pattern, route):
+            _collect(b, part, part_route, found)
 
 
 def _target_test(
@@ -300,7 +303,7 @@ def irrefutable(b: FunctionBuilder, pattern: ast.Pattern) -> None:
     bind(b, pattern, b.keep())
 
 
-def bind_parts(b: FunctionBuilder, pattern: ast.Pattern, route: Route) -> None:
+def bind_parts(b: FunctionBuilder, pattern: Part, route: Route) -> None:
     """Bind the names of a pattern that is known to match the value at the end of a route."""
     match pattern:
         case ast.BindPattern(pattern=inner):
@@ -311,15 +314,17 @@ def bind_parts(b: FunctionBuilder, pattern: ast.Pattern, route: Route) -> None:
                     bind_parts(b, inner, route)
         case ast.ArrayPattern(items=items):
             _bind_rest(b, items, route)
-        case ast.StructPattern(fields=fields):
-            _bind_short_fields(b, pattern, fields, route)
+        case ast.FieldPattern():
+            target = b.program.analysis.patterns[pattern]
+            assert isinstance(target, MatchBinding)
+            _bind_local(b, pattern, target.local, route)
         case ast.OrPattern(alternatives=alternatives) if _bound_locals(b, pattern):
             _bind_alternative(b, alternatives, route)
         case _:
             pass
     if not isinstance(pattern, ast.BindPattern):
-        for inner_pattern, inner_route in parts(b, pattern, route):
-            bind_parts(b, inner_pattern, inner_route)
+        for part, part_route in parts(b, pattern, route):
+            bind_parts(b, part, part_route)
 
 
 def _bind_local(b: FunctionBuilder, node: ast.Node, local: LocalSymbol, route: Route) -> None:
@@ -351,16 +356,6 @@ def _bind_rest(b: FunctionBuilder, items: Sequence[ast.Node], route: Route) -> N
         b.store(b.declare(target.local))
 
 
-def _bind_short_fields(
-    b: FunctionBuilder, pattern: ast.StructPattern, fields: Sequence[ast.FieldPattern], route: Route
-) -> None:
-    for field in fields:
-        if field.pattern is None:
-            target = b.program.analysis.patterns[field]
-            assert isinstance(target, MatchBinding)
-            _bind_local(b, field, target.local, _field_route(b, pattern, field, route))
-
-
 def _bind_alternative(b: FunctionBuilder, alternatives: Sequence[ast.Pattern], route: Route) -> None:
     """Ask again which alternative it was, and bind its names: locals of one name are one variable."""
     slots: dict[str, int] = {}
@@ -387,7 +382,7 @@ def _bound_locals(b: FunctionBuilder, pattern: ast.Pattern) -> list[LocalSymbol]
 # --- Parts --------------------------------------------------------------------------------------
 
 
-def parts(b: FunctionBuilder, pattern: ast.Pattern, route: Route) -> list[Pair]:
+def parts(b: FunctionBuilder, pattern: Part, route: Route) -> list[Pair]:
     """The patterns inside a pattern, each with the route to the value that it meets."""
     match pattern:
         case ast.TuplePattern(items=items):
@@ -400,11 +395,7 @@ def parts(b: FunctionBuilder, pattern: ast.Pattern, route: Route) -> list[Pair]:
                 for index, argument in enumerate(arguments or ())
             ]
         case ast.StructPattern(fields=fields):
-            return [
-                (field.pattern, _field_route(b, pattern, field, route))
-                for field in fields
-                if field.pattern is not None
-            ]
+            return [(field.pattern or field, _field_route(b, pattern, field, route)) for field in fields]
         case ast.ArrayPattern(items=array_items):
             return _elements(b, array_items, route)
         case _:
