@@ -49,8 +49,8 @@ Given: TypeAlias = ast.Expr | Default
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """A function with a body. A method's receiver is the first argument; with `mut self` it is a mutable place (or
-    a fresh value), to be stored back if the function is `inout`."""
+    """A function with a body. A method's receiver is the first argument; with `mut self` it is a mutable
+    place (or a fresh value), to be stored back if the function is `inout`."""
 
     function: FunctionSymbol
     arguments: list[Given]
@@ -92,8 +92,8 @@ class WrapCall:
 
 @dataclass(frozen=True, slots=True)
 class DynamicCall:
-    """A method found by the run-time type of the receiver (first argument): on `Any`, or a trait's on a generic
-    value. `mutable`: declared `mut self`."""
+    """A method found by the run-time type of the receiver (first argument): on `Any`, or a trait's on a
+    generic value. `mutable`: declared `mut self`."""
 
     name: str
     arguments: list[Given]
@@ -132,7 +132,8 @@ class PipelineCall:
 
 @dataclass(frozen=True, slots=True)
 class EmitCall:
-    """`emit(channel, payload)`; `awaited` when it stands under `await`/`.await` (the Await then adds nothing)."""
+    """`emit(channel, payload)`; `awaited` when it stands under `await`/`.await` (the Await then adds
+    nothing)."""
 
     channel: ast.Expr
     payload: ast.Expr
@@ -157,7 +158,8 @@ CallTarget: TypeAlias = (
 @dataclass(frozen=True, slots=True)
 class Coercion:
     """Applied to the value of an expression, in order. `check` (Any to a type) names its target; `convert` an
-    error through `impl From` (user's function) or `native_convert` (built-in From); both name their target."""
+    error through `impl From` (user's function) or `native_convert` (built-in From); both name their
+    target."""
 
     kind: Literal["int_to_float", "wrap_some", "check", "convert", "native_convert", "function_adapter"]
     target: Type | None = None
@@ -224,19 +226,21 @@ PatternTarget: TypeAlias = MatchVariant | MatchBuiltin | MatchConst | MatchStruc
 
 @dataclass(eq=False, slots=True)
 class Analysis:
-    """`types`: type of every expression before its `coercions`; `pattern_types`: type of the value a pattern meets.
-    A short field of a struct literal (`P { x }`) is a key of `uses`, `types` and `coercions` like an expression.
+    """`types`: type of every expression before its `coercions`; `pattern_types`: type of the value a pattern
+    meets. A short field of a struct literal (`P { x }`) is a key of `uses`, `types` and `coercions` like an
+    expression.
 
-    In `x |> f(a)` the Call, MethodCall or (for a bare `x |> f`) the Path is the key of the call, with `x` among
-    its arguments; `types` has the Pipe, the Path and what stands around it, all with the type of the result.
-    `propagations`: how a `?` converts the error that it passes on (absent: not at all); its `coercions` are for
-    the value.
+    In `x |> f(a)` the Call, MethodCall or (for a bare `x |> f`) the Path is the key of the call, with `x`
+    among its arguments; `types` has the Pipe, the Path and what stands around it, all with the type of the
+    result. `propagations`: how a `?` converts the error that it passes on (absent: not at all); its
+    `coercions` are for the value.
 
     `uses`: what a Path means where it stands for a value; for the path of a StructLit its struct or variant.
-    `patterns`: what a BindPattern (binding, unit variant, const), VariantPattern, StructPattern, RestPattern or
-    short FieldPattern means. `jumps`: the loop of a Break or Continue (None: there is none, which was reported).
-    `captures`: locals a Closure takes in, in order; also of the bodies of `spawn`, `await (…)`, `race` (the item
-    expressions) and `parallel for` (the node). `catches`: the error type of a Catch (None: all).
+    `patterns`: what a BindPattern (binding, unit variant, const), VariantPattern, StructPattern, RestPattern
+    or short FieldPattern means. `jumps`: the loop of a Break or Continue (None: there is none, which was
+    reported). `captures`: locals a Closure takes in, in order; also of the bodies of `spawn`, `await (…)`,
+    `race` (the item expressions) and `parallel for` (the node). `catches`: the error type of a Catch (None:
+    all).
 
     `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
     kept; `copied_captures`: (node of the capturing body, local) to copy at capture."""
@@ -257,12 +261,14 @@ class Analysis:
     catches: dict[ast.Catch, Type | None] = field(default_factory=dict)
     parameters: dict[ast.Parameter, LocalSymbol] = field(default_factory=dict)
     decorators: dict[ast.Decorator, dict[str, object]] = field(default_factory=dict)
-    """Arguments of every decorator as JSON values by name, positional ones named; not `@tools` and `@validate`."""
+    """Arguments of every decorator as JSON values by name, positional ones named; not `@tools` and
+    `@validate`."""
     copies: set[ast.Node] = field(default_factory=set)
     copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
 
     functions: list[FunctionSymbol] = field(default_factory=list)
-    """Every function, method and provided trait method with a body, in source order, without the library's."""
+    """Every function, method and provided trait method with a body, in source order, without the
+    library's."""
     structs: list[StructSymbol] = field(default_factory=list)
     enums: list[EnumSymbol] = field(default_factory=list)
     traits: list[TraitSymbol] = field(default_factory=list)

@@ -1,4 +1,5 @@
-"""Arguments of calls: positional, named and left out ones, brought into the order of the parameters (E0302)."""
+"""Arguments of calls: positional, named and left out ones, brought into the order of the parameters
+(E0302)."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def check_arguments(
     types: dict[GenericSymbol, Type],
     arguments: Sequence[ast.Argument],
 ) -> list[Given]:
-    """Check every argument against its parameter. What is missing or too much is reported at `place` or at itself."""
+    """Check every argument against its parameter. What is missing or too much is reported at `place` or at
+    itself."""
     chosen = _assign(body, callee, parameters, arguments)
     closures: list[tuple[ast.Expr, Type]] = []
     given: list[Given] = []
@@ -150,8 +152,8 @@ def _signature(parameters: Sequence[ParameterSymbol]) -> str:
 
 
 def prefer_result(result: Type, types: dict[GenericSymbol, Type], hint: Type | None) -> None:
-    """Let an expected `Option<Float>` decide the generics before the arguments are looked at. A bare `T` is left to
-    the arguments: its value can still be converted afterwards."""
+    """Let an expected `Option<Float>` decide the generics before the arguments are looked at. A bare `T` is
+    left to the arguments: its value can still be converted afterwards."""
     expected = wanted(hint)
     if expected is None or expected is ANY or isinstance(expected, Unsolved) or not types:
         return
@@ -201,7 +203,8 @@ def _check_bounds(
                 body.report(
                     TraitNotSatisfied(
                         place,
-                        f"`{function.name}` needs `{generic.name}: {bound.trait.name}`, and `{show(type_)}` is not",
+                        f"`{function.name}` needs `{generic.name}: {bound.trait.name}`, "
+                        f"and `{show(type_)}` is not",
                         help=_bound_help(type_, bound),
                     )
                 )

@@ -68,7 +68,8 @@ def let(body: Body, node: ast.Let) -> Type:
 
 
 def _without_value(body: Body, node: ast.Block, hint: Type) -> Type:
-    """The type of a block that ends without a value: reported here if one is wanted, as the reason is here."""
+    """The type of a block that ends without a value: reported here if one is wanted, as the reason is
+    here."""
     expected = wanted(hint)
     if expected is None or fit(NIL, expected) is not None:
         return NIL

@@ -1,7 +1,7 @@
 """Checks every body of a program and fills the tables of its `Analysis`.
 
-Bodies are independent of each other: signatures say everything that one needs to know of another. Bodies declared
-inside of blocks join the list while it is walked.
+Bodies are independent of each other: signatures say everything that one needs to know of another. Bodies
+declared inside of blocks join the list while it is walked.
 """
 
 from __future__ import annotations

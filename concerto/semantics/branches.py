@@ -38,8 +38,9 @@ def infer_result(body: Body, node: ast.Expr, hint: Type | None) -> Type:
 
 
 class Branches:
-    """Collects the places a value comes from. With a hint each one meets it where it stands; without one their types
-    are joined when all are known, and turned into the joined type. A dropped value may have any type."""
+    """Collects the places a value comes from. With a hint each one meets it where it stands; without one
+    their types are joined when all are known, and turned into the joined type. A dropped value may have any
+    type."""
 
     def __init__(self, body: Body, hint: Type | None, what: str) -> None:
         self.body = body

@@ -112,8 +112,8 @@ def _with_list(
         body.report(problem(body.span(value), f"`{name}` takes an array of tools", help=help_))
         return AGENT_BUILDER
     found = widened(body.infer(value, array_of(TOOL_REF)))
-    item = array_item(found)
-    refers = item is not None and resolve(item) in (ANY, TOOL_REF, MCP_REF)
+    inside = array_item(found)
+    refers = inside is not None and resolve(inside) in (ANY, TOOL_REF, MCP_REF)
     if found is not ANY and not refers and not is_erroneous(found):
         body.report(
             problem(
@@ -231,7 +231,8 @@ def _report_choice(body: Body, place: ast.Node, message: str, help_: str = "") -
 
 
 def _check_offered(body: Body, node: ast.MethodCall) -> None:
-    """A choice or an allowance must be among what the finished builder offers, where that can be told here."""
+    """A choice or an allowance must be among what the finished builder offers, where that can be told
+    here."""
     steps = list(_chain(node))
     wishes = [step for step in steps if step.method.text in ("with_tool_choice", "with_allowed_tools")]
     if not wishes:

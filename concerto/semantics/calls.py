@@ -58,6 +58,7 @@ from concerto.semantics.places import require_mutable
 from concerto.semantics.symbols import (
     FunctionSymbol,
     GenericSymbol,
+    ImplSymbol,
     McpSymbol,
     ParameterSymbol,
     ToolSymbol,
@@ -134,7 +135,8 @@ def call_function(
     receiver: ast.Expr | None = None,
     dynamic: bool = False,
 ) -> Type:
-    """A function, or a method whose receiver is checked, with types for its generics and those of its impl."""
+    """A function, or a method whose receiver is checked, with types for its generics and those of its
+    impl."""
     if types:
         prefer_result(function.result, types, hint)
     place = Span(body.source, name.start, name.end)
@@ -168,7 +170,10 @@ def _native(
     if not (function.reified or (agent and function.generics)):
         body.analysis.calls[node] = AgentCall(function.name, given) if agent else NativeCall(function, given)
         return
-    argument = types[function.generics[0]]
+    generics = function.generics or (
+        function.owner.generics if isinstance(function.owner, ImplSymbol) else []
+    )
+    argument = types[generics[0]]
 
     def settle() -> None:
         if not is_solved(argument):
@@ -227,7 +232,7 @@ def _static_of_unknown(
     return body.report(
         NotSupported(
             body.span(callee),
-            f"`{callee.name}` cannot be called: which type's `{function.name}` is meant is known only at run time",
+            f"`{callee.name}` cannot be called: whose `{function.name}` is meant is known only at run time",
             help=f"pass what it gives as an argument, or give `{function.name}` a `self`",
         )
     )
@@ -329,7 +334,7 @@ def _variant(
         message = f"the variant `{variant.name}` {'has named fields' if variant.named else 'holds nothing'}"
         body.report(WrongArguments(body.span(node), message, help=help_))
         return enum
-    prefer_result(enum, {generic: type_ for generic, type_ in types.items()}, hint)
+    prefer_result(enum, types, hint)
     parameters = [ParameterSymbol(name=field.name, type=field.type) for field in variant.fields]
     given = check_arguments(
         body, f"`{variant.name}`", body.span(callee.segments[-1].name), parameters, types, arguments

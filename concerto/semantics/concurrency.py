@@ -1,4 +1,5 @@
-"""`await`, `race`, `parallel for`, `spawn` and `listen`. Each branch is a body of its own that captures what it uses."""
+"""`await`, `race`, `parallel for`, `spawn` and `listen`. Each branch is a body of its own that captures what
+it uses."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """What the checking of one body knows while it goes: variables in sight, the function around, what was found.
 
 Expressions are checked in both directions. `infer(node, hint)` finds a type; a hint is a type that will be
-required of the value, so that literals, closures and branches can be checked against it where they are written.
-`check(node, expected)` requires it and notes the conversions. `DISCARD` as a hint says that nobody wants the
-value. Types are written into the tables of `Analysis` when the body is done and its variables are solved.
+required of the value, so that literals, closures and branches can be checked against it where they are
+written. `check(node, expected)` requires it and notes the conversions. `DISCARD` as a hint says that nobody
+wants the value. Types are written into the tables of `Analysis` when the body is done and its variables are
+solved.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ FrameKind: TypeAlias = Literal["function", "stage", "closure", "branch", "consta
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """What `return` and `?` leave: a function, stage or closure; `block` is its body. A `branch` (of `await (…)`, `race`, `spawn`,
-    `parallel for`) is a body of its own that nothing can leave; a `constant` is a default value."""
+    """What `return` and `?` leave: a function, stage or closure; `block` is its body. A `branch` (of `await
+    (…)`, `race`, `spawn`, `parallel for`) is a body of its own that nothing can leave; a `constant` is a
+    default value."""
 
     node: ast.Node
     kind: FrameKind

@@ -120,7 +120,7 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
             MismatchedTypes(
                 mark,
                 f"`?` passes on `{show(error)}`, but this {_noun(body.frame)} returns `{show(target)}`",
-                help=f"write `impl From<{show(error)}> for {show(target)}`, or convert with `.map_err(|e| …)?`",
+                help=f"write `impl From<{show(error)}> for {show(target)}`, or use `.map_err(|e| …)?`",
             )
         )
 
@@ -157,7 +157,8 @@ def _value_name(result: Type) -> str:
 def _signature_help(body: Body, result: str) -> str:
     owner = body.frame.node
     if isinstance(owner, ast.FnDecl):
-        return f"declare it `fn {owner.name.text}({'…' if owner.parameters else ''}) -> {result}`, or use `match`"
+        parameters = "…" if owner.parameters else ""
+        return f"declare it `fn {owner.name.text}({parameters}) -> {result}`, or use `match`"
     return "use `match`, or `unwrap_or(…)`"
 
 

@@ -253,7 +253,8 @@ def struct_literal(body: Body, node: ast.StructLit, hint: Type | None) -> Type:
 def _built(
     body: Body, node: ast.StructLit, expected: Type | None
 ) -> tuple[StructSymbol | VariantSymbol, Named, dict[GenericSymbol, Type]] | None:
-    """The struct or variant of a literal, its type and what its generics stand for; None if that was reported."""
+    """The struct or variant of a literal, its type and what its generics stand for; None if that was
+    reported."""
     path = node.path
     owner = find_owner(body, path.segments)
     if isinstance(owner, Named) and isinstance(owner.symbol, StructSymbol):

@@ -59,7 +59,8 @@ _FOREIGN = {
     "to_uppercase": "to_upper", "toLowerCase": "to_lower", "lower": "to_lower", "to_lowercase": "to_lower",
     "strip": "trim", "includes": "contains", "has": "contains", "indexOf": "index_of", "charAt": "get",
     "forEach": "map", "for_each": "map", "collect": "to_array", "iter": "map", "into_iter": "map",
-    "startsWith": "starts_with", "startswith": "starts_with", "endsWith": "ends_with", "endswith": "ends_with",
+    "startsWith": "starts_with", "startswith": "starts_with", "endsWith": "ends_with",
+    "endswith": "ends_with",
     "substring": "slice", "put": "set", "getOrDefault": "get", "push_back": "push", "push_str": "concat",
     "items": "entries", "to_float": "parse_float", "to_int": "parse_int", "parse": "parse_int",
 }  # fmt: skip
@@ -221,10 +222,11 @@ def field_access(body: Body, node: ast.FieldAccess, hint: Type | None) -> Type:
     symbol = _declared(body, receiver)
     if isinstance(symbol, StructSymbol | EnumSymbol | BuiltinSymbol | ModuleSymbol | AliasSymbol):
         assert isinstance(receiver, ast.Path)
+        kind = "a module" if isinstance(symbol, ModuleSymbol) else "a type"
         return body.report(
             UnknownName(
                 body.span(receiver),
-                f"`{receiver.name}` is {'a module' if isinstance(symbol, ModuleSymbol) else 'a type'}, not a value",
+                f"`{receiver.name}` is {kind}, not a value",
                 help=f"write `{receiver.name}::{node.name.text}`",
             )
         )
@@ -244,12 +246,12 @@ def field_of(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
     if found is None:
         return _report_no_field(body, node, receiver)
     field, type_ = found
-    if not body.world.may_use(field, body.scope) and not _in_own_tool(body, receiver):
+    struct = receiver.symbol if isinstance(receiver, Named) else None
+    is_error = isinstance(struct, StructSymbol) and struct.is_error
+    if not (is_error or body.world.may_use(field, body.scope) or _in_own_tool(body, receiver)):
         owner = show(receiver)
         body.report(PrivateName(body.span(node.name), f"the field `{name}` of `{owner}` is private"))
-    struct = receiver.symbol if isinstance(receiver, Named) else None
-    by_name = isinstance(struct, StructSymbol) and struct.is_error
-    body.analysis.fields[node] = NamedMember(name) if by_name else SlotField(field)
+    body.analysis.fields[node] = NamedMember(name) if is_error else SlotField(field)
     return type_
 
 

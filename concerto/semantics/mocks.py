@@ -1,11 +1,11 @@
-"""`mock` in tests (E0440): what stands for an agent, a server or a channel, and the fields that say what it gives."""
+"""`mock` in tests (E0440): what stands for an agent, a server or a channel, and the fields that say what it
+gives."""
 
 from __future__ import annotations
 
 from concerto.diagnostics import BadDeclarationField, MockOutsideTest, UnknownName, suggest
 from concerto.semantics.builtins import ANY, STRING
 from concerto.semantics.context import Body
-from concerto.semantics.infer import is_erroneous, resolve, show
 from concerto.semantics.paths import quiet_path
 from concerto.semantics.symbols import AgentSymbol, HostSymbol, McpSymbol
 from concerto.syntax import ast
@@ -73,17 +73,10 @@ def _check_fields(body: Body, node: ast.Mock, allowed: tuple[str, ...], what: st
             continue
         if name == "script" and what == "an agent":
             _check_script(body, field.value)
-        elif name in ("response", "error") and what == "an agent":
-            _check_text(body, field.value, name)
+        elif name == "error" and what == "an agent":
+            body.check(field.value, STRING)
         else:
             body.infer(field.value, ANY)
-
-
-def _check_text(body: Body, value: ast.Expr, name: str) -> None:
-    found = resolve(body.infer(value, ANY))
-    plain = isinstance(value, ast.StringLit | ast.Interpolation)
-    if name == "error" and not plain and found in (ANY,) and is_erroneous(found):
-        body.report(BadDeclarationField(body.span(value), f"an error is a text, found `{show(found)}`"))
 
 
 def _check_script(body: Body, value: ast.Expr) -> None:

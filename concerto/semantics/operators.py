@@ -1,4 +1,5 @@
-"""Operators, casts and assignment (E0303). Long chains lean left: their spine is walked, not recursed into."""
+"""Operators, casts and assignment (E0303). Long chains lean left: their spine is walked, not recursed
+into."""
 
 from __future__ import annotations
 
@@ -154,7 +155,8 @@ def arithmetic_type(body: Body, op: str, left: Type, right: Type) -> Type | None
 
 
 def _arithmetic_later(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
-    """An operand is not known yet: it is taken to have the other's type, which is looked at when the body is done."""
+    """An operand is not known yet: it is taken to have the other's type, which is looked at when the body is
+    done."""
     known = left if not isinstance(left, Unsolved) else right
     if not isinstance(known, Unsolved) and arithmetic_type(body, node.op, known, known) is None:
         return _bad_operands(body, node, left, right)

@@ -1,4 +1,5 @@
-"""What a path means where a value is wanted: a variable, constant, function, constructor or declared handle."""
+"""What a path means where a value is wanted: a variable, constant, function, constructor or declared
+handle."""
 
 from __future__ import annotations
 
@@ -77,15 +78,16 @@ def path_value(body: Body, node: ast.Path, hint: Type | None) -> Type:
 
 
 def find_path(body: Body, node: ast.Path) -> Symbol | MethodMatch | None:
-    """What a path means that is no variable; an unknown one was reported. A method of a type comes as a match."""
+    """What a path means that is no variable; an unknown one was reported. A method of a type comes as a
+    match."""
     segments = node.segments
     names = [segment.name for segment in segments]
     owner = find_owner(body, segments[:-1]) if len(segments) > 1 else None
     if owner is None:
         return body.world.resolve_path(names, body.scope, body.locals)
-    if isinstance(body.world.lookup(names[0].text, body.scope), ModuleSymbol):
-        if body.world.resolve_path(names[:-1], body.scope) is None:
-            return None
+    in_module = isinstance(body.world.lookup(names[0].text, body.scope), ModuleSymbol)
+    if in_module and body.world.resolve_path(names[:-1], body.scope) is None:
+        return None
     return find_member(body, owner, names[-1])
 
 
@@ -120,8 +122,8 @@ def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | M
 
 
 def find_owner(body: Body, segments: Sequence[ast.PathSegment]) -> Type | Symbol | None:
-    """The type or declaration that can have associated functions and that these segments name, None if they name
-    something else or nothing; reports nothing."""
+    """The type or declaration that can have associated functions and that these segments name, None if they
+    name something else or nothing; reports nothing."""
     symbol: Symbol | None
     if len(segments) == 1:
         name = segments[0].name.text
@@ -344,7 +346,8 @@ def _kind(symbol: Symbol) -> str:
 def _use(node: ast.Path, symbol: Symbol) -> str:
     match symbol:
         case StructSymbol():
-            return f"make one with `{node.name} {{ {', '.join(f'{field.name}: …' for field in symbol.fields)} }}`"
+            fields = ", ".join(f"{field.name}: …" for field in symbol.fields)
+            return f"make one with `{node.name} {{ {fields} }}`"
         case EnumSymbol() if symbol.variants:
             return f"name a variant: `{node.name}::{symbol.variants[0].name}`"
         case ModuleSymbol():

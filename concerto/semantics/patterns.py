@@ -55,7 +55,8 @@ from concerto.syntax import ast
 
 @dataclass(slots=True)
 class Bindings:
-    """Variables of one pattern by name. In a later alternative of an or-pattern `known` are those of the first."""
+    """Variables of one pattern by name. In a later alternative of an or-pattern `known` are those of the
+    first."""
 
     role: LocalRole
     made: dict[str, LocalSymbol] = field(default_factory=dict)

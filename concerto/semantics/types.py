@@ -1,8 +1,8 @@
 """Types as the checker sees them.
 
 Closed family: `Named` (every type with a name, built-in ones too), `TupleOf`, `FunctionOf`, `Literals`,
-`Generic` (a parameter inside its declaration), `Unsolved` (an inference variable of one body) and `ERROR`, which
-is assignable to and from everything, so that one mistake gives one message.
+`Generic` (a parameter inside its declaration), `Unsolved` (an inference variable of one body) and `ERROR`,
+which is assignable to and from everything, so that one mistake gives one message.
 """
 
 from __future__ import annotations
