@@ -29,6 +29,24 @@ MODULES = ("crypto", "env", "fmt", "fs", "http", "json", "log", "math", "prompt"
 BY_OPCODE = {f"AgentBuilder::{name}" for name in ("execute", "execute_with_schema", "chat", "stream")}
 BY_COMPILER = {"std::errors::convert"}
 
+SURROUNDINGS = """
+tool Calculator {
+    description: "Does sums",
+
+    @describe("Add two numbers")
+    @param("a", "The first")
+    @param("b", "The second")
+    pub fn add(self, a: Int, b: Int) -> Int { a + b }
+}
+agent Assistant { provider: mock, tools: [Calculator] }
+agent Extractor { provider: mock }
+agent Support { provider: mock }
+agent Writer { provider: mock }
+hashmap form: HashMap<String, Any> = HashMap::new();
+schema Person { name: String, age: Int }
+"""
+"""What examples that are not run may refer to."""
+
 _EXAMPLE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -99,11 +117,17 @@ def test_everything_public_is_documented_with_an_example(declared: Declared) -> 
 @pytest.mark.parametrize("tier", ["python", "interpreter"])
 @pytest.mark.parametrize(("kind", "text"), EXAMPLES)
 def test_examples(kind: str, text: str, tier: Tier, tmp_path: Path) -> None:
-    used = "".join(f"use std::{name};\n" for name in MODULES if re.search(rf"\b{name}::", text))
-    program = f"{used}fn main() {{\n{indent(text, '    ')}}}\n"
-    module, problems = compile_program({"main.conc": program}, tmp_path, to_run=True)
+    module, problems = compile_program({"main.conc": _program(kind, text)}, tmp_path, to_run=True)
     assert module is not None, [(problem.code, problem.message) for problem in problems]
+    if kind != "no_run":
+        outcome = run_program(module, Expectations(), tmp_path, tier)
+        assert outcome.status == 0, outcome.stderr
+
+
+def _program(kind: str, text: str) -> str:
+    """The example in the body of `main`; one that is not run is in a function that gets a ToolContext too."""
+    used = "".join(f"use std::{name};\n" for name in MODULES if re.search(rf"\b{name}::", text))
+    body = indent(text, "    ")
     if kind == "no_run":
-        return
-    outcome = run_program(module, Expectations(), tmp_path, tier)
-    assert outcome.status == 0, outcome.stderr
+        return f"{used}{SURROUNDINGS}fn example(context: ToolContext) {{\n{body}}}\nfn main() {{ }}\n"
+    return f"{used}fn main() {{\n{body}}}\n"
