@@ -140,7 +140,7 @@ class Recovery:
                 return end
             if tokens[end].kind in CLOSERS or tokens[end].kind == END:
                 return None
-            end = self.statement_end(tokens, end + 1, 0)
+            end = self.statement_end(tokens, end, 0)
         return end
 
     def breaks_a_list(self, machine: Machine, depth: int) -> bool:

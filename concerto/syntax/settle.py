@@ -59,6 +59,8 @@ class _Walk:
         self.tokens = tokens
         self.head = _Head.NONE
         self.outer: list[_Head] = []
+        # The `>` that close type arguments: a `{` behind one is not behind a greater-than.
+        self.generic_ends: set[Token] = set()
 
     def handlers(self) -> dict[str, Callable[[int, Token], None]]:
         handlers: dict[str, Callable[[int, Token], None]] = {
@@ -126,7 +128,7 @@ class _Walk:
 
     def brace_kind(self, position: int) -> str:
         before = self.kind(position - 1)
-        closes_generics = before == "MORETHAN" and self.tokens[position - 1].text == ">settled"
+        closes_generics = self.tokens[position - 1] in self.generic_ends
         if before in _BLOCK_WORDS or self.head is _Head.TYPE:
             return "LBRACE"
         if before == "NAME" or closes_generics:
@@ -163,8 +165,7 @@ class _Walk:
         before = self.kind(self.path_start(position - 1) - 1)
         if self.kind(end + 1) in ("LPAR", "COLON_COLON", "LBRACE") or before == "AS":
             token.kind = "GENERIC_OPEN"
-            # The mark tells `{` behind it from one behind a greater-than.
-            self.tokens[end].text = ">settled"
+            self.generic_ends.add(self.tokens[end])
 
     def type_arguments_end(self, position: int) -> int | None:
         """The `>` that closes the `<`, if only what stands in types is between them."""
