@@ -43,7 +43,7 @@ from concerto.semantics.analysis import (
     MatchVariant,
     PatternTarget,
 )
-from concerto.semantics.builtins import ANY, ARRAY, BOOL, FLOAT, INT, OPTION, RESULT, STRING
+from concerto.semantics.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, OPTION, RESULT, STRING
 from concerto.semantics.coercion import widened
 from concerto.semantics.symbols import LocalSymbol, TypeSymbol
 from concerto.semantics.types import Generic, TupleOf, Type
@@ -127,6 +127,8 @@ def _collect(b: FunctionBuilder, pattern: Part, route: Route, found: list[Test])
             elif inner is not None:
                 _collect(b, inner, route, found)
         case ast.LiteralPattern(value=value):
+            # `1` is not the pattern of 1.0, which equals it.
+            _kind_test(b, pattern, _LITERAL_KINDS[literal_value(value).__class__], route, found)
             found.append(lambda: _equals(b, pattern, value, route))
         case ast.RangePattern():
             found.extend(_range_tests(b, pattern, route))
@@ -234,7 +236,7 @@ def _equals_constant(
 
 def _range_tests(b: FunctionBuilder, pattern: ast.RangePattern, route: Route) -> list[Test]:
     type_ = _subject_type(b, pattern)
-    kind = _RANGE_KINDS[literal_value(pattern.low).__class__]
+    kind = _LITERAL_KINDS[literal_value(pattern.low).__class__]
 
     def bound(operator: str, limit: ast.Expr) -> Test:
         def test() -> None:
@@ -249,7 +251,13 @@ def _range_tests(b: FunctionBuilder, pattern: ast.RangePattern, route: Route) ->
     return [*found, bound(">=", pattern.low), bound("<=" if pattern.inclusive else "<", pattern.high)]
 
 
-_RANGE_KINDS: Final = {int: INT.symbol, float: FLOAT.symbol, str: STRING.symbol}
+_LITERAL_KINDS: Final = {
+    int: INT.symbol,
+    float: FLOAT.symbol,
+    str: STRING.symbol,
+    bool: BOOL.symbol,
+    type(None): NIL.symbol,
+}
 
 
 def _subject_type(b: FunctionBuilder, pattern: ast.Pattern) -> Type:
