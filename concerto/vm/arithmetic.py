@@ -26,7 +26,7 @@ def checked(number: int) -> int:
 def divide_int(a: int, b: int) -> int:
     if b == 0:
         raise division_by_zero()
-    return a // b if (a >= 0) == (b > 0) else checked(-(-a // b))
+    return checked(a // b) if (a >= 0) == (b > 0) else -(-a // b)
 
 
 def remainder_int(a: int, b: int) -> int:

@@ -313,6 +313,7 @@ def _for_next(run: Run, frame: Frame, local: int, end: int) -> None:
     try:
         frame.locals[local] = next(frame.stack[-1])
     except StopIteration:
+        frame.stack.pop()
         frame.pc = end
 
 
@@ -349,7 +350,12 @@ def _return(run: Run, frame: Frame) -> None:
 
 @handles("CALL")
 def _call(run: Run, frame: Frame, function: int, count: int) -> None:
-    run.enter(function, tuple(frame.pop_many(count)))
+    arguments = tuple(frame.pop_many(count))
+    callee = run.machine.function(function)
+    if isinstance(callee, InterpretedFunction):
+        run.enter(function, arguments)
+    else:
+        frame.stack.append(callee(*arguments))
 
 
 @handles("CALL_VALUE")

@@ -15,6 +15,7 @@ from concerto.ir.module import Json, Module
 from concerto.vm import json_values
 from concerto.vm.classes import ClassTable
 from concerto.vm.dispatch import Methods
+from concerto.vm.failures import language_error
 from concerto.vm.host import Host
 from concerto.vm.native import find_native
 from concerto.vm.type_checks import Misfit, TypeChecks
@@ -70,13 +71,25 @@ class Machine:
         return self.call(self.module.entry, ())
 
     def call(self, function_index: int, arguments: Sequence[Value]) -> Value:
-        return self._executor.function(function_index)(*arguments)
+        return self._run(self._executor.function(function_index), arguments)
 
     def call_value(self, function: Value, arguments: Sequence[Value]) -> Value:
         """Call a function value of the program."""
         if not callable(function):
             raise failure("only a function can be called", "TypeError")
-        return function(*arguments)
+        return self._run(function, arguments)
+
+    def _run(self, function: Callable[..., Value], arguments: Sequence[Value]) -> Value:
+        """Whatever leaves the machine as a failure is Raised, with the traceback of what it was."""
+        try:
+            return function(*arguments)
+        except Raised:
+            raise
+        except Exception as exception:
+            error = language_error(exception)
+            if error is None:
+                raise
+            raise Raised(error).with_traceback(exception.__traceback__) from exception
 
     def function(self, index: int) -> Callable[..., Value]:
         """A function of the program as a callable, captures first."""

@@ -1,0 +1,190 @@
+"""The Python tier: every function of the IR as a Python function, compiled by CPython.
+
+`compile_module` gives bytes to be cached; `PythonTier` makes a machine run them. No text of the program becomes
+code: generated names and numbers only, everything else is passed in (`names`).
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import marshal
+from collections.abc import Callable
+from types import CodeType, FunctionType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from concerto.ir.module import Module
+from concerto.vm.access import out_of_bounds
+from concerto.vm.failures import EXPLAIN
+from concerto.vm.interpreter import InterpretedFunction, Interpreter
+from concerto.vm.operations import type_name
+from concerto.vm.python_tier.names import Names, link
+from concerto.vm.python_tier.text import Origin, function_lines, trace_origin
+from concerto.vm.python_tier.ticks import each_with, endless_ticks
+from concerto.vm.values import Raised, Value, failure
+
+if TYPE_CHECKING:
+    from concerto.vm.machine import Machine
+
+FILE = "<concerto>"
+"""The file name of generated code."""
+
+TIER = "tier"
+"""The name under which generated code's namespace holds its PythonTier."""
+
+
+def compile_module(module: Module) -> bytes:
+    """All functions of a module, compiled; only for this version of Python."""
+    return marshal.dumps((importlib.util.MAGIC_NUMBER, *_compile(module)))
+
+
+def _compile(module: Module) -> tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]]:
+    """The code that defines the functions, the functions that it leaves to the interpreter, the names it uses."""
+    names = Names()
+    texts: list[tuple[int, str]] = []
+    skipped = []
+    for index in range(len(module.functions)):
+        lines = function_lines(module, index, names)
+        if lines is None:
+            skipped.append(index)
+        else:
+            texts.append((index, "\n".join(lines)))
+    try:
+        code = compile("\n".join([text for _, text in texts]), FILE, "exec", dont_inherit=True)
+    except (SyntaxError, RecursionError, MemoryError):
+        code, refused = _compile_one_by_one(texts)
+        skipped += refused
+    return code, skipped, names.texts, names.used
+
+
+def _compile_one_by_one(texts: list[tuple[int, str]]) -> tuple[CodeType, list[int]]:
+    """The code of those functions that CPython's compiler has room for, and the others."""
+    accepted, refused = [], []
+    for index, text in texts:
+        try:
+            compile(text, FILE, "exec", dont_inherit=True)
+        except (SyntaxError, RecursionError, MemoryError):
+            refused.append(index)
+        else:
+            accepted.append(text)
+    return compile("\n".join(accepted), FILE, "exec", dont_inherit=True), refused
+
+
+class PythonTier:
+    """The executor `python` of a machine."""
+
+    def __init__(self, machine: Machine, code: bytes | None = None) -> None:
+        self.machine = machine
+        compiled, skipped, self._texts, used = self._loaded(code) or _compile(machine.module)
+        self._interpreter = Interpreter(machine) if skipped else None
+        self._origins: dict[int, Origin] = {}
+        self._namespace = link(machine, self._texts, used)
+        self._namespace[TIER] = self
+        self._namespace[EXPLAIN] = self.explain
+        self._namespace["ticks"] = endless_ticks(machine.poll)
+        self._namespace["each"] = each_with(machine.poll)
+        self._namespace["stopped"] = machine.poll
+        exec(compiled, self._namespace)
+        for index in skipped:
+            self._leave_to_interpreter(index)
+
+    @staticmethod
+    def _loaded(
+        code: bytes | None,
+    ) -> tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]] | None:
+        if code is None:
+            return None
+        magic, *compiled = marshal.loads(code)
+        return tuple(compiled) if magic == importlib.util.MAGIC_NUMBER else None  # type: ignore[return-value]
+
+    def _leave_to_interpreter(self, index: int) -> None:
+        interpreter = self._interpreter
+        assert interpreter is not None
+
+        def closure(*captures: Value) -> Value:
+            return InterpretedFunction(interpreter, index, captures)
+
+        self._namespace[f"f{index}"] = InterpretedFunction(interpreter, index, ())
+        self._namespace[f"g{index}"] = closure
+
+    def function(self, index: int) -> Callable[..., Value]:
+        captures = self.machine.module.functions[index].captures
+        if not captures:
+            return self._namespace[f"f{index}"]
+        make = self._namespace[f"g{index}"]
+        return lambda *arguments: make(*arguments[:captures])(*arguments[captures:])
+
+    def cancel(self) -> None:
+        """Give every function a body that stops the run. Loops come to `poll` by themselves."""
+        if self._interpreter is not None:
+            self._interpreter.cancel()
+        mine = self._namespace
+        for found in gc.get_objects():
+            if (
+                type(found) is FunctionType
+                and found.__globals__ is mine
+                and found.__code__.co_filename == FILE
+            ):
+                found.__code__ = _stopper(len(found.__code__.co_freevars))
+
+    def place(self, trace: TracebackType) -> tuple[int, int] | None:
+        """The function and the instruction of a traceback entry of generated code."""
+        code = trace.tb_frame.f_code
+        index = _function_index(code)
+        if index is None:
+            return None
+        line, _, start, end = list(code.co_positions())[trace.tb_lasti // 2]
+        pc = self._origin(index).find((line or trace.tb_lineno) - code.co_firstlineno, start, end)
+        return index, pc or 0
+
+    def explain(self, trace: TracebackType) -> Raised | None:
+        """The precise failure behind an exception of Python's in generated code."""
+        place = self.place(trace)
+        if place is None:
+            return None
+        index, pc = place
+        opcode = self.machine.module.functions[index].code[pc][0]
+        texts = self._origin(index).operands.get(pc)
+        if texts is None:
+            return None
+        frame = trace.tb_frame
+        operands = [eval(text, frame.f_globals, dict(frame.f_locals)) for text in texts]
+        if opcode in ("INDEX_ARRAY", "INDEX_STRING", "SET_INDEX_ARRAY"):
+            return out_of_bounds(operands[1], operands[0])
+        return self._wrong_call(operands[0])
+
+    def _wrong_call(self, function: Value) -> Raised | None:
+        if not callable(function):
+            return failure(f"{type_name(function)} cannot be called", "TypeError")
+        index = _function_index(getattr(function, "__code__", None))
+        if index is None:
+            return None
+        name = self.machine.module.functions[index].name
+        return failure(f"`{name}` is called with a wrong number of arguments", "TypeError")
+
+    def _origin(self, index: int) -> Origin:
+        origin = self._origins.get(index)
+        if origin is None:
+            origin = self._origins[index] = trace_origin(self.machine.module, index, Names(self._texts))
+        return origin
+
+
+def _function_index(code: CodeType | None) -> int | None:
+    if code is None or code.co_filename != FILE or not code.co_name[1:].isdecimal():
+        return None
+    return int(code.co_name[1:])
+
+
+_STOPPERS: dict[int, CodeType] = {}
+
+
+def _stopper(free_variables: int) -> CodeType:
+    """A body that stops the run, for a function with that many captures."""
+    code = _STOPPERS.get(free_variables)
+    if code is None:
+        names = [f"v{number}" for number in range(free_variables)]
+        text = f"def make({', '.join(names)}):\n def stop(*_):\n  stopped()\n  ({', '.join(names)})\n return stop"
+        namespace: dict[str, Any] = {}
+        exec(compile(text, FILE, "exec"), namespace)
+        code = _STOPPERS[free_variables] = namespace["make"](*[None] * free_variables).__code__
+    return code

@@ -1,0 +1,160 @@
+"""What the writer knows of a value that is not computed yet: its text, and facts that save checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from concerto.vm.arithmetic import INT_MAX, INT_MIN
+
+PURE, READ, ACT = 0, 1, 2
+"""What order means to an expression; see `concerto.ir.opcodes`."""
+
+LEVELS = {"pure": PURE, "read": READ, "act": ACT}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """The type of a value, "" if unknown, and bounds if it is an Int."""
+
+    kind: str = ""
+    low: int = INT_MIN
+    high: int = INT_MAX
+
+    def join(self, other: Fact) -> Fact:
+        """What holds if either does."""
+        if self.kind != other.kind:
+            return UNKNOWN
+        return Fact(self.kind, min(self.low, other.low), max(self.high, other.high))
+
+
+UNKNOWN = Fact()
+INT = Fact("int")
+LENGTH = Fact("int", 0, 2**48)
+KINDS = {kind: Fact(kind) for kind in ("int", "float", "str", "bool")}
+
+Facts: TypeAlias = dict[int, Fact]
+"""Local → what is known of it."""
+
+
+def join_facts(one: Facts | None, other: Facts | None) -> Facts | None:
+    """What holds after two ways meet; None is a way that is never taken."""
+    if one is None or other is None:
+        return other if one is None else one
+    joined = {}
+    for local, fact in one.items():
+        met = other.get(local)
+        if met is not None:
+            fact = fact if fact == met else fact.join(met)
+            if fact.kind:
+                joined[local] = fact
+    return joined
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`left sign right` over Ints, for what follows from it."""
+
+    left: Expr
+    sign: str
+    right: Expr
+
+    def negated(self) -> Comparison:
+        return Comparison(self.left, NEGATED[self.sign], self.right)
+
+
+NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+
+
+@dataclass(slots=True, eq=False)
+class Expr:
+    """A Python expression; never changed (not frozen, because that makes its construction slow). `atom` needs no parentheses, `cheap` may be written twice (a name or a literal), `stable` is
+    never affected by what is executed meanwhile. `reads` is a bit set of locals."""
+
+    text: str
+    fact: Fact = UNKNOWN
+    level: int = PURE
+    reads: int = 0
+    depth: int = 0
+    atom: bool = True
+    cheap: bool = False
+    stable: bool = False
+    local: int = -1
+    literal: bool = False
+    tests: tuple[Comparison, ...] = ()
+    opposite: str = ""
+    remainder: str = ""
+
+    @property
+    def wrapped(self) -> str:
+        """The text as an operand."""
+        return self.text if self.atom else f"({self.text})"
+
+
+def known(expr: Expr, fact: Fact) -> Expr:
+    return replace(expr, fact=fact)
+
+
+def literal_int(number: int) -> Expr:
+    text = str(number) if number >= 0 else f"({number})"
+    return Expr(text, Fact("int", number, number), cheap=True, stable=True, literal=True)
+
+
+def name(text: str, fact: Fact = UNKNOWN) -> Expr:
+    """A name that is assigned once."""
+    return Expr(text, fact, cheap=True, stable=True)
+
+
+def local(number: int, fact: Fact) -> Expr:
+    return Expr(f"v{number}", fact, reads=1 << number, cheap=True, local=number)
+
+
+def compound(
+    text: str, parts: tuple[Expr, ...], fact: Fact = UNKNOWN, level: int = PURE, atom: bool = False
+) -> Expr:
+    """An expression over others, which its text holds in order."""
+    reads = depth = 0
+    for part in parts:
+        reads |= part.reads
+        level = max(level, part.level)
+        depth = max(depth, part.depth)
+    return Expr(text, fact, level, reads, depth + 1, atom)
+
+
+def refine(facts: Facts, comparisons: tuple[Comparison, ...]) -> None:
+    """Narrow the bounds of locals by comparisons that hold."""
+    for comparison in comparisons:
+        left, right = comparison.left, comparison.right
+        match comparison.sign:
+            case "<":
+                _at_most(facts, left, right.fact.high - 1)
+                _at_least(facts, right, left.fact.low + 1)
+            case "<=":
+                _at_most(facts, left, right.fact.high)
+                _at_least(facts, right, left.fact.low)
+            case ">":
+                _at_least(facts, left, right.fact.low + 1)
+                _at_most(facts, right, left.fact.high - 1)
+            case ">=":
+                _at_least(facts, left, right.fact.low)
+                _at_most(facts, right, left.fact.high)
+            case "==":
+                for one, other in ((left, right), (right, left)):
+                    _at_least(facts, one, other.fact.low)
+                    _at_most(facts, one, other.fact.high)
+            case _:
+                pass
+
+
+def _at_least(facts: Facts, expr: Expr, low: int) -> None:
+    if expr.local >= 0:
+        fact = facts.get(expr.local, INT)
+        if low > fact.low:
+            facts[expr.local] = Fact("int", low, fact.high)
+
+
+def _at_most(facts: Facts, expr: Expr, high: int) -> None:
+    if expr.local >= 0:
+        fact = facts.get(expr.local, INT)
+        if high < fact.high:
+            facts[expr.local] = Fact("int", fact.low, high)

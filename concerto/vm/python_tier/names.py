@@ -1,0 +1,225 @@
+"""Names that generated code has for what comes from outside: constants, functions, classes, natives, ….
+
+No text of the program is in a name: whatever is called by name there has a number here. `Names` collects while a
+module is written; `link` makes the objects when the code is loaded.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from concerto.vm import access, arithmetic, operations
+from concerto.vm.failures import language_error
+from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Some, Value, failure
+
+if TYPE_CHECKING:
+    from concerto.vm.machine import Machine
+
+
+class Names:
+    """The texts and outside objects that the code of a module uses. `texts` and `used` are all that `link` needs, and
+    plain data."""
+
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        self.texts = list(texts)
+        self.used: dict[str, tuple[Any, ...]] = {}
+        self._places = {text: place for place, text in enumerate(texts)}
+
+    def constant(self, index: int) -> str:
+        return self._use(f"k{index}", "constant", index)
+
+    def text(self, text: str) -> str:
+        """A string of the IR that is no constant: the name of a member, a method, a channel."""
+        place = self._place(text)
+        return self._use(f"s{place}", "text", place)
+
+    def native(self, native: str) -> str:
+        place = self._place(native)
+        return self._use(f"n{place}", "native", place)
+
+    def struct(self, type_index: int) -> str:
+        return self._use(f"C{type_index}", "struct", type_index)
+
+    def variant(self, type_index: int, tag: int) -> str:
+        return self._use(f"C{type_index}_{tag}", "variant", type_index, tag)
+
+    def type_value(self, type_index: int) -> str:
+        return self._use(f"y{type_index}", "type", type_index)
+
+    def check(self, type_index: int) -> str:
+        return self._use(f"c{type_index}", "check", type_index)
+
+    def fits(self, type_index: int) -> str:
+        return self._use(f"i{type_index}", "fits", type_index)
+
+    def method(self, method: str) -> str:
+        place = self._place(method)
+        return self._use(f"m{place}", "method", place)
+
+    def method_mut(self, method: str) -> str:
+        place = self._place(method)
+        return self._use(f"M{place}", "method_mut", place)
+
+    def static(self, type_index: int, function: str) -> str:
+        place = self._place(function)
+        return self._use(f"S{type_index}_{place}", "static", type_index, place)
+
+    def _place(self, text: str) -> int:
+        place = self._places.get(text)
+        if place is None:
+            place = self._places[text] = len(self.texts)
+            self.texts.append(text)
+        return place
+
+    def _use(self, name: str, *what: Any) -> str:
+        self.used[name] = what
+        return name
+
+
+def link(machine: Machine, texts: list[str], used: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """The namespace in which a module's generated code runs, but for the functions it defines."""
+    namespace = _surroundings(machine)
+    types = machine.module.types
+    for name, what in used.items():
+        match what:
+            case ("constant", index):
+                namespace[name] = machine.module.constants[index]
+            case ("text", place):
+                namespace[name] = texts[place]
+            case ("native", place):
+                namespace[name] = _native(machine, texts[place])
+            case ("struct", index):
+                namespace[name] = machine.classes.struct(types[index].name)
+            case ("variant", index, tag):
+                namespace[name] = machine.classes.variant(types[index].name, tag)
+            case ("type", index):
+                namespace[name] = machine.type_value(index)
+            case ("check", index):
+                namespace[name] = partial(_check, machine, index)
+            case ("fits", index):
+                namespace[name] = partial(_fits, machine, index)
+            case ("method", place):
+                namespace[name] = partial(machine.methods.call, texts[place])
+            case ("method_mut", place):
+                namespace[name] = partial(machine.methods.call_mut, texts[place])
+            case ("static", index, place):
+                namespace[name] = partial(_static, machine, index, texts[place])
+            case _:
+                raise AssertionError(f"generated code uses {what}")
+    return namespace
+
+
+def _native(machine: Machine, native: str) -> Callable[..., Value]:
+    body = machine.native(native)
+    if body is not None:
+        return body
+
+    def missing(*_arguments: Value) -> Value:
+        return machine.required_native(native)
+
+    return missing
+
+
+def _check(machine: Machine, type_index: int, value: Value) -> Value:
+    return machine.checks.check(value, type_index)
+
+
+def _fits(machine: Machine, type_index: int, value: Value) -> bool:
+    return machine.checks.fits(value, type_index)
+
+
+def _static(machine: Machine, type_index: int, function: str, *arguments: Value) -> Value:
+    return machine.methods.static(type_index, function)(*arguments)
+
+
+def _surroundings(machine: Machine) -> dict[str, Any]:
+    """What all generated code uses by a plain word."""
+    host = machine.host
+    return {
+        "__builtins__": builtins,
+        "NONE": NONE,
+        "Some": Some,
+        "Ok": Ok,
+        "Err": Err,
+        "EMPTY_VALUES": (None, NONE),
+        "OUT": arithmetic.INT_MAX,
+        "Raised": Raised,
+        "caught": _caught,
+        "panic": _panic,
+        "call": _call,
+        "checked": arithmetic.checked,
+        "add": arithmetic.add,
+        "subtract": arithmetic.subtract,
+        "multiply": arithmetic.multiply,
+        "divide": arithmetic.divide,
+        "remainder": arithmetic.remainder,
+        "power": arithmetic.power,
+        "negate": arithmetic.negate,
+        "divide_int": arithmetic.divide_int,
+        "remainder_int": arithmetic.remainder_int,
+        "power_int": arithmetic.power_int,
+        "divide_float": arithmetic.divide_float,
+        "remainder_float": arithmetic.remainder_float,
+        "power_float": arithmetic.power_float,
+        "float_to_int": arithmetic.float_to_int,
+        "less": operations.less,
+        "less_or_equal": operations.less_or_equal,
+        "greater": operations.greater,
+        "greater_or_equal": operations.greater_or_equal,
+        "equal": operations.equal,
+        "to_text": operations.to_text,
+        "copy_value": operations.copy_value,
+        "joined": _joined,
+        "get_member": access.get_member,
+        "set_member": access.set_member,
+        "with_item": access.with_item,
+        "index": access.index,
+        "set_index": access.set_index,
+        "slice_of": access.slice_of,
+        "replace": access.replace,
+        "iterate": access.iterate,
+        "reference": host.reference,
+        "call_tool": host.call_tool,
+        "call_mcp": host.call_mcp,
+        "call_agent": host.call_agent,
+        "call_pipeline": host.call_pipeline,
+        "emit": host.emit,
+        "emit_await": host.emit_await,
+        "await_all": host.await_all,
+        "race": host.race,
+        "parallel_for": partial(_parallel_for, machine),
+        "spawn": host.spawn,
+        "await_task": host.await_task,
+    }
+
+
+def _caught(exception: Exception) -> Value:
+    """The error that a `catch` sees; what is no error of the program goes on."""
+    error = language_error(exception)
+    if error is None:
+        raise exception
+    return error
+
+
+def _panic(message: Value) -> None:
+    raise Panic(operations.to_text(message))
+
+
+def _call(function: Value, *arguments: Value) -> Value:
+    """Call a value that may be no function."""
+    if not callable(function):
+        raise failure(f"{operations.type_name(function)} cannot be called", "TypeError")
+    return function(*arguments)
+
+
+def _joined(*values: Value) -> str:
+    return "".join([operations.to_text(value) for value in values])
+
+
+def _parallel_for(
+    machine: Machine, items: Value, limit: int | None, body: Callable[[Value], Value]
+) -> list[Value]:
+    return machine.host.parallel_for(access.iterate(items), limit, body)

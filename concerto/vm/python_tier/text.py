@@ -1,0 +1,113 @@
+"""A module's functions as Python text.
+
+`module_text` is deterministic: the same function gives the same lines, so that lines and columns can be told what
+they come from by writing a function once more with marks, only when something failed in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from concerto.ir.module import Function, Module
+from concerto.vm.python_tier.control import ControlWriter
+from concerto.vm.python_tier.names import Names
+from concerto.vm.python_tier.tree import Region, grow
+from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_OPEN, MARK_SPLIT, FunctionWriter
+
+_DEEPEST = 60
+"""CPython's tokenizer refuses 100 levels of indentation."""
+
+_MOST_BLOCKS = 16
+"""CPython's compiler refuses 20 loops and `try` in one another."""
+
+
+def function_lines(module: Module, index: int, names: Names) -> list[str] | None:
+    """The lines that define a function; None if it is nested too deeply for Python and has to be interpreted."""
+    function = module.functions[index]
+    root = grow(function.code)
+    if root.depth > _DEEPEST or root.python_blocks > _MOST_BLOCKS:
+        return None
+    return _define(index, function, root, FunctionWriter(module, function, names))
+
+
+def _define(index: int, function: Function, root: Region, writer: FunctionWriter) -> list[str]:
+    """`def f7(v0, v1)`; with captures in a function `g7` that makes it."""
+    count = function.captures + len(function.parameters)
+    parameters = [f"v{number}" for number in range(function.captures, count)]
+    captures = [f"v{number}" for number in range(function.captures)]
+    changed = [number for number in range(function.captures) if number in root.stores]
+    if function.captures:
+        for number in changed:
+            captures[number] = f"w{number}"
+        writer.lines.append(f"def g{index}({', '.join(captures)}):")
+        writer.lines.append(f" def f{index}({', '.join(parameters)}):")
+        writer.indent = 2
+        writer.lines += [f"  v{number} = w{number}" for number in changed]
+    else:
+        writer.lines.append(f"def f{index}({', '.join(parameters)}):")
+    ControlWriter(writer, root).write_body()
+    if function.captures:
+        writer.lines.append(f" return f{index}")
+    return writer.lines
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Columns `start` up to `end` of a line come from instruction `pc`."""
+
+    start: int
+    end: int
+    pc: int
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the lines of a function come from, and the operands of instructions that explain a failure."""
+
+    pieces: list[list[Piece]]
+    operands: Mapping[int, Sequence[str]]
+
+    def find(self, line: int, start: int | None, end: int | None) -> int | None:
+        """The instruction behind a place; lines are counted from the function's `def`."""
+        if not 0 <= line < len(self.pieces):
+            return None
+        around = [
+            piece
+            for piece in self.pieces[line]
+            if start is None or end is None or (piece.start <= start and end <= piece.end)
+        ]
+        if around:
+            return min(around, key=lambda piece: piece.end - piece.start).pc
+        above = [piece for pieces in self.pieces[: line + 1] for piece in pieces]
+        return max((piece.pc for piece in above), default=None)
+
+
+_MARKS = re.compile(f"{MARK_OPEN}(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
+
+
+def trace_origin(module: Module, index: int, names: Names) -> Origin:
+    """Write a function once more to know where each piece of its text comes from."""
+    function = module.functions[index]
+    writer = FunctionWriter(module, function, names, marked=True)
+    lines = _define(index, function, grow(function.code), writer)
+    if function.captures:
+        lines = lines[1:]
+    operands = {pc: [_MARKS.sub("", operand) for operand in texts] for pc, texts in writer.operands.items()}
+    return Origin([_pieces(line) for line in lines], operands)
+
+
+def _pieces(line: str) -> list[Piece]:
+    pieces = []
+    opened: list[tuple[int, int]] = []
+    removed = 0
+    for mark in _MARKS.finditer(line):
+        column = mark.start() - removed
+        removed += mark.end() - mark.start()
+        if mark[1] is not None:
+            opened.append((column, int(mark[1])))
+        else:
+            start, pc = opened.pop()
+            pieces.append(Piece(start, column, pc))
+    return pieces

@@ -1,0 +1,171 @@
+"""The text of one function under way: lines, the symbolic stack, what is known of locals, temporaries.
+
+An instruction that only computes leaves a text on the symbolic stack; an instruction that does something becomes a
+statement. Before a statement is written, everything below on the stack that it could affect, or that could fail
+after it instead of before, is put into temporaries, so that the order of evaluation is that of the stack machine.
+Generated names: `v` locals, `t` temporaries, `q` flags, `e` caught exceptions; what comes from outside a
+function has its name from `Names`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concerto.ir.module import Function, Module
+from concerto.vm.python_tier.expression import (
+    INT,
+    PURE,
+    READ,
+    UNKNOWN,
+    Expr,
+    Fact,
+    Facts,
+    compound,
+    literal_int,
+    local,
+    name,
+)
+from concerto.vm.python_tier.names import Names
+from concerto.vm.values import Value
+
+_DEEPEST = 20
+_LONGEST = 1500
+
+MARK_OPEN, MARK_SPLIT, MARK_CLOSE = "\x01", "\x02", "\x03"
+
+
+class FunctionWriter:
+    """`marked` puts marks around what each instruction becomes and notes its operands; the code is the same."""
+
+    def __init__(self, module: Module, function: Function, names: Names, *, marked: bool = False) -> None:
+        self.module = module
+        self.function = function
+        self.names = names
+        self.lines: list[str] = []
+        self.indent = 1
+        self.stack: list[Expr] = []
+        self.facts: Facts | None = {}
+        self.pc = 0
+        self.inside_expression = 0
+        self.marked = marked
+        self.operands: dict[int, Sequence[str]] = {}
+        self._temporaries = 0
+
+    @property
+    def known(self) -> Facts:
+        """The facts of reachable code."""
+        assert self.facts is not None, "code is written where none can be reached"
+        return self.facts
+
+    # Lines
+
+    def line(self, text: str) -> None:
+        self.lines.append(" " * self.indent + text)
+
+    def mark(self, text: str) -> str:
+        """A text as the work of the current instruction."""
+        if not self.marked:
+            return text
+        return f"{MARK_OPEN}{self.pc}{MARK_SPLIT}{text}{MARK_CLOSE}"
+
+    # The symbolic stack
+
+    def push(self, expr: Expr) -> None:
+        if not self.inside_expression and (expr.depth > _DEEPEST or len(expr.text) > _LONGEST):
+            self.stack.append(expr)
+            self.spill(len(self.stack) - 1)
+        else:
+            self.stack.append(expr)
+
+    def pop(self) -> Expr:
+        return self.stack.pop()
+
+    def pop_many(self, count: int) -> list[Expr]:
+        if not count:
+            return []
+        values = self.stack[-count:]
+        del self.stack[-count:]
+        return values
+
+    def compute(self, text: str, parts: tuple[Expr, ...], fact: Fact = UNKNOWN, level: int = PURE, *,
+                atom: bool = False) -> None:  # fmt: skip
+        """Push an expression over popped ones."""
+        self.push(compound(self.mark(text), parts, fact, level, atom))
+
+    def temporary(self) -> str:
+        self._temporaries += 1
+        return f"t{self._temporaries}"
+
+    def spill(self, place: int) -> None:
+        """Compute an entry of the stack now, and all below it that have to come first."""
+        self.settle(below=place)
+        expr = self.stack[place]
+        made = self.temporary()
+        self.line(f"{made} = {expr.text}")
+        self.stack[place] = name(made, expr.fact)
+
+    def settle(self, stores: int = 0, below: int | None = None, *, pure_too: bool = False) -> None:
+        """Compute those entries of the stack that must come before a statement which assigns the locals `stores`;
+        with `pure_too` all but literals and names, because other code comes between."""
+        assert not self.inside_expression, "a statement is written inside an expression"
+        for place, expr in enumerate(self.stack[:below]):
+            if expr.stable:
+                continue
+            if expr.level >= READ or expr.reads & stores or (pure_too and expr.local < 0):
+                made = self.temporary()
+                self.line(f"{made} = {expr.text}")
+                self.stack[place] = name(made, expr.fact)
+
+    def act(self, text: str, stores: int = 0) -> None:
+        """Write a statement."""
+        self.settle(stores)
+        self.line(text)
+
+    def named(self, expr: Expr) -> tuple[str, str]:
+        """How to write a value first and how again after that, in one expression."""
+        if expr.cheap:
+            return expr.text, expr.text
+        made = self.temporary()
+        return f"({made} := {expr.text})", made
+
+    # Locals
+
+    def load(self, number: int) -> None:
+        fact = self.known.get(number, UNKNOWN)
+        if fact.kind == "int" and fact.low == fact.high:
+            self.push(literal_int(fact.low))
+        else:
+            self.push(local(number, fact))
+
+    def store(self, number: int, expr: Expr) -> None:
+        self.settle(1 << number)
+        self.line(f"v{number} = {expr.text}")
+        self.learn(number, expr.fact)
+
+    def learn(self, number: int, fact: Fact) -> None:
+        if fact.kind:
+            self.known[number] = fact
+        else:
+            self.known.pop(number, None)
+
+    # Constants
+
+    def constant(self, index: int) -> Expr:
+        value: Value = self.module.constants[index]
+        if type(value) is int:
+            return literal_int(value)
+        if type(value) is float and value == value and abs(value) != float("inf"):
+            text = repr(value)
+            text = f"({text})" if text[0] == "-" else text
+            return Expr(text, Fact("float"), cheap=True, stable=True, literal=True)
+        fact = Fact("str") if type(value) is str else Fact("float")
+        return Expr(self.names.constant(index), fact, cheap=True, stable=True, literal=True)
+
+    def checked(self, expr: Expr) -> Expr:
+        """An Int expression that fails if the result has no 64 bits; as it is if the bounds exclude that."""
+        low, high = expr.fact.low, expr.fact.high
+        if INT.low <= low and high <= INT.high:
+            return expr
+        fact = Fact("int", max(low, INT.low), min(high, INT.high))
+        text = f"(t if (t := {expr.text}).bit_length() < 64 else checked(t))"
+        return Expr(self.mark(text), fact, max(expr.level, READ), expr.reads, expr.depth + 1)
