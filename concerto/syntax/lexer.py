@@ -103,6 +103,7 @@ class _Scanner:
 
     def scan(self) -> Lexed:
         text, tokens, match = self.text, self.tokens, _TOKEN.match
+        strings, docs, keywords, signs = self.strings, self.pending_docs, KEYWORDS, SIGNS
         position = 0
         while True:
             found = match(text, position)
@@ -113,19 +114,19 @@ class _Scanner:
             start, position = found.span(kind)
             if kind == _WORD:
                 word = found[_WORD]
-                tokens.append(Token(KEYWORDS.get(word, "NAME"), word, start, position))
+                tokens.append(Token(keywords.get(word, "NAME"), word, start, position))
             elif kind == _SIGN:
                 sign = found[_SIGN]
-                if self.strings and sign in "{}":
+                if strings and sign in "{}":
                     position = self.brace_in_interpolation(sign, start)
                 else:
-                    tokens.append(Token(SIGNS[sign], sign, start, position))
+                    tokens.append(Token(signs[sign], sign, start, position))
             elif kind == _STRING:
                 tokens.append(Token("STRING", found[_STRING], start - 1, position + 1))
                 position += 1
             else:
                 position = self.rarer(kind, found[kind], start, position)
-            if self.pending_docs and tokens and tokens[-1].start >= self.pending_docs[-1].end:
+            if docs and tokens and tokens[-1].start >= docs[-1].end:
                 self.attach_docs(tokens[-1].start)
         return self.finish()
 
@@ -200,7 +201,7 @@ class _Scanner:
         docs = self.pending_docs
         text = "\n".join(doc.text for doc in docs)
         self.lexed.docs[start] = ast.Comment(docs[0].start, docs[-1].end, text)
-        self.pending_docs = []
+        docs.clear()
 
     def unknown(self, text: str, start: int, end: int) -> None:
         message, advice = CHARACTERS.get(text, ("", ""))

@@ -55,15 +55,14 @@ class OperatorRules(AtomRules):
         return left
 
     def operators(self, c: Children) -> ast.Expr:
-        operands = c[0]
-        return self.climb(operands) if type(operands) is list else operands
+        return self.climb(c[0])
 
     def operators_with_tail(self, c: Children) -> ast.Expr:
         c[0].append(c[1])
         return self.climb(c[0])
 
     def range_from(self, c: Children) -> ast.RangeExpr:
-        low = self.operators(c)
+        low = self.climb(c[0]) if type(c[0]) is list else c[0]
         if isinstance(low, ast.RangeExpr):
             self.unexpected(c[1].start, c[1].end, "a range has two ends")
         return ast.RangeExpr(low.start, c[1].end, low, None, False)
