@@ -254,6 +254,7 @@ class Modules:
                 help=f"remove one, or rename the import: `use … as other_{name.text}`",
                 related=self.world.declared_at(first, "declared here"),
             )
+            leaf.target = None
             return
         module.imports[name.text] = target
         if leaf.public:

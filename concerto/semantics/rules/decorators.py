@@ -198,7 +198,7 @@ def _report_unknown(world: World, decorator: ast.Decorator, place: Place, scope:
     if near is not None:
         help_ = f"did you mean `@{near}`?"
     elif fitting:
-        help_ = f"before a {_SHOWN.get(place, place)} may stand {', '.join(fitting)}"
+        help_ = f"before {_with_article(place)} may stand {', '.join(fitting)}"
     else:
         help_ = "remove it"
     world.report(UnknownDecorator, scope.module, decorator, f"unknown decorator `@{name}`", help=help_)
@@ -207,10 +207,14 @@ def _report_unknown(world: World, decorator: ast.Decorator, place: Place, scope:
 def _report_misplaced(
     world: World, decorator: ast.Decorator, place: Place, rule: _Rule, scope: TypeScope
 ) -> None:
-    article = "an" if place in ("agent", "mcp function") else "a"
-    message = f"`@{decorator.name.text}` does not belong before {article} {_SHOWN.get(place, place)}"
+    message = f"`@{decorator.name.text}` does not belong before {_with_article(place)}"
     where = ", ".join(_SHOWN.get(each, each) for each in rule.places)
     world.report(UnknownDecorator, scope.module, decorator, message, help=f"it stands before: {where}")
+
+
+def _with_article(place: Place) -> str:
+    article = "an" if place in ("agent", "mcp function") else "a"
+    return f"{article} {_SHOWN.get(place, place)}"
 
 
 def _form(name: str, rule: _Rule) -> str:
