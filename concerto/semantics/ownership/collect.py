@@ -45,6 +45,9 @@ class Keep(Enum):
 
 Region: TypeAlias = tuple[int, int]
 
+Part: TypeAlias = ast.Expr | ast.FieldInit
+"""What is kept: an expression, or a short field of a struct literal, which reads the variable of its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -76,7 +79,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    value: ast.Expr
+    value: Part
     how: Keep
     into: LocalSymbol | None
     context: Context
@@ -123,7 +126,14 @@ class Captured:
     context: Context
 
 
-Note: TypeAlias = Kept | Bound | Iterated | Passed | Beside | Captured
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Parts of one value that the caller gets: no two may be the same object."""
+
+    parts: tuple[Part, ...]
+
+
+Note: TypeAlias = Together | Kept | Bound | Iterated | Passed | Beside | Captured
 
 
 @dataclass(eq=False, slots=True)
@@ -221,12 +231,14 @@ class _Collector:
             self._keep(node, keep, into)
 
     def _keep(self, node: ast.Node, keep: Keep, into: LocalSymbol | None) -> None:
-        assert isinstance(node, ast.Expr)
+        assert isinstance(node, Part)
         if self.analysis.types.get(node, ERROR) in self.aggregates:
             self.body.notes.append(Kept(node, keep, into, self.context))
 
-    def path(self, node: ast.Path, keep: Keep | None, into: LocalSymbol | None) -> None:
-        if node in self.analysis.calls:  # `x |> f`
+    def path(
+        self, node: ast.Path | ast.FieldInit, keep: Keep | None, into: LocalSymbol | None
+    ) -> None:
+        if isinstance(node, ast.Path) and node in self.analysis.calls:  # `x |> f`
             self.call(node, keep, into)
             return
         symbol = self.analysis.uses.get(node)
@@ -250,27 +262,29 @@ class _Collector:
     def parts(self, node: ast.Expr, keep: Keep | None, into: LocalSymbol | None) -> None:
         """A literal: its parts are kept as the whole is. An unowned result is settled as a whole, by the
         caller."""
-        inner = keep
-        if keep is Keep.RETURN and not self.body.free_result:
-            self._keep(node, keep, into)
-            inner = None
-        for child in children(node):
-            if isinstance(child, ast.FieldInit | ast.MapEntry):
-                for part in children(child):
-                    self.visit(part, inner, into)
-            else:
-                self.visit(child, inner, into)
+        if isinstance(node, ast.MapLit):
+            for entry in node.entries:
+                self.visit(entry.key)
+            self._parts(node, [entry.value for entry in node.entries], keep, into)
+        else:
+            assert isinstance(node, ast.ArrayLit | ast.TupleLit)
+            self._parts(node, node.items, keep, into)
 
     def struct(self, node: ast.StructLit, keep: Keep | None, into: LocalSymbol | None) -> None:
+        parts: list[Part] = [init.value or init for init in node.fields]
+        self._parts(node, parts if node.base is None else [*parts, node.base], keep, into)
+
+    def _parts(
+        self, node: ast.Expr, parts: Sequence[Part], keep: Keep | None, into: LocalSymbol | None
+    ) -> None:
         inner = keep
         if keep is Keep.RETURN and not self.body.free_result:
             self._keep(node, keep, into)
             inner = None
-        for init in node.fields:
-            if init.value is not None:
-                self.visit(init.value, inner, into)
-        if node.base is not None:
-            self.visit(node.base, inner, into)
+        for part in parts:
+            self.visit(part, inner, into)
+        if inner is not keep and len(parts) > 1:
+            self.body.notes.append(Together(tuple(parts)))
 
     def block(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
         for statement in node.statements:
@@ -481,13 +495,7 @@ class _Collector:
     def _wrapped(
         self, node: ast.Expr, arguments: Sequence[Given], keep: Keep | None, into: LocalSymbol | None
     ) -> None:
-        inner = keep
-        if keep is Keep.RETURN and not self.body.free_result:
-            self._keep(node, keep, into)
-            inner = None
-        for given in arguments:
-            if not isinstance(given, Default):
-                self.visit(given, inner, into)
+        self._parts(node, [given for given in arguments if not isinstance(given, Default)], keep, into)
 
     def pipe(self, node: ast.Pipe, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.target, keep, into)
@@ -558,6 +566,7 @@ class _Collector:
 
 _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {
     ast.Path: _Collector.path,
+    ast.FieldInit: _Collector.path,
     ast.Binary: _Collector.binary,
     ast.ArrayLit: _Collector.parts,
     ast.TupleLit: _Collector.parts,

@@ -3,7 +3,7 @@ share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
@@ -30,7 +30,9 @@ from concerto.semantics.ownership.collect import (
     Keep,
     Kept,
     Moment,
+    Part,
     Passed,
+    Together,
 )
 from concerto.semantics.symbols import FunctionSymbol, LocalSymbol
 from concerto.semantics.types import ERROR, FunctionOf, Generic, Named, Type
@@ -94,12 +96,15 @@ class _BodyDecisions:
                 case Passed(value=value, function=function, index=index, context=context):
                     summary = self.all.summaries.get(function)
                     if summary is not None and index in summary.owned:
-                        self._keep(Kept(value, Keep.OWN, None, context))
+                        for leaf in _leaves(value):
+                            self._keep(Kept(leaf, Keep.OWN, None, context))
                 case Beside(value=value, receiver=receiver):
                     if self._base(receiver) & self.roots(value):
                         self.all.copies.add(value)
                 case Captured():
                     self._capture(note)
+                case Together(parts=parts):
+                    self._separate(parts)
                 case _:
                     assert_never(note)
 
@@ -144,6 +149,14 @@ class _BodyDecisions:
         for root in self._base(note.local):
             if self._changes(root, note.body.end, note.context, loops=True):
                 self.all.copied_captures.add((note.body, note.local))
+
+    def _separate(self, parts: Iterable[Part]) -> None:
+        seen: frozenset[LocalSymbol] = frozenset()
+        for part in parts:
+            roots = self.roots(part)
+            if roots & seen:
+                self.all.copies.add(part)
+            seen |= roots
 
     def _share(self, local: LocalSymbol, roots: Iterable[LocalSymbol]) -> None:
         self.shares[local] = self.shares.get(local, frozenset()) | frozenset(roots)
@@ -224,7 +237,7 @@ class _BodyDecisions:
     def _base(self, local: LocalSymbol) -> frozenset[LocalSymbol]:
         return self.shares.get(local) or frozenset((local,))
 
-    def roots(self, node: ast.Expr, whole: bool = False) -> frozenset[LocalSymbol]:
+    def roots(self, node: Part, whole: bool = False) -> frozenset[LocalSymbol]:
         """The locals whose value (or a part of it) the value of an expression may be. `whole` asks also for
         values whose type holds nothing that can change."""
         if not whole and self.analysis.types.get(node, ERROR) not in self.all.aggregates:
@@ -232,7 +245,7 @@ class _BodyDecisions:
         match node:
             case ast.Path() if node in self.analysis.calls:
                 return self._call_roots(node)
-            case ast.Path():
+            case ast.Path() | ast.FieldInit():
                 symbol = self.analysis.uses.get(node)
                 return self._base(symbol) if isinstance(symbol, LocalSymbol) else frozenset()
             case ast.FieldAccess(receiver=receiver) | ast.Index(receiver=receiver):
@@ -248,7 +261,7 @@ class _BodyDecisions:
             case ast.MapLit(entries=entries):
                 return self._all(entry.value for entry in entries)
             case ast.StructLit():
-                given = [init.value for init in node.fields if init.value is not None]
+                given: list[Part] = [init.value or init for init in node.fields]
                 return self._all(given if node.base is None else [*given, node.base])
             case ast.Block(result=result):
                 return frozenset() if result is None else self.roots(result)
@@ -265,7 +278,7 @@ class _BodyDecisions:
             case _:
                 return frozenset()
 
-    def _all(self, nodes: Iterable[ast.Expr]) -> frozenset[LocalSymbol]:
+    def _all(self, nodes: Iterable[Part]) -> frozenset[LocalSymbol]:
         return frozenset[LocalSymbol]().union(*(self.roots(node) for node in nodes))
 
     def _given(self, arguments: Iterable[Given]) -> frozenset[LocalSymbol]:
@@ -314,8 +327,24 @@ class _BodyDecisions:
         """A slice is new, its elements are not."""
         return self.roots(receiver) if self.all.aggregates.parts_of(self._type(node)) else frozenset()
 
-    def _type(self, node: ast.Expr) -> Type:
+    def _type(self, node: Part) -> Type:
         return resolve(self.analysis.types.get(node, ERROR))
+
+
+def _leaves(node: Part) -> Iterator[Part]:
+    """What a value is put together from, through literals."""
+    match node:
+        case ast.ArrayLit(items=items) | ast.TupleLit(items=items):
+            parts: list[Part] = [*items]
+        case ast.MapLit(entries=entries):
+            parts = [entry.value for entry in entries]
+        case ast.StructLit(base=None):
+            parts = [init.value or init for init in node.fields]
+        case _:
+            yield node
+            return
+    for part in parts:
+        yield from _leaves(part)
 
 
 def _open(found: Type) -> bool:
