@@ -1,10 +1,9 @@
-"""Reading JSON as the language does: 64-bit Ints, no NaN, bounded depth; leniently where a model wrote it."""
+"""Reading JSON as the language does: 64-bit Ints, no NaN, bounded depth."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import NoReturn
 
 from concerto.vm.values import Value
@@ -14,9 +13,6 @@ MAX_DEPTH = 1_000
 
 _STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
 _BRACKETS = re.compile(_STRING + r"|[\[{]|[\]}]", re.DOTALL)
-_TRAILING_COMMA = re.compile(_STRING + r"|,(?=\s*[\]}])", re.DOTALL)
-_FENCE = re.compile(r"```[A-Za-z]*\n(.*?)```", re.DOTALL)
-_MOST_READINGS = 50
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -30,42 +26,6 @@ def decode(text: str) -> Value:
         message = error.msg[0].lower() + error.msg[1:]
         raise ValueError(f"{message} at line {error.lineno}, column {error.colno}") from None
     return _mended(value) if "\\u" in text else value
-
-
-def readings(text: str) -> Iterator[Value]:
-    """What a text that should be JSON may mean, the likeliest first: the whole of it, a code fence in it, and
-    each outermost object or array among other words; commas before a closing bracket are forgiven."""
-    for number, part in enumerate(_parts(text)):
-        if number == _MOST_READINGS:
-            return
-        for candidate in (part, _TRAILING_COMMA.sub(_without_comma, part)):
-            try:
-                yield decode(candidate)
-                break
-            except ValueError:
-                continue
-
-
-def _parts(text: str) -> Iterator[str]:
-    yield text
-    for fence in _FENCE.finditer(text):
-        yield fence.group(1)
-    start = depth = 0
-    # A quotation mark among words is no string: those before the first bracket are left out.
-    position = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=len(text))
-    for token in _BRACKETS.finditer(text, position):
-        mark = token.group()
-        if mark in "[{":
-            start = token.start() if depth == 0 else start
-            depth += 1
-        elif mark in "]}" and depth > 0:
-            depth -= 1
-            if depth == 0:
-                yield text[start : token.end()]
-
-
-def _without_comma(token: re.Match[str]) -> str:
-    return "" if token.group() == "," else token.group()
 
 
 def _integer(digits: str) -> int | float:

@@ -1,8 +1,8 @@
 """Reading the JSON that a model meant, where it wrote almost JSON; every repair is named.
 
-Understood are code fences and words around the value, comments, single quotes, names without quotes, commas before
-a closing bracket, the words of Python, and closing brackets missing at the end. Two different values in one text
-are no guess but an error.
+Understood are code fences and words around the value, comments, single quotes, names without quotes, commas
+before a closing bracket, the words of Python, and closing brackets missing at the end. Two different values in
+one text are no guess but an error.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from concerto.natives.json_text import decode
 Json: TypeAlias = Any
 
 _DEEPEST = 200
+_MOST_STARTS = 100
+"""Brackets from which a value is tried: the time must not grow with the square of a text full of them."""
 _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*)*", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -62,7 +64,7 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
         yield from ((fence, "code fence removed") for fence in fences)
         return
     at = 0
-    while True:
+    for _ in range(_MOST_STARTS):
         start = min((place for place in (text.find("{", at), text.find("[", at)) if place >= 0), default=-1)
         if start < 0:
             return

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from concerto.ir.module import Json, Schema
 from concerto.natives.errors import make_error
-from concerto.natives.json_text import decode, readings
+from concerto.natives.json_text import decode
+from concerto.natives.lenient import Unreadable, read_leniently
 from concerto.vm.operations import to_text
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value
 
@@ -16,21 +17,17 @@ if TYPE_CHECKING:
 
 
 def parse_schema(machine: Machine, wanted: TypeValue, text: str) -> Value:
-    """A Result: Ok with the first reading of the text that fits, or Err with what is wrong with the first."""
-    first: ErrorValue | None = None
-    for data in readings(text):
-        try:
-            return Ok(read_value(machine, wanted.index, data))
-        except Raised as raised:
-            error = raised.value
-            if not isinstance(error, ErrorValue) or error.type_name != "SchemaError":
-                raise
-            first = first or error
-    if first is None:
-        message = f"the text is not JSON: {_complaint(text)}"
-        return Err(make_error("SchemaError", message, "InvalidJson", raw=text))
-    kind = "Invalid" if first.kind == "Invalid" else "Mismatch"
-    return Err(make_error("SchemaError", first.message, kind, raw=text, path=first.fields.get("path", "")))
+    """A Result: the value that the text means, or a SchemaError."""
+    try:
+        return Ok(read_value(machine, wanted.index, read_leniently(text).value))
+    except Unreadable as unreadable:
+        return Err(make_error("SchemaError", str(unreadable), "InvalidJson", raw=text))
+    except Raised as raised:
+        error = raised.value
+        if not isinstance(error, ErrorValue) or error.type_name != "SchemaError":
+            raise
+    kind = "Invalid" if error.kind == "Invalid" else "Mismatch"
+    return Err(make_error("SchemaError", error.message, kind, raw=text, path=error.fields.get("path", "")))
 
 
 def read_value(machine: Machine, type_index: int, data: Json) -> Value:
@@ -100,11 +97,3 @@ def _validate(machine: Machine, function: int, value: Value, path: list[str]) ->
         return
     reason = to_text(verdict.value) if isinstance(verdict, Err) else "the value is not valid"
     raise Raised(make_error("SchemaError", reason, "Invalid", path=".".join(path)))
-
-
-def _complaint(text: str) -> str:
-    try:
-        decode(text)
-    except ValueError as error:
-        return str(error)
-    return "nothing in it can be read"
