@@ -40,28 +40,31 @@ def load_program(path: Path, problems: Problems, *, to_run: bool = False) -> Pro
 
 
 def _compiled(name: str, path: Path, data: bytes, problems: Problems) -> Program | None:
+    from concerto.vm.python_tier import compile_module as compile_code
+
     project = open_project(path, problems)
     project.looked_at[path.absolute()] = data
     module = compile_module(read_source(data, shown_path(path), problems), project, problems)
     if module is None:
         return None
+    code = compile_code(module)
     looked_at = [(str(file), found) for file, found in project.looked_at.items()]
-    entry = (_compiler(), shown_path(path), looked_at, pack_problems(problems), pack_module(module))
+    entry = (_compiler(), shown_path(path), looked_at, pack_problems(problems), pack_module(module), code)
     payload = marshal.dumps(entry)
     write_cached(name, zlib.crc32(payload).to_bytes(4, "big") + payload)
-    return Program(module)
+    return Program(module, code)
 
 
 def _from_cache(name: str, path: Path, data: bytes, problems: Problems) -> Program | None:
     entry = _entry(name)
     if entry is None:
         return None
-    compiler, shown, looked_at, warnings, module = entry
+    compiler, shown, looked_at, warnings, module, code = entry
     if compiler != _compiler() or shown != shown_path(path) or not _unchanged(looked_at, path, data):
         return None
     for problem in unpack_problems(warnings):
         problems.add(problem)
-    return Program(unpack_module(module))
+    return Program(unpack_module(module), code)
 
 
 def _entry(name: str) -> Any:
