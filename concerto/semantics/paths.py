@@ -88,6 +88,11 @@ def find_path(body: Body, node: ast.Path) -> Symbol | MethodMatch | None:
     in_module = isinstance(body.world.lookup(names[0].text, body.scope), ModuleSymbol)
     if in_module and body.world.resolve_path(names[:-1], body.scope) is None:
         return None
+    if isinstance(owner, TraitSymbol) and len(segments) > 2:
+        target = quiet_path(body, segments[:-2])
+        match = None if target is None else body.world.find_trait_function(target, owner, names[-1].text)
+        if match is not None:
+            return match
     return find_member(body, owner, names[-1])
 
 
