@@ -10,9 +10,9 @@ from concerto.emit.program import Program
 from concerto.emit.schemas import tool_schema, type_schema
 from concerto.ir import module as ir
 from concerto.semantics.builtins import TOOL_CONTEXT
+from concerto.semantics.library import library
 from concerto.semantics.symbols import (
     AgentSymbol,
-    FieldSymbol,
     FunctionSymbol,
     HostSymbol,
     McpSymbol,
@@ -73,17 +73,10 @@ def emit_tool(program: Program, tool: ToolSymbol) -> ir.Tool:
         tool.description,
         program.types.general(tool.state),
         emit_first_state(program, tool),
-        _fields(program, tool.state.fields),
+        program.types.fields(tool.state.fields),
         [method(program, function) for function in tool.methods.values()],
         [tool_schema(program.analysis, name, f) for f in tool.methods.values() if f.public],
     )
-
-
-def _fields(program: Program, fields: Iterable[FieldSymbol]) -> list[ir.FieldDef]:
-    return [
-        ir.FieldDef(f.name, program.types.index(f.type), required=not f.optional and f.default is None)
-        for f in fields
-    ]
 
 
 def method(program: Program, function: FunctionSymbol) -> ir.MethodDef:
@@ -93,7 +86,7 @@ def method(program: Program, function: FunctionSymbol) -> ir.MethodDef:
     return ir.MethodDef(
         function.name,
         program.function(function) if has_body else None,
-        function.public,
+        function.public or isinstance(function.owner, McpSymbol),
         bool(function.receiver),
         [_parameter(program, parameter) for parameter in function.parameters],
         program.types.index(function.result),
@@ -157,16 +150,26 @@ def emit_agent(program: Program, agent: AgentSymbol) -> ir.Agent:
         agent.qualified,
         module_name(program, agent),
         dict(agent.settings),
-        tool_uses(agent.tools),
-        None if agent.allowed_tools is None else tool_uses(agent.allowed_tools),
+        tool_uses(program, agent.tools),
+        None if agent.allowed_tools is None else tool_uses(program, agent.allowed_tools),
         agent.memory,
         {name: program.function(f) for name, f in agent.methods.items() if f.native is None},
         decorators(program, agent.node),
     )
 
 
-def tool_uses(tools: Sequence[ToolUseSymbol]) -> list[ir.ToolUse]:
+def tool_uses(program: Program, tools: Sequence[ToolUseSymbol]) -> list[ir.ToolUse]:
+    for tool in tools:
+        if tool.module.startswith("std::"):
+            program.tool_used(library_tool(tool))
     return [ir.ToolUse(tool.kind, tool.qualified, tool.method) for tool in tools]
+
+
+def library_tool(use: ToolUseSymbol) -> ToolSymbol:
+    module = library().module(use.module.removeprefix("std::"))
+    tool = module.members.get(use.name) if module is not None else None
+    assert isinstance(tool, ToolSymbol), f"the checker found no tool {use.module}::{use.name}"
+    return tool
 
 
 def emit_host(program: Program, host: HostSymbol) -> ir.Host:
@@ -181,7 +184,7 @@ def emit_pipeline(program: Program, pipeline: PipelineSymbol) -> ir.Pipeline:
             stage.name,
             emit_stage(program, pipeline, stage),
             program.types.index(stage.result),
-            tool_uses(stage.tools),
+            tool_uses(program, stage.tools),
             decorators(program, stage.node),
         )
         for stage in pipeline.stages
@@ -190,7 +193,7 @@ def emit_pipeline(program: Program, pipeline: PipelineSymbol) -> ir.Pipeline:
         pipeline.qualified,
         module_name(program, pipeline),
         stages,
-        tool_uses(pipeline.tools),
+        tool_uses(program, pipeline.tools),
         decorators(program, pipeline.node),
     )
 

@@ -71,6 +71,8 @@ def reference(b: FunctionBuilder, symbol: Symbol) -> None:
 
 def _function(b: FunctionBuilder, symbol: FunctionSymbol) -> None:
     owner = symbol.owner
+    if isinstance(owner, ToolSymbol):
+        b.program.tool_used(owner)
     if isinstance(owner, ToolSymbol | McpSymbol):
         b.emit(("LOAD_REF", "method", f"{owner.qualified}::{symbol.name}"))
     elif symbol.native is not None:

@@ -23,7 +23,7 @@ class Program:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.types = TypeTable()
+        self.types = TypeTable(analysis)
         self.constants: list[int | float | str] = []
         self.files: list[SourceFile] = []
         self.broken_loops = {loop for jump, loop in analysis.jumps.items() if isinstance(jump, ast.Break)}

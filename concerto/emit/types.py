@@ -6,10 +6,13 @@ more for each instantiation that a check or a schema asks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final, assert_never
 
+from concerto.emit.json_constants import NotConstant, json_constant
 from concerto.ir.module import FieldDef, TypeDef, VariantDef
+from concerto.semantics.analysis import Analysis
 from concerto.semantics.builtins import ANY, PROMPT, STRING
 from concerto.semantics.infer import substitute
 from concerto.semantics.symbols import (
@@ -36,6 +39,8 @@ _KINDS: Final = {
     "Stack": "stack", "Task": "task", "Range": "range", "HashMap": "hashmap",
 }  # fmt: skip
 
+EMPTY: Final[Mapping[GenericSymbol, Type]] = MappingProxyType({})
+
 _DEEPEST_INSTANTIATION: Final = 12
 """`struct S<T> { next: Option<S<Array<T>>> }` has no end: deeper down stands the general form."""
 
@@ -43,7 +48,8 @@ _DEEPEST_INSTANTIATION: Final = 12
 class TypeTable:
     """Indices of types; a type is added when it is first asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
         self.types: list[TypeDef] = []
         self._indices: dict[Type, int] = {}
         self._general: dict[TypeSymbol, int] = {}
@@ -71,6 +77,22 @@ class TypeTable:
             case _:
                 assert_never(symbol)
         return index
+
+    def fields(
+        self, fields: Iterable[FieldSymbol], solution: Mapping[GenericSymbol, Type] = EMPTY
+    ) -> list[FieldDef]:
+        """Fields as declared; `solution` stands for the generics of their owner."""
+        return [self._field(field, substitute(field.type, solution)) for field in fields]
+
+    def _field(self, field: FieldSymbol, type_: Type) -> FieldDef:
+        index = self.index(type_)
+        if field.default is None:
+            return FieldDef(field.name, index, required=not field.optional)
+        try:
+            default = json_constant(self._analysis, field.default)
+        except NotConstant:
+            return FieldDef(field.name, index, required=False)
+        return FieldDef(field.name, index, required=False, has_default=True, default=default)
 
     def _add(self, type_: Type) -> int:
         match type_:
@@ -121,25 +143,15 @@ class TypeTable:
         entry = self.types[index]
         match symbol:
             case StructSymbol(generics=generics, fields=fields):
-                entry.fields = self._fields(fields, _solution(generics, arguments))
+                entry.fields = self.fields(fields, _solution(generics, arguments))
             case EnumSymbol(generics=generics, variants=variants):
                 solution = _solution(generics, arguments)
                 entry.variants = [
-                    VariantDef(variant.name, self._fields(variant.fields, solution), variant.named)
+                    VariantDef(variant.name, self.fields(variant.fields, solution), variant.named)
                     for variant in variants
                 ]
             case BuiltinSymbol():
                 raise AssertionError("a built-in type has no fields")
-
-    def _fields(self, fields: Iterable[FieldSymbol], solution: dict[GenericSymbol, Type]) -> list[FieldDef]:
-        return [
-            FieldDef(
-                field.name,
-                self.index(substitute(field.type, solution)),
-                required=not field.optional and field.default is None,
-            )
-            for field in fields
-        ]
 
     def _new(self, entry: TypeDef) -> int:
         self.types.append(entry)
