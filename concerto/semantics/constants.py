@@ -85,23 +85,24 @@ def try_evaluate(world: World, node: ast.Expr, scope: TypeScope) -> tuple[Value]
         return None
 
 
-def fill_const(world: World, symbol: ConstSymbol, node: ast.ConstDecl, scope: TypeScope) -> None:
-    """Find the value of a `const` and check it against its type."""
+def fill_const(world: World, symbol: ConstSymbol, node: ast.ConstDecl, scope: TypeScope) -> bool:
+    """Find the value of a `const` and check it against its type; False if it has none."""
     declared = None if node.type is None else world.resolve_type(node.type, scope)
     found = try_evaluate(world, node.value, scope)
     if found is None:
         symbol.type = declared or ERROR
-        return
+        return False
     if declared is None:
         symbol.type, symbol.value = type_of(found[0]), found[0]
-        return
+        return True
     symbol.type = declared
     fitted = fit_value(found[0], declared)
     if fitted is None:
         message = f"expected `{show(declared)}`, found `{show(type_of(found[0]))}`"
         world.report(MismatchedTypes, scope.module, node.value, message)
-    else:
-        symbol.value = fitted[0]
+        return False
+    symbol.value = fitted[0]
+    return True
 
 
 def type_of(value: Value) -> Type:
@@ -188,11 +189,13 @@ def _named(world: World, node: ast.Path, scope: TypeScope) -> Value:
         near = suggest(node.name, [n for n, s in world.visible_names(scope) if isinstance(s, ConstSymbol)])
         help_ = f"did you mean `{near}`?" if near else "write a literal or the name of a `const`"
         raise NotConstant(node, f"`{node.name}` is not a constant", help_)
-    if not world.complete_const(symbol):
-        raise NotConstant(node, f"`{symbol.name}` is defined by itself", "give it a value of its own")
-    if symbol.type is ERROR:
-        raise NotConstant(node, "")
-    return symbol.value
+    match world.complete_const(symbol):
+        case "complete":
+            return symbol.value
+        case "open":
+            raise NotConstant(node, f"`{symbol.name}` is defined by itself", "give it a value of its own")
+        case "broken":
+            raise NotConstant(node, "")  # reported
 
 
 def _unary(node: ast.Unary, value: Value) -> Value:

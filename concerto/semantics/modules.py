@@ -40,7 +40,10 @@ class _Import:
 
     @property
     def name(self) -> ast.Ident:
-        return self.tree.alias or self.tree.path[-1]
+        """The name that it brings in; `a::{self}` brings in `a`."""
+        path = self.tree.path
+        last = path[-2] if path[-1].text == "self" and len(path) > 1 else path[-1]
+        return self.tree.alias or last
 
 
 class Modules:
@@ -152,17 +155,21 @@ class Modules:
     def _through_globs(self, module: ModuleSymbol, name: str, seen: set[ModuleSymbol]) -> Symbol | None:
         seen.add(module)
         for leaf in self._globs.get(module, ()):
-            target = self._resolve(leaf)
-            match target:
-                case ModuleSymbol() if target not in seen:
-                    found = self._exported(target, name, seen)
-                case EnumSymbol():
-                    found = next((v for v in target.variants if v.name == name), None)
-                case _:
-                    found = None
+            found = self._behind_glob(leaf, name, seen)
             if found is not None:
                 return found
         return None
+
+    def _behind_glob(self, leaf: _Import, name: str, seen: set[ModuleSymbol]) -> Symbol | None:
+        target = self._resolve(leaf)
+        match target:
+            case ModuleSymbol() if target not in seen:
+                seen.add(target)
+                return self._exported(target, name, seen)
+            case EnumSymbol():
+                return next((variant for variant in target.variants if variant.name == name), None)
+            case _:
+                return None
 
     def _exported(self, module: ModuleSymbol, name: str, seen: set[ModuleSymbol]) -> Symbol | None:
         found = module.members.get(name)
@@ -172,12 +179,9 @@ class Modules:
         if leaf is not None:
             return self._resolve(leaf) if leaf.public else None
         for glob in self._globs.get(module, ()):
-            target = self._resolve(glob) if glob.public else None
-            if isinstance(target, ModuleSymbol) and target not in seen:
-                seen.add(target)
-                found = self._exported(target, name, seen)
-                if found is not None:
-                    return found
+            found = self._behind_glob(glob, name, seen) if glob.public else None
+            if found is not None:
+                return found
         return module.imports.get(name) if name in module.exported else None
 
     # --- Resolving ----------------------------------------------------------------------------
@@ -435,6 +439,8 @@ class _Walk:
 
     def _in_module(self, module: ModuleSymbol, segment: ast.Ident) -> Symbol | None:
         name = segment.text
+        if name == "self":
+            return module
         if name == "super":
             return self._parent(module, segment)
         if module is self.world.standard_library():
@@ -458,6 +464,7 @@ class _Walk:
         if self.modules.is_inside(self.home, module) or self.modules.is_exported(module, segment.text):
             return found
         report_private(self.world, self.user, module, segment, found)
+        self.user.used.add(segment.text)
         return found
 
     def _library_module(self, segment: ast.Ident) -> ModuleSymbol | None:

@@ -91,7 +91,7 @@ class World:
         self.analysis = Analysis(self.root)
         self._demands: list[Demand] = []
         self._open_aliases: dict[AliasSymbol, bool] = {}
-        self._open_consts: dict[ConstSymbol, bool] = {}
+        self._open_consts: dict[ConstSymbol, Literal["waiting", "open", "complete", "broken"]] = {}
         self._plain: dict[TypeSymbol, Named] = dict(PLAIN_TYPES)
         self._candidates: dict[tuple[Head, str], tuple[Candidate, ...]] = {}
         self._module_scopes: dict[ModuleSymbol, TypeScope] = {}
@@ -184,27 +184,26 @@ class World:
             symbol.type = found
         return symbol.type
 
-    def complete_const(self, symbol: ConstSymbol) -> bool:
-        """Make sure that a constant has its value; False if it is being computed right now."""
+    def complete_const(self, symbol: ConstSymbol) -> Literal["complete", "open", "broken"]:
+        """Find the value of a constant if that was not done before: `open` if it is being done right now,
+        `broken` if the constant has none, which was reported."""
         from concerto.semantics.constants import fill_const
 
-        state = self._open_consts.get(symbol)
-        if state is None:
-            return True
-        if state:
-            return False
-        self._open_consts[symbol] = True
-        assert isinstance(symbol.node, ast.ConstDecl)
-        fill_const(self, symbol, symbol.node, self.module_scope(self.module_of(symbol)))
-        del self._open_consts[symbol]
-        return True
+        state = self._open_consts.get(symbol, "complete")
+        if state == "waiting":
+            self._open_consts[symbol] = "open"
+            assert isinstance(symbol.node, ast.ConstDecl)
+            scope = self.module_scope(self.module_of(symbol))
+            state = "complete" if fill_const(self, symbol, symbol.node, scope) else "broken"
+            self._open_consts[symbol] = state
+        return state
 
     def postpone(self, symbol: AliasSymbol | ConstSymbol) -> None:
         """Aliases and constants are worked out when somebody first asks for them."""
         if isinstance(symbol, AliasSymbol):
             self._open_aliases[symbol] = False
         else:
-            self._open_consts[symbol] = False
+            self._open_consts[symbol] = "waiting"
 
     # --- Members --------------------------------------------------------------------------------
 
