@@ -228,7 +228,7 @@ def _unknown(work: Execution, name: str) -> str:
 
 def _as_tool_error(error: Value, call: ToolCallRequest, tool: BoundTool | None) -> ErrorValue:
     if isinstance(error, ErrorValue) and error.type_name == "ToolError":
-        error.fields.setdefault("tool", tool.tool if tool else call.name)
+        error.fields["tool"] = error.fields.get("tool") or (tool.tool if tool else call.name)
         error.fields["method"] = error.fields.get("method") or (tool.method if tool else "")
         return error
     kind = error.kind if isinstance(error, ErrorValue) else "Error"

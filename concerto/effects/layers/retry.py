@@ -9,6 +9,8 @@ from concerto.vm.values import ErrorValue, Raised, Some, Value
 
 _TRANSIENT_STATUSES = frozenset({408, 409, 429})
 _TRANSIENT_KINDS = frozenset({"Timeout", "ConnectionLost"})
+_LONGEST_ASKED = 120.0
+"""Seconds; a server that asks for more is not waited for."""
 _FINAL_KINDS = frozenset(
     {"PermissionDenied", "InvalidArguments", "BudgetExceeded", "RequiresAction", "MissingKey"}
 )
@@ -26,9 +28,10 @@ def retry_layer(waiting: Waiting) -> Layer:
                 return await inner(passage)
             except Raised as raised:
                 error = raised.value
-                if attempt >= policy.attempts or not _may_pass(error, policy, of_model):
+                asked = _asked_pause(error)
+                if attempt >= policy.attempts or asked > _LONGEST_ASKED or not _may_pass(error, policy, of_model):
                     raise
-            await waiting.sleep(_asked_pause(error) or policy.pause(attempt))
+            await waiting.sleep(asked or policy.pause(attempt))
             attempt += 1
 
     return retry
@@ -52,6 +55,7 @@ def _may_pass(error: Value, retry: Retry, of_model: bool) -> bool:
     return error.kind in _TRANSIENT_KINDS
 
 
-def _asked_pause(error: Value) -> float | None:
+def _asked_pause(error: Value) -> float:
+    """The seconds that a server asked for, 0 if it did not."""
     asked = error.fields.get("retry_after_ms") if isinstance(error, ErrorValue) else None
-    return asked.value / 1000 if isinstance(asked, Some) else None
+    return asked.value / 1000 if isinstance(asked, Some) else 0.0

@@ -1,0 +1,60 @@
+"""Runs programs from their text, against the connections that a test gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from concerto.compiler import compile_source
+from concerto.manifest.models import Manifest
+from concerto.program import Runtime
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: exit status and what it wrote."""
+
+    status: int
+    out: str
+    err: str
+    runtime: Runtime
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+
+def run_program(
+    source: str,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    connections: Mapping[str, Any] | None = None,
+    manifest: Mapping[str, Any] | None = None,
+    quiet: bool = True,
+    environment: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Outcome:
+    runtime = make_runtime(source, connections, manifest, quiet=quiet, environment=environment or {}, **options)
+    capsys.readouterr()
+    status = runtime.run()
+    out, err = capsys.readouterr()
+    return Outcome(status, out, err, runtime)
+
+
+def make_runtime(
+    source: str,
+    connections: Mapping[str, Any] | None = None,
+    manifest: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Runtime:
+    options.setdefault("tier", "interpreter")
+    said = {**(manifest or {}), "connections": dict(connections or {})}
+    return Runtime(compile_source(source), manifest=Manifest.model_validate(said), **options)
+
+
+def chat_at(url: str, **more: Any) -> dict[str, Any]:
+    """The manifest's connections with `openai` at a server of the OpenAI wire."""
+    return {"openai": {"provider": "openai", "base_url": url, **more}}

@@ -1,0 +1,209 @@
+"""Model servers for the tests: a real one in a process of its own, and one that says exactly what it is told."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeAlias
+from urllib.request import Request, urlopen
+
+Json: TypeAlias = Any
+
+_BASES = {
+    "openai": "/v1",
+    "openai-responses": "/v1",
+    "anthropic": "/anthropic",
+    "google": "/gemini",
+}
+
+
+class ModelServer:
+    """An llmock server; its answers and faults are queued over its own HTTP interface."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+
+    def connection(self, provider: str) -> dict[str, Json]:
+        """A connection of the manifest that leads here."""
+        return {"provider": provider, "base_url": self.url + _BASES[provider]}
+
+    def reply(self, text: str) -> None:
+        self.queue({"type": "reply", "text": text})
+
+    def call(self, name: str, arguments: Json) -> None:
+        self.queue({"type": "reply", "tool_calls": [{"name": name, "arguments": arguments}]})
+
+    def calls(self, *calls: tuple[str, Json]) -> None:
+        """Several calls in one answer."""
+        asked = [{"name": name, "arguments": arguments} for name, arguments in calls]
+        self.queue({"type": "reply", "tool_calls": asked})
+
+    def queue(self, *behaviors: Json) -> None:
+        self._send("POST", "/_llmock/scenario", {"behaviors": list(behaviors)})
+
+    def requests(self) -> list[Json]:
+        found = self._send("GET", "/_llmock/requests")
+        return list(found["requests"] if isinstance(found, dict) else found)
+
+    def verdict(self) -> Json:
+        return self._send("GET", "/_llmock/verdict")
+
+    def reset(self) -> None:
+        self._send("POST", "/_llmock/reset")
+
+    def _send(self, method: str, path: str, body: Json = None) -> Json:
+        data = None if body is None else json.dumps(body).encode()
+        request = Request(self.url + path, data, {"content-type": "application/json"}, method=method)
+        with urlopen(request, timeout=10) as response:
+            content = response.read()
+        return json.loads(content) if content else None
+
+
+@contextmanager
+def model_server_process() -> Iterator[ModelServer]:
+    port = _free_port()
+    start = "from llmock.cli import app; app()"
+    command = [sys.executable, "-c", start, "serve", "--port", str(port), "--tool-mode", "off"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = ModelServer(port)
+    try:
+        _wait_for(server, process)
+        yield server
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@dataclass
+class Answer:
+    """One scripted HTTP answer; a str body is sent as it is. `hang` seconds pass before it, `cut` breaks the
+    connection in the middle of the body."""
+
+    body: Json
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    hang: float = 0.0
+    cut: bool = False
+
+
+@dataclass
+class Seen:
+    """One request as it came over the wire."""
+
+    path: str
+    headers: dict[str, str]
+    body: Json
+
+
+class Script:
+    """A server that gives its answers in order (the last one for ever) and keeps every request."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self.answers: list[Answer | Callable[[Seen], Answer]] = []
+        self.open_connections = 0
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def answer(self, *answers: Json) -> None:
+        """Queue answers: an Answer, a function of the request, or a JSON body."""
+        for each in answers:
+            self.answers.append(each if isinstance(each, Answer) or callable(each) else Answer(each))
+
+    def next(self, seen: Seen) -> Answer:
+        with self._lock:
+            self.seen.append(seen)
+            chosen = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return chosen if isinstance(chosen, Answer) else chosen(seen)
+
+    def __enter__(self) -> Script:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def chat_reply(text: str | None = None, *calls: tuple[str, str, str], **more: Json) -> Json:
+    """An answer on the OpenAI wire; calls are (id, name, arguments as text)."""
+    message: dict[str, Json] = {"role": "assistant", "content": text}
+    if calls:
+        message["tool_calls"] = [
+            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for call_id, name, arguments in calls
+        ]
+    reason = "tool_calls" if calls else "stop"
+    usage = {"prompt_tokens": 10, "completion_tokens": 5}
+    return {"model": "gpt-4o", "choices": [{"message": message, "finish_reason": reason}], "usage": usage, **more}
+
+
+def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            script.open_connections += 1
+            super().setup()
+
+        def finish(self) -> None:
+            script.open_connections -= 1
+            super().finish()
+
+        def do_POST(self) -> None:
+            content = self.rfile.read(int(self.headers.get("content-length", 0)))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            self._answer(script.next(Seen(self.path, headers, json.loads(content) if content else None)))
+
+        def do_GET(self) -> None:
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            self._answer(script.next(Seen(self.path, headers, None)))
+
+        def _answer(self, answer: Answer) -> None:
+            time.sleep(answer.hang)
+            content = (answer.body if isinstance(answer.body, str) else json.dumps(answer.body)).encode()
+            try:
+                self.send_response(answer.status)
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content[: len(content) // 2] if answer.cut else content)
+                self.wfile.flush()
+            except OSError:
+                self.close_connection = True
+            if answer.cut:
+                self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(server: ModelServer, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            server.requests()
+            return
+        except OSError:
+            assert process.poll() is None, "the model server ended"
+            assert time.monotonic() < deadline, "the model server did not start"
+            time.sleep(0.05)
