@@ -13,16 +13,14 @@ from concerto.diagnostics import Problems, TooDeep, UnclosedPair, UnexpectedToke
 from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.nesting import MOST_LEVELS, too_deep
-from concerto.syntax.tokens import CLOSERS, END, OPENERS, Token
+from concerto.syntax.tokens import CLOSERS, END, OPENERS, Token, words
 
 _SIGNS = {"LPAR": "(", "LSQB": "[", "LBRACE": "{", "INTERPOLATE": "${"}
 _ENDS = {"RPAR": ")", "RSQB": "]", "RBRACE": "}", "TEXT_RESUME": "}"}
-_ITEM_STARTS = frozenset(
-    "FN PUB ASYNC STRUCT ENUM TRAIT IMPL SCHEMA TOOL AGENT MCP PIPELINE STAGE MOD USE CONST".split()
-)
+_ITEM_STARTS = words("FN PUB ASYNC STRUCT ENUM TRAIT IMPL SCHEMA TOOL AGENT MCP PIPELINE STAGE MOD USE CONST")
 # A line that begins so and ends in `{` has a block behind its brackets.
-_HEAD_STARTS = frozenset("FN PUB ASYNC STAGE IF WHILE FOR MATCH RBRACE".split())
-_BEFORE_INNER_BRACE = frozenset("VBAR OR_OR COMMA COLON LPAR LSQB EQUAL FAT_ARROW ARROW OPERATOR".split())
+_HEAD_STARTS = words("FN PUB ASYNC STAGE IF WHILE FOR MATCH RBRACE")
+_BEFORE_INNER_BRACE = words("VBAR OR_OR COMMA COLON LPAR LSQB EQUAL FAT_ARROW ARROW OPERATOR")
 
 
 def balance(source: Source, lexed: Lexed, problems: Problems) -> list[Token] | None:
@@ -135,14 +133,18 @@ class _Mender:
         if brace.kind != "LBRACE" or not self.open or not self.mended:
             return
         last, before = self.open[-1], self.mended[-1].kind
-        fields = following.kind == "RBRACE" or tokens[min(position + 2, len(tokens) - 1)].kind in ("COLON", "COMMA")
+        behind = tokens[min(position + 2, len(tokens) - 1)].kind
+        fields = following.kind == "RBRACE" or behind in ("COLON", "COMMA")
         ends_line = self.line(following) > self.line(brace) or not fields
         same_line = last.line == self.line(brace) and last.token.kind in ("LPAR", "LSQB")
         if ends_line and same_line and line_start.kind in _HEAD_STARTS and before not in _BEFORE_INNER_BRACE:
             index = len(self.open) - 1
-            while index and self.open[index - 1].token.kind != "LBRACE" and self.open[index - 1].line == last.line:
+            while index and self.same_head(self.open[index - 1], last):
                 index -= 1
             self.unclosed(index)
+
+    def same_head(self, outer: _Open, inner: _Open) -> bool:
+        return outer.token.kind != "LBRACE" and outer.line == inner.line
 
     def close_before_semicolon(self, position: int) -> None:
         index = len(self.open)

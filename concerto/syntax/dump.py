@@ -6,12 +6,11 @@ One line a node: the field it stands in, its class, its plain values; children b
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cache
 
-from concerto.source import Source
 from concerto.syntax import ast
 
 _INDENT = "  "
+_HIDDEN = frozenset({"start", "end", "op_start", "source", "comments"})
 
 
 def dump(node: ast.Node) -> str:
@@ -34,9 +33,14 @@ def dump(node: ast.Node) -> str:
     return "\n".join(lines) + "\n"
 
 
-@cache
-def _field_names(kind: type[ast.Node]) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.name not in ("start", "end", "op_start", "comments"))
+_field_names: dict[type[ast.Node], tuple[str, ...]] = {}
+
+
+def _shown_fields(kind: type[ast.Node]) -> tuple[str, ...]:
+    if kind not in _field_names:
+        names = (field.name for field in fields(kind))
+        _field_names[kind] = tuple(name for name in names if name not in _HIDDEN)
+    return _field_names[kind]
 
 
 def _heading(node: ast.Node) -> str:
@@ -53,8 +57,7 @@ def _children(node: ast.Node) -> list[tuple[str, object]]:
 
 
 def _values(node: ast.Node) -> list[tuple[str, object]]:
-    values = ((name, getattr(node, name)) for name in _field_names(type(node)))
-    return [(name, value) for name, value in values if not isinstance(value, Source)]
+    return [(name, getattr(node, name)) for name in _shown_fields(type(node))]
 
 
 def _is_child(value: object) -> bool:

@@ -7,7 +7,9 @@ from concerto.syntax.machine import Machine
 from concerto.syntax.tokens import BRACES, END, SIGN_TEXTS, WORD_KINDS, Token
 
 # In the order in which they are listed; an operator could nearly always follow, so it comes last.
-_ENDS = ("LBRACE", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRACE", "COLON", "FAT_ARROW", "ARROW", "IN", "MORETHAN")
+_ENDS = (
+    "LBRACE", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRACE", "COLON", "FAT_ARROW", "ARROW", "IN", "MORETHAN",
+)  # fmt: skip
 _MOST_LISTED = 4
 
 
@@ -72,4 +74,6 @@ def _word(kind: str) -> str:
 
 def _join(words: list[str]) -> str:
     words = list(dict.fromkeys(words))
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" or {words[-1]}" if words else "nothing more"
+    if len(words) < 2:
+        return words[0] if words else "nothing more"
+    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -112,6 +112,8 @@ class Syntax:
     after_value: bool = False
 
 
+_TERNARY_VALUES = ("INT", "FLOAT", "STRING", "NAME", "TRUE", "FALSE")
+
 NO_SUCH_SYNTAX = (
     Syntax(
         lambda last, before, token: last == "FOR" and before == "LPAR" and token.kind == "LET",
@@ -154,7 +156,7 @@ NO_SUCH_SYNTAX = (
         "a closure is written `|x| x + 1`",
     ),
     Syntax(
-        lambda _, before, token: before == "QMARK" and token.kind in ("INT", "FLOAT", "STRING", "NAME", "TRUE", "FALSE"),
+        lambda _, before, token: before == "QMARK" and token.kind in _TERNARY_VALUES,
         "there is no `condition ? a : b`",
         "write `if condition { a } else { b }`",
     ),

@@ -66,7 +66,8 @@ _PIECES = {
 @dataclass(slots=True)
 class Lexed:
     """`docs` holds `///` texts by the start of the token they stand before; `mistakes` are the
-    offsets of reported problems and `doubtful` stretches whose brackets had to be guessed; `cut` says that an unclosed string or comment took the rest."""
+    offsets of reported problems and `doubtful` stretches whose brackets had to be guessed; `cut`
+    says that an unclosed string or comment took the rest."""
 
     tokens: list[Token] = field(default_factory=list)
     comments: list[ast.Comment] = field(default_factory=list)
@@ -236,8 +237,9 @@ class _Scanner:
             )
             self.lexed.cut = True
             end = len(self.text)
-        self.tokens.append(Token("STRING", self.text[opening:end], start, min(end + len(closing), len(self.text))))
-        return self.tokens[-1].end
+        behind = min(end + len(closing), len(self.text))
+        self.tokens.append(Token("STRING", self.text[opening:end], start, behind))
+        return behind
 
     def open_string(self, quote: str, start: int, end: int) -> int:
         if quote == "'" and self.tokens and self.tokens[-1].kind in ("BREAK", "CONTINUE"):
@@ -285,7 +287,7 @@ class _Scanner:
     def close_string(self, start: int, end: int) -> int:
         string = self.strings.pop()
         tokens = self.tokens
-        pieces = [token for token in self.own_pieces(string)]
+        pieces = self.own_pieces(string)
         self.check_escapes(pieces)
         texts = [piece.text for piece in pieces]
         if string.quote == '"""':

@@ -25,7 +25,7 @@ class Machine:
         self.values: list[Any] = []
         # A rule that only hands its one symbol on needs no call.
         self.rules = [
-            (rule.origin, rule.size, None if rule.method == "first" and rule.size == 1 else getattr(builder, rule.method))
+            (rule.origin, rule.size, None if rule.hands_on else getattr(builder, rule.method))
             for rule in tables.rules
         ]
 

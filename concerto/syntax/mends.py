@@ -14,18 +14,20 @@ from concerto.source import Source, Span
 from concerto.syntax.expectation import describe, expected
 from concerto.syntax.foreign import COMBINATIONS, NEEDLESS, NO_SUCH_SYNTAX, WORDS, WRONG_SIGNS
 from concerto.syntax.machine import Machine
-from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, RESERVED_KINDS, SIGN_TEXTS, Token
+from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, RESERVED_KINDS, SIGN_TEXTS, Token, words
 
 _AHEAD = 2
 _OPENERS = frozenset(OPENERS) | BRACES
-# Brackets are in pairs already.
-_SIGN_KINDS = (frozenset(SIGN_TEXTS) | {"OPERATOR"}) - _OPENERS - CLOSERS
+# Brackets are in pairs already, so no mend takes one away.
+_BRACKETS = _OPENERS | CLOSERS
+_SIGN_KINDS = (frozenset(SIGN_TEXTS) | {"OPERATOR"}) - _BRACKETS
 # A word in place of these is more likely a name than the statement it could begin.
-_NAMED_BY = frozenset({"LET", "MUT", "FN", "STRUCT", "ENUM", "TRAIT", "SCHEMA", "TYPE", "CONST", "TOOL", "AGENT",
-                       "MCP", "PIPELINE", "STAGE", "MOD", "FOR", "VBAR", "COMMA", "LPAR"})  # fmt: skip
+_NAMED_BY = words(
+    "LET MUT FN STRUCT ENUM TRAIT SCHEMA TYPE CONST TOOL AGENT MCP PIPELINE STAGE MOD FOR VBAR COMMA LPAR"
+)
 _WRONG_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "ARROW", "COMMA", "SEMICOLON", "COLON_COLON")
 _MISSING_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "IN")
-_NEWLINE_STATEMENTS = frozenset("LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW RBRACE".split())
+_NEWLINE_STATEMENTS = words("LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW RBRACE")
 _DECLARING_WORDS = (
     "fn", "struct", "enum", "trait", "impl", "schema", "type", "pub", "use", "mod", "const", "tool",
     "agent", "mcp", "pipeline", "host", "model", "connect", "hashmap", "ledger", "memory", "async",
@@ -109,7 +111,8 @@ def find_mend(scene: Scene) -> Mend | None:
 
 def _reserved_name(scene: Scene) -> Mend | None:
     token = scene.token
-    if token.kind not in RESERVED_KINDS and token.kind != "WORD" or not scene.machine.accepts("NAME"):
+    reserved = token.kind in RESERVED_KINDS or token.kind == "WORD"
+    if not reserved or not scene.machine.accepts("NAME"):
         return None
     if scene.machine.accepts("INT") and scene.before.kind not in _NAMED_BY:
         return None
@@ -134,14 +137,22 @@ def _foreign_word_before(scene: Scene) -> Mend | None:
     if word is not None and scene.works([word.kind], undo=1, ahead=1):
         stand_in = Token(word.kind, word.text, before.start, before.end)
         _open_block(scene, word.kind)
-        return Mend(scene.error(f"there is no `{before.text}`", word.advice, before), (stand_in,), undo=1, cut=1)
-    if scene.token.kind == "NAME" and scene.kind_ahead(1) in ("EQUAL", "SEMICOLON") and not scene.on_new_line:
-        # `String s = …`, the type first
-        if scene.works(["LET"], undo=1):
-            advice = f"write `let {scene.token.text}: {before.text} = …`"
-            stand_in = Token("LET", "let", before.start, before.end)
-            return Mend(scene.error("a variable is declared with `let`", advice), (stand_in,), undo=1, cut=1)
-    return None
+        return Mend(
+            scene.error(f"there is no `{before.text}`", word.advice, before), (stand_in,), undo=1, cut=1
+        )
+    return _type_first(scene)
+
+
+def _type_first(scene: Scene) -> Mend | None:
+    """`String s = …`"""
+    before, name = scene.before, scene.token
+    if name.kind != "NAME" or scene.kind_ahead(1) not in ("EQUAL", "SEMICOLON") or scene.on_new_line:
+        return None
+    if not scene.works(["LET"], undo=1):
+        return None
+    advice = f"write `let {name.text}: {before.text} = …`"
+    stand_in = Token("LET", "let", before.start, before.end)
+    return Mend(scene.error("a variable is declared with `let`", advice), (stand_in,), undo=1, cut=1)
 
 
 def _foreign_word_here(scene: Scene) -> Mend | None:
@@ -234,9 +245,9 @@ def _ways_on(scene: Scene, problem: Problem) -> list[Mend]:
     ways = []
     if scene.works(["ERROR"]):
         ways.append(Mend(problem, (error,)))
-    if scene.works([], drop=1):
+    if token.kind not in _BRACKETS and scene.works([], drop=1):
         ways.append(Mend(problem, drop=1))
-    if scene.fresh and scene.works([], undo=1):
+    if scene.fresh and scene.before.kind not in _BRACKETS and scene.works([], undo=1):
         ways.append(Mend(problem, undo=1, cut=1))
     return ways
 
@@ -244,7 +255,8 @@ def _ways_on(scene: Scene, problem: Problem) -> list[Mend]:
 def _parenthesised_head(scene: Scene) -> Mend | None:
     """`for (x in xs) { … }`"""
     tokens, at = scene.tokens, scene.position
-    if [token.kind for token in tokens[max(at - 3, 0) : at + 1]] != ["FOR", "LPAR", "NAME", "IN"]:
+    kinds = [token.kind for token in tokens[max(at - 3, 0) : at + 1]]
+    if kinds != ["FOR", "LPAR", "NAME", "IN"]:
         return None
     values = scene.machine.values
     cut = len(values) - next(index for index, value in enumerate(values) if value is tokens[at - 2])
@@ -303,7 +315,9 @@ def _wrong_sign(scene: Scene) -> Mend | None:
     for kind in _WRONG_SIGNS:
         if kind != token.kind and scene.works([kind], drop=1) and not scene.assigns(kind):
             advice = WRONG_SIGNS.get((token.text, SIGN_TEXTS[kind]), "")
-            return Mend(scene.problem(advice), (Token(kind, SIGN_TEXTS[kind], token.start, token.end),), drop=1)
+            return Mend(
+                scene.problem(advice), (Token(kind, SIGN_TEXTS[kind], token.start, token.end),), drop=1
+            )
     return None
 
 

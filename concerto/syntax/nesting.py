@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from concerto.syntax.tokens import CLOSERS, OPENERS, Token
+from concerto.syntax.tokens import CLOSERS, OPENERS, VALUE_ENDS, Token
 
 # Nobody nests this deep by hand; a pass may need several Python frames for a level.
 MOST_LEVELS = 256
 
-_VALUE_ENDS = frozenset(
-    "NAME WORD STRING INT FLOAT TRUE FALSE NIL SELF RPAR RSQB RBRACE QMARK TEXT_CLOSE TUPLE_FIELD AWAIT".split()
-)
 # What nests to its right. A binary operator behind a prefix or a comparison ends their nesting;
 # the others go on to the end of the expression.
 _PREFIXES = frozenset({"MINUS", "BANG", "AWAIT", "SPAWN", "LESSTHAN"})
 _TAILS = frozenset({"EQUAL", "RETURN", "BREAK", "THROW", "ARROW", "AT"})
 _CLOSURES = frozenset({"VBAR", "OR_OR"})
 _ENDS = frozenset({"COMMA", "SEMICOLON"})
-_RELEVANT = (
-    frozenset(OPENERS) | CLOSERS | _PREFIXES | _TAILS | _CLOSURES | _ENDS | {"OPERATOR", "ELSE"}
-)
+_RELEVANT = frozenset(OPENERS) | CLOSERS | _PREFIXES | _TAILS | _CLOSURES | _ENDS | {"OPERATOR", "ELSE"}
 
 
 def too_deep(tokens: list[Token]) -> Token | None:
@@ -44,9 +39,7 @@ def too_deep(tokens: list[Token]) -> Token | None:
             prefixes = 0
         elif kind in _PREFIXES and (kind == "LESSTHAN" or not _follows_value(tokens, position)):
             prefixes += 1
-        elif kind in _TAILS or token.text in ("**", "else"):
-            level += 1
-        elif kind in _CLOSURES and not _follows_value(tokens, position):
+        elif kind in _TAILS or token.text in ("**", "else") or _opens_closure(tokens, position):
             level += 1
         if level + prefixes > MOST_LEVELS:
             return token
@@ -57,5 +50,9 @@ def _base(outer: list[tuple[int, int]]) -> int:
     return outer[-1][0] + outer[-1][1] + 1 if outer else 0
 
 
+def _opens_closure(tokens: list[Token], position: int) -> bool:
+    return tokens[position].kind in _CLOSURES and not _follows_value(tokens, position)
+
+
 def _follows_value(tokens: list[Token], position: int) -> bool:
-    return position > 0 and tokens[position - 1].kind in _VALUE_ENDS
+    return position > 0 and tokens[position - 1].kind in VALUE_ENDS

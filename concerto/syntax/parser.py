@@ -11,7 +11,6 @@ token objects, and the recovery works on the same two plain lists.
 from __future__ import annotations
 
 import gc
-from typing import Any
 
 from concerto.diagnostics import Problems
 from concerto.source import Source

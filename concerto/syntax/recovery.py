@@ -19,20 +19,20 @@ from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.machine import Machine
 from concerto.syntax.mends import Mend, Scene, find_mend
-from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token
+from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token, words
 
 # More mistakes help nobody, and each costs a walk over the token list.
 _MOST_REPAIRS = 200
 
-_LINE_STARTS = frozenset(
+_LINE_STARTS = words(
     "LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW FN PUB ASYNC STRUCT ENUM TRAIT IMPL "
     "CONST TYPE USE MOD SCHEMA TOOL AGENT MODEL HOST MCP CONNECT PIPELINE STAGE HASHMAP LEDGER MEMORY "
-    "AT MOCK LISTEN".split()
+    "AT MOCK LISTEN"
 )
-_STATEMENTS = frozenset(
+_STATEMENTS = words(
     "LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW NAME INT FLOAT STRING LPAR LSQB "
     "LBRACE MAP_OPEN TRUE FALSE NIL SELF AWAIT SPAWN MINUS BANG VBAR OR_OR TEXT_OPEN LABEL LISTEN MOCK "
-    "RACE PARALLEL".split()
+    "RACE PARALLEL"
 )
 _ALL_OPENERS = frozenset(OPENERS) | BRACES
 
@@ -51,7 +51,8 @@ class Recovery:
     def repair(self, machine: Machine, tokens: list[Token], position: int) -> int:
         self.repairs += 1
         if self.repairs > _MOST_REPAIRS:
-            return self.give_up(machine, tokens)
+            self.give_up(machine, tokens, position)
+            return position
         silent = self.known(tokens, position)
         scene = Scene(self.source, machine, tokens, position)
         mend = find_mend(scene)
@@ -111,7 +112,7 @@ class Recovery:
                 machine.cut(depth)
                 tokens[position:end] = [Token(kind, "", min(start, at), at) for kind in stand_in]
                 return
-        raise AssertionError("nothing can stand at the start of a file")
+        self.give_up(machine, tokens, position)
 
     def replacement(
         self, machine: Machine, tokens: list[Token], position: int, depth: int
@@ -156,13 +157,13 @@ class Recovery:
         self, machine: Machine, tokens: list[Token], position: int, depth: int, level: int
     ) -> int | None:
         """The next token of the same bracket that may follow an ERROR, not beyond the statement."""
-        for index, level in _walk(tokens, position, level):
+        for index, inside in _walk(tokens, position, level):
             kind = tokens[index].kind
-            if level > 0 or (level == 0 and kind in CLOSERS):
+            if inside > 0 or (inside == 0 and kind in CLOSERS):
                 continue
             if machine.try_kinds(["ERROR", kind], depth):
                 return index
-            if level < 0 or kind in (END, "SEMICOLON"):
+            if inside < 0 or kind in (END, "SEMICOLON"):
                 return None
             if index > position and self.starts_statement(tokens, index):
                 return None
@@ -170,11 +171,11 @@ class Recovery:
 
     def statement_end(self, tokens: list[Token], position: int, level: int) -> int:
         """The first token behind the statement or member that `position` is in."""
-        for index, level in _walk(tokens, position, level):
+        for index, inside in _walk(tokens, position, level):
             token = tokens[index]
-            if level < 0 or token.kind == END:
+            if inside < 0 or token.kind == END:
                 return index
-            if level > 0:
+            if inside > 0:
                 continue
             if token.kind == "SEMICOLON":
                 return index + 1
@@ -190,10 +191,10 @@ class Recovery:
     def on_new_line(self, tokens: list[Token], index: int) -> bool:
         return "\n" in self.source.text[tokens[index - 1].end : tokens[index].start]
 
-    def give_up(self, machine: Machine, tokens: list[Token]) -> int:
-        depth = 2 if len(machine.states) > 1 and machine.try_kinds([END], 2) else 1
-        machine.cut(depth)
-        return len(tokens) - 1
+    def give_up(self, machine: Machine, tokens: list[Token], position: int) -> None:
+        """Leaves out the rest of the file."""
+        machine.cut(2 if len(machine.states) > 1 and machine.try_kinds([END], 2) else 1)
+        del tokens[position:-1]
 
 
 def _walk(tokens: list[Token], position: int, level: int) -> Iterator[tuple[int, int]]:

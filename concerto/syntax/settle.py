@@ -11,20 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
-from concerto.syntax.tokens import WORD_KINDS, Token
+from concerto.syntax.tokens import VALUE_ENDS, WORD_KINDS, Token, words
 
 # How far a `<` is followed to find its `>`; nobody writes longer type arguments, and it keeps the
 # walk linear.
 _LONGEST_TYPE_ARGUMENTS = 400
 
-_TYPE_KINDS = frozenset(
-    "NAME COLON_COLON COMMA FN ARROW STRING INT MINUS TRUE FALSE NIL VBAR".split()
-)
+_TYPE_KINDS = words("NAME COLON_COLON COMMA FN ARROW STRING INT MINUS TRUE FALSE NIL VBAR")
 _KEY_KINDS = frozenset({"NAME", "WORD", "STRING", "INT"}) | WORD_KINDS
-_VALUE_ENDS = frozenset(
-    "NAME WORD STRING INT FLOAT TRUE FALSE NIL SELF RPAR RSQB RBRACE QMARK TEXT_CLOSE TUPLE_FIELD "
-    "AWAIT LABEL UNDERSCORE".split()
-)
+_VALUE_ENDS = VALUE_ENDS | {"LABEL", "UNDERSCORE"}
 _BLOCK_WORDS = frozenset({"ELSE", "LOOP", "TRY", "CATCH"})
 # After these `{}` is an empty block, elsewhere an empty map.
 _BEFORE_BLOCK = frozenset({"LBRACE", "SEMICOLON", "FAT_ARROW", "VBAR", "OR_OR", "RBRACE", ""})
@@ -45,13 +40,11 @@ def settle(tokens: list[Token]) -> None:
     """Retypes tokens in place; may split a `>=` that closes type arguments."""
     walk = _Walk(tokens)
     handlers = walk.handlers()
-    position = 0
     # The list may grow behind the position.
-    for token in tokens:
+    for position, token in enumerate(tokens):
         handler = handlers.get(token.kind)
         if handler is not None:
             handler(position, token)
-        position += 1
 
 
 class _Walk:
@@ -254,5 +247,3 @@ class _Walk:
     def parallel(self, position: int, token: Token) -> None:
         if self.kind(position + 1) != "FOR":
             token.kind = "NAME"
-
-

@@ -33,6 +33,11 @@ class Rule:
     size: int
     method: str
 
+    @property
+    def hands_on(self) -> bool:
+        """Whether its one symbol stays what it is."""
+        return self.method == "first" and self.size == 1
+
 
 @dataclass(frozen=True, slots=True)
 class Tables:
@@ -74,7 +79,7 @@ def build_tables(grammar: str) -> Tables:
             raise AssertionError("Lark was asked to read a text")
 
     lark = Lark(grammar, parser="lalr", strict=True, start=_START, lexer=NoLexer)
-    table = lark.parser.parser.parser.parse_table  # type: ignore[attr-defined]
+    table = lark.parser.parser.parser.parse_table
     numbers = {state: number for number, state in enumerate(sorted(table.states))}
     rules: dict[Any, int] = {}
     actions: list[dict[str, int]] = []
@@ -109,7 +114,7 @@ def _skip_handing_on(actions: list[dict[str, int]], gotos: list[dict[str, int]],
         reductions = set(row.values())
         if len(reductions) == 1 and not gotos[state] and (action := reductions.pop()) < 0:
             rule = rules[~action]
-            if rule.method == "first" and rule.size == 1:
+            if rule.hands_on:
                 handed_on[state] = rule.origin
     for row, onward in zip(actions, gotos, strict=True):
         for moves in (row, onward):
@@ -155,6 +160,6 @@ def _store(place: Path, built: Tables) -> None:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
             file.write(hashlib.sha256(body).digest() + body)
-        os.replace(file.name, place)
+        Path(file.name).replace(place)
     except OSError:
         pass

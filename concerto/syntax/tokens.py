@@ -19,6 +19,11 @@ class Token:
         return f"{self.kind}({self.text!r})@{self.start}"
 
 
+def words(text: str) -> frozenset[str]:
+    """A set of kinds, written as one text."""
+    return frozenset(text.split())
+
+
 END = "$END"
 
 RESERVED = (
@@ -71,4 +76,8 @@ SIGN_TEXTS = {kind: text for text, kind in SIGNS.items() if kind != "OPERATOR"}
 
 OPENERS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE", "INTERPOLATE": "TEXT_RESUME"}
 CLOSERS = frozenset(OPENERS.values())
+# What an operand may end with; a sign behind it is a binary operator.
+VALUE_ENDS = words(
+    "NAME WORD STRING INT FLOAT TRUE FALSE NIL SELF RPAR RSQB RBRACE QMARK TEXT_CLOSE TUPLE_FIELD AWAIT"
+)
 BRACES = frozenset({"LBRACE", "MAP_OPEN", "STRUCT_OPEN"})

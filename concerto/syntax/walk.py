@@ -25,7 +25,8 @@ def _child_fields(cls: type[ast.Node]) -> tuple[str, ...]:
 def children(node: ast.Node) -> Iterator[ast.Node]:
     """Direct children of a node."""
     cls = type(node)
-    for name in _CHILD_FIELDS.get(cls) or _child_fields(cls):
+    names = _CHILD_FIELDS.get(cls)
+    for name in _child_fields(cls) if names is None else names:
         value = getattr(node, name)
         if value.__class__ is list:
             for item in value:

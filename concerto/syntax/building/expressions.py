@@ -161,8 +161,7 @@ class SuffixRules(BuilderBase):
 
     def call(self, c: Children) -> ast.Call | ast.MethodCall:
         callee, _, arguments, closing = c
-        # In parentheses a field is an ordinary value that is called.
-        if type(callee) is ast.FieldAccess and callee.end == callee.name.end and not callee.name.text.isdigit():
+        if type(callee) is ast.FieldAccess and _is_method(callee):
             return ast.MethodCall(callee.start, closing.end, callee.receiver, callee.name, [], arguments)
         return ast.Call(callee.start, closing.end, callee, arguments)
 
@@ -371,9 +370,8 @@ class StatementRules(BuilderBase):
     def limited_parallel_for(self, c: Children) -> ast.ParallelFor:
         name: Token = c[6]
         if name.text != "limit":
-            self.unexpected(
-                name.start, name.end, f"`parallel for` has no setting `{name.text}`", "the only one is `limit: n`"
-            )
+            message = f"`parallel for` has no setting `{name.text}`"
+            self.unexpected(name.start, name.end, message, "the only one is `limit: n`")
         return ast.ParallelFor(c[0].start, c[9].end, c[2], c[4], c[8], c[9])
 
     def listen(self, c: Children) -> ast.Listen:
@@ -383,6 +381,11 @@ class StatementRules(BuilderBase):
         key: Token = c[0]
         text = key.text if key.kind == "STRING" else None
         return ast.ListenArm(key.start, c[2].end, text, c[2])
+
+
+def _is_method(field: ast.FieldAccess) -> bool:
+    """A field in parentheses is an ordinary value that is called, and so is a tuple's."""
+    return field.end == field.name.end and not field.name.text.isdigit()
 
 
 def label(token: Token) -> ast.Ident:

@@ -74,7 +74,8 @@ class MemberRules(BuilderBase):
 
     def method(self, c: Children) -> ast.FnDecl:
         attributes, public, function = c
-        return self.dressed(function, attributes, public)
+        declaration: ast.FnDecl = function
+        return self.dressed(declaration, attributes, public)
 
     def setting(self, c: Children) -> ast.Setting:
         return ast.Setting(c[0].start, c[2].end, ident(c[0]), c[2])
@@ -176,12 +177,12 @@ class ItemRules(MemberRules):
         for member in _present(members):
             if isinstance(member, ast.FnDecl):
                 tool.methods.append(member)
-            elif isinstance(member, ast.FieldDecl) and (value := _setting_value(member)) is None:
-                tool.fields.append(member)
-            elif isinstance(member, ast.FieldDecl):
+            elif isinstance(member, ast.Setting):
+                tool.settings.append(member)
+            elif (value := _setting_value(member)) is not None:
                 tool.settings.append(ast.Setting(member.start, member.end, member.name, value))
             else:
-                tool.settings.append(member)
+                tool.fields.append(member)
         return tool
 
     def mcp(self, c: Children) -> ast.McpDecl:

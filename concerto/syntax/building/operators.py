@@ -74,7 +74,7 @@ class OperatorRules(AtomRules):
         for part in operands:
             if isinstance(part, tuple):
                 self.settle(nodes, pending, _CAST, False)
-                word, type_expr = part
+                type_expr = part[1]
                 nodes[-1] = ast.Cast(nodes[-1].start, type_expr.end, nodes[-1], type_expr)
             elif not isinstance(part, Token):
                 nodes.append(part)
