@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from concerto.semantics import rules
 from concerto.semantics.declare import Declared, declare_items
 from concerto.semantics.impls import check_trait_uses, declare_impl
+from concerto.semantics.scope import TypeScope
 from concerto.semantics.signatures import (
     check_entry,
     fill_enum,
@@ -27,7 +28,6 @@ from concerto.semantics.symbols import (
     StructSymbol,
     TraitSymbol,
 )
-from concerto.semantics.world import TypeScope
 from concerto.syntax import ast
 
 if TYPE_CHECKING:

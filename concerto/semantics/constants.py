@@ -28,7 +28,8 @@ from concerto.semantics.types import ERROR, ErrorType, Literals, TupleOf, Type
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 Value = Any
 """int, float, str, bool, None, list, tuple or dict."""

@@ -9,6 +9,7 @@ from concerto.diagnostics import DefinedTwice, TraitNotSatisfied, UnknownType, s
 from concerto.semantics.builtins import AGENT_REF, HASH, NUMBER, ORD
 from concerto.semantics.declare import declare_generics
 from concerto.semantics.infer import show, substitute
+from concerto.semantics.scope import TypeScope
 from concerto.semantics.signatures import bind_generics, make_methods
 from concerto.semantics.symbols import (
     AgentSymbol,
@@ -24,7 +25,6 @@ from concerto.semantics.symbols import (
 )
 from concerto.semantics.type_expressions import resolve_bound
 from concerto.semantics.types import ERROR, FunctionOf, Generic, Named, TupleOf, Type
-from concerto.semantics.world import TypeScope
 from concerto.syntax import ast
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from concerto.semantics.builtins import (
     array_item,
 )
 from concerto.semantics.infer import resolve, show, substitute, unify
+from concerto.semantics.scope import MethodMatch
 from concerto.semantics.symbols import (
     AgentSymbol,
     AliasSymbol,
@@ -53,7 +54,7 @@ from concerto.semantics.types import (
 )
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import MethodMatch, World
+    from concerto.semantics.world import World
 
 Head: TypeAlias = "TypeSymbol | Literal['tuple', 'fn'] | None"
 """What impls are sorted by: the outermost part of a type; None for a bare generic parameter."""
@@ -190,8 +191,6 @@ def why_not(world: World, receiver: Type, name: str) -> str | None:
 
 
 def find_associated(world: World, target: Type | Symbol, name: str) -> MethodMatch | None:
-    from concerto.semantics.world import MethodMatch
-
     match target:
         case ToolSymbol() | McpSymbol() | AgentSymbol():
             function = target.methods.get(name)
@@ -253,8 +252,6 @@ def base_type(type_: Type) -> Type:
 
 
 def _through_bounds(receiver: Type, name: str) -> MethodMatch | None:
-    from concerto.semantics.world import MethodMatch
-
     assert isinstance(receiver, Generic)
     for bound in receiver.symbol.bounds:
         function = bound.trait.methods.get(name)
@@ -268,8 +265,6 @@ def _through_bounds(receiver: Type, name: str) -> MethodMatch | None:
 
 
 def _try(world: World, candidate: Candidate, receiver: Type) -> MethodMatch | None:
-    from concerto.semantics.world import MethodMatch
-
     impl = candidate.impl
     if candidate.simple:
         assert isinstance(receiver, Named)

@@ -24,7 +24,8 @@ from concerto.semantics.types import Generic, Named, Type
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 _BUILTIN_VARIANTS = ("Some", "None", "Ok", "Err")
 

@@ -12,6 +12,7 @@ from concerto.diagnostics import DefinedTwice, MismatchedTypes, Misplaced, Unexp
 from concerto.semantics.builtins import NIL, option_of
 from concerto.semantics.declare import declare_generics
 from concerto.semantics.infer import show
+from concerto.semantics.scope import TypeScope
 from concerto.semantics.symbols import (
     AgentSymbol,
     EnumSymbol,
@@ -29,7 +30,6 @@ from concerto.semantics.symbols import (
 )
 from concerto.semantics.type_expressions import declared_type, resolve_bound
 from concerto.semantics.types import ERROR, Generic, Named, Type
-from concerto.semantics.world import TypeScope
 from concerto.syntax import ast
 
 if TYPE_CHECKING:

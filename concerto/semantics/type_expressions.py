@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 from concerto.diagnostics import UnknownType, WrongArguments, suggest
 from concerto.semantics.builtins import BUILTIN_TYPES, MAP, NIL
 from concerto.semantics.infer import substitute
+from concerto.semantics.scope import Demand, TypeScope
 from concerto.semantics.symbols import (
     AgentSymbol,
     AliasSymbol,
@@ -40,7 +41,7 @@ from concerto.semantics.types import (
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.world import World
 
 _FOREIGN = {
     **dict.fromkeys(("int", "integer", "Integer", "i32", "i64", "u32", "u64", "usize", "long"), "Int"),
@@ -125,8 +126,6 @@ def _resolve_path_type(world: World, node: ast.PathType, scope: TypeScope) -> Ty
 
 
 def _apply(world: World, node: ast.PathType, scope: TypeScope, symbol: TypeSymbol, arity: int) -> Type:
-    from concerto.semantics.world import Demand
-
     if not node.arguments and not arity:
         return world.plain_type(symbol)
     arguments = tuple([resolve_type(world, argument, scope) for argument in node.arguments])

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from concerto.diagnostics import Problem, Problems, TraitNotSatisfied, UnknownType
-from concerto.semantics import members, resolution, type_expressions
+from concerto.semantics import assemble, members, resolution, type_expressions
 from concerto.semantics.analysis import Analysis
 from concerto.semantics.builtins import MAP_KEYS, PLAIN_TYPES
+from concerto.semantics.constants import fill_const
 from concerto.semantics.infer import show
 from concerto.semantics.members import Candidate, Head, ImplTable
 from concerto.semantics.modules import Modules
 from concerto.semantics.project import Project
+from concerto.semantics.scope import Demand, MethodMatch, TypeScope
+from concerto.semantics.signatures import bind_generics
 from concerto.semantics.symbols import (
     AliasSymbol,
     ConstSymbol,
     EnumSymbol,
     FieldSymbol,
     FunctionSymbol,
-    GenericSymbol,
     ImplSymbol,
     ModuleSymbol,
     StructSymbol,
@@ -35,41 +36,11 @@ from concerto.semantics.types import ERROR, ErrorType, Generic, Named, Type, Uns
 from concerto.source import Span
 from concerto.syntax import ast
 
+__all__ = ["Demand", "MethodMatch", "TypeScope", "World"]
+
 if TYPE_CHECKING:
     from concerto.semantics.declare import Declared
     from concerto.semantics.library import Library
-
-
-@dataclass(frozen=True, slots=True)
-class TypeScope:
-    """Where a type expression or path stands. `self_type` is what `Self` means."""
-
-    module: ModuleSymbol
-    generics: Mapping[str, GenericSymbol]
-    self_type: Type | None
-
-
-@dataclass(frozen=True, slots=True)
-class MethodMatch:
-    """A method found for a receiver type. `substitution` maps the generics of its impl (or trait, `Self`
-    included) to types, fresh `Unsolved` where open. `dynamic`: found through a bound, dispatched at run
-    time."""
-
-    function: FunctionSymbol
-    substitution: dict[GenericSymbol, Type]
-    dynamic: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """`argument` is to meet the bounds of `generic` (None: to be a map's key); `types` are all type
-    arguments."""
-
-    module: ModuleSymbol
-    node: ast.Node
-    argument: Type
-    generic: GenericSymbol | None
-    types: dict[GenericSymbol, Type]
 
 
 class World:
@@ -97,7 +68,7 @@ class World:
         self._module_scopes: dict[ModuleSymbol, TypeScope] = {}
         self._block_modules: dict[str, ModuleSymbol] = {}
 
-        # --- Types and names ------------------------------------------------------------------------
+    # --- Types and names ------------------------------------------------------------------------
 
     def resolve_type(self, node: ast.TypeExpr, scope: TypeScope) -> Type:
         """The type a type expression means; reports E0202 and, for wrong numbers of type arguments,
@@ -164,8 +135,6 @@ class World:
 
     def alias_type(self, symbol: AliasSymbol) -> Type:
         """What an alias stands for, in terms of its own parameters."""
-        from concerto.semantics.signatures import bind_generics
-
         state = self._open_aliases.get(symbol)
         if state is None:
             return symbol.type
@@ -187,8 +156,6 @@ class World:
     def complete_const(self, symbol: ConstSymbol) -> Literal["complete", "open", "broken"]:
         """Find the value of a constant if that was not done before: `open` if it is being done right now,
         `broken` if the constant has none, which was reported."""
-        from concerto.semantics.constants import fill_const
-
         state = self._open_consts.get(symbol, "complete")
         if state == "waiting":
             self._open_consts[symbol] = "open"
@@ -325,9 +292,7 @@ class World:
         """Declares the items of a block (`fn`, `struct`, `use`, …); gives the scope that sees them.
         Functions and methods declared so are added to `analysis.functions`, to be checked like all
         others."""
-        from concerto.semantics.assemble import declare_block
-
-        return declare_block(self, items, scope)
+        return assemble.declare_block(self, items, scope)
 
     def block_module(self, around: ModuleSymbol) -> ModuleSymbol:
         """A module for the declarations of a block inside of `around`."""

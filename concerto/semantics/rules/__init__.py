@@ -37,7 +37,8 @@ from concerto.syntax import ast
 
 if TYPE_CHECKING:
     from concerto.semantics.declare import Declared
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 _FILL: dict[type, Callable[[World, Any, Any, TypeScope], None]] = {
     ToolSymbol: tool.fill,

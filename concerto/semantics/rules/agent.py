@@ -29,7 +29,8 @@ from concerto.semantics.symbols import AgentSymbol, ConnectionSymbol, StateSymbo
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 _FIELDS = {
     "provider": REFERENCE,

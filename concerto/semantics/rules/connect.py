@@ -23,7 +23,8 @@ from concerto.semantics.symbols import ConnectionSymbol
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 _PROVIDERS = ("openai", "openai-responses", "anthropic", "google", "ollama", "mock", "custom")
 

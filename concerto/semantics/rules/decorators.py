@@ -15,7 +15,8 @@ from concerto.semantics.constants import NotConstant, Value, evaluate
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 Place = Literal[
     "agent", "host", "tool method", "mcp function", "stage", "pipeline", "method", "trait method",

@@ -26,7 +26,8 @@ from concerto.source import Span
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 
 def check_described(world: World, kind: str, function: FunctionSymbol, scope: TypeScope) -> None:

@@ -14,7 +14,8 @@ from concerto.semantics.types import ERROR, Named
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 
 def check(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:

@@ -12,7 +12,8 @@ from concerto.semantics.symbols import HostSymbol
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 _FIELDS = {"connector": REFERENCE, "input_format": TEXT, "output_format": TEXT, "timeout": NUMBER}
 

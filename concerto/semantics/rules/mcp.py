@@ -14,7 +14,8 @@ from concerto.semantics.symbols import McpSymbol
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 _FIELDS = {
     "transport": one_of("stdio", "http", "sse"),

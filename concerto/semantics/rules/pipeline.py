@@ -16,7 +16,8 @@ from concerto.semantics.types import ERROR, Type
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 
 def fill(world: World, pipeline: PipelineSymbol, node: ast.PipelineDecl, scope: TypeScope) -> None:

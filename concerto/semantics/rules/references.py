@@ -9,7 +9,8 @@ from concerto.semantics.symbols import FunctionSymbol, McpSymbol, Symbol, ToolSy
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 
 def read_tools(world: World, owner: str, node: ast.Expr, scope: TypeScope) -> list[ToolUseSymbol]:

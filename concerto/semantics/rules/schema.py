@@ -22,7 +22,8 @@ from concerto.semantics.types import ERROR, Type
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 
 def check(

@@ -14,7 +14,8 @@ from concerto.semantics.types import ERROR, Named
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.world import TypeScope, World
+    from concerto.semantics.scope import TypeScope
+    from concerto.semantics.world import World
 
 _FORMS = {
     "hashmap": ("HashMap", "hashmap name: HashMap<String, Int> = HashMap::new();"),

@@ -12,11 +12,11 @@ from concerto.semantics.rules.decorators import check_decorators
 from concerto.semantics.rules.descriptions import check_described
 from concerto.semantics.rules.fields import TEXT, read_settings
 from concerto.semantics.rules.function import check_method_decorators
+from concerto.semantics.scope import TypeScope
 from concerto.semantics.signatures import make_fields, make_methods
 from concerto.semantics.symbols import FieldSymbol, ImplSymbol, ToolSymbol
 from concerto.semantics.type_expressions import resolve_bound
 from concerto.semantics.types import Named
-from concerto.semantics.world import TypeScope
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
