@@ -75,8 +75,8 @@ def _without_value(body: Body, node: ast.Block, hint: Type) -> Type:
         return NIL
     dropped = _dropped_value(body, node, expected)
     if node is body.frame.block:
-        _report_missing_return(body, node, expected, dropped)
-    elif dropped is not None:
+        return report_missing_return(body, node, expected, dropped)
+    if dropped is not None:
         body.report(
             MismatchedTypes(
                 dropped,
@@ -107,7 +107,8 @@ def _dropped_value(body: Body, node: ast.Block, expected: Type) -> Span | None:
     return Span(body.source, end, end + 1) if end >= 0 else None
 
 
-def _report_missing_return(body: Body, node: ast.Block, expected: Type, dropped: Span | None) -> None:
+def report_missing_return(body: Body, node: ast.Block, expected: Type, dropped: Span | None) -> Type:
+    """Report a body whose end is reached without the value that its signature promises."""
     owner = body.frame.node
     name = f"`{owner.name.text}`" if isinstance(owner, ast.FnDecl | ast.StageDecl) else "this closure"
     result = getattr(owner, "result", None)
@@ -119,7 +120,7 @@ def _report_missing_return(body: Body, node: ast.Block, expected: Type, dropped:
         help_ = "end it with `Ok(nil)`"
     else:
         help_ = "end it with an expression without `;`, or `return` a value on every path"
-    body.report(
+    return body.report(
         MissingReturn(
             place,
             f"{name} promises `{show(expected)}`, but its end is reached without a value",

@@ -8,7 +8,7 @@ from concerto.semantics.context import DISCARD, Body, checks, wanted
 from concerto.semantics.infer import fresh, resolve, show, unify
 from concerto.semantics.paths import count
 from concerto.semantics.patterns import bind_pattern
-from concerto.semantics.types import FunctionOf, Type, Unsolved
+from concerto.semantics.types import ERROR, FunctionOf, Type, Unsolved
 from concerto.syntax import ast
 
 
@@ -26,7 +26,7 @@ def closure(body: Body, node: ast.Closure, hint: Type | None) -> Type:
     body.leave_frame()
     if isinstance(resolve(result), Unsolved):
         unify(result, found)
-    return FunctionOf(parameters, result)
+    return ERROR if _asked_for(hint) is not None and expected is None else FunctionOf(parameters, result)
 
 
 def _check_body(body: Body, node: ast.Closure, result: Type) -> Type:
@@ -44,10 +44,8 @@ def _check_body(body: Body, node: ast.Closure, result: Type) -> Type:
 
 def _expected(body: Body, node: ast.Closure, hint: Type | None) -> FunctionOf | None:
     """The function type that is asked for, if it has as many parameters as the closure."""
-    expected = wanted(hint)
-    if expected is not None:
-        expected = resolve(option_item(expected) or expected)
-    if not isinstance(expected, FunctionOf):
+    expected = _asked_for(hint)
+    if expected is None:
         return None
     if len(expected.parameters) == len(node.parameters):
         return expected
@@ -61,6 +59,13 @@ def _expected(body: Body, node: ast.Closure, hint: Type | None) -> FunctionOf | 
         )
     )
     return None
+
+
+def _asked_for(hint: Type | None) -> FunctionOf | None:
+    expected = wanted(hint)
+    if expected is not None:
+        expected = resolve(option_item(expected) or expected)
+    return expected if isinstance(expected, FunctionOf) else None
 
 
 def _parameter_type(body: Body, node: ast.Closure, index: int, expected: FunctionOf | None) -> Type:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import ConditionNotBool, MismatchedTypes, Misplaced, MissingReturn
+from concerto.semantics.blocks import report_missing_return
 from concerto.semantics.branches import Branches
 from concerto.semantics.builtins import (
     ANY,
@@ -36,7 +37,7 @@ def if_else(body: Body, node: ast.If, hint: Type | None) -> Type:
     if node.otherwise is None:
         body.infer(node.then, DISCARD)
         body.leave_scope(mark)
-        return NIL if hint is None or hint is NIL or hint is DISCARD else _without_else(body, node, hint)
+        return NIL if hint is None or hint is NIL or hint is DISCARD else without_else(body, node, hint)
     branches = Branches(body, hint, "`if` and `else`")
     branches.add(node.then)
     body.leave_scope(mark)
@@ -44,10 +45,14 @@ def if_else(body: Body, node: ast.If, hint: Type | None) -> Type:
     return branches.result()
 
 
-def _without_else(body: Body, node: ast.If, hint: Type) -> Type:
+def without_else(body: Body, node: ast.If, hint: Type) -> Type:
+    """The type of an `if` without `else` where a value is wanted."""
     expected = wanted(hint)
     if expected is None or isinstance(expected, Unsolved) or expected is ANY:
         return NIL
+    block = body.frame.block
+    if block is not None and block.result is node:
+        return report_missing_return(body, block, expected, None)
     return body.report(
         MismatchedTypes(
             body.source.span(node.start, node.start + 2),
@@ -168,17 +173,17 @@ def break_loop(body: Body, node: ast.Break, hint: Type | None) -> Type:
     frame = _find_loop(body, node, node.label, "break")
     body.analysis.jumps[node] = None if frame is None else frame.node
     branches = None if frame is None else frame.branches
-    if frame is not None:
-        frame.broken = True
-    if node.value is None:
-        if branches is not None:
-            branches.add_nil(node)
-        return NEVER
-    if branches is not None:
+    if frame is None:
+        if node.value is not None:
+            body.infer(node.value)
+        return ERROR
+    frame.broken = True
+    if branches is not None and node.value is None:
+        branches.add_nil(node)
+    elif branches is not None and node.value is not None:
         branches.add(node.value)
-        return NEVER
-    body.infer(node.value)
-    if frame is not None:
+    elif node.value is not None:
+        body.infer(node.value)
         body.report(
             Misplaced(
                 body.span(node.value),
@@ -193,7 +198,7 @@ def break_loop(body: Body, node: ast.Break, hint: Type | None) -> Type:
 def continue_loop(body: Body, node: ast.Continue, hint: Type | None) -> Type:
     frame = _find_loop(body, node, node.label, "continue")
     body.analysis.jumps[node] = None if frame is None else frame.node
-    return NEVER
+    return ERROR if frame is None else NEVER
 
 
 def _find_loop(body: Body, node: ast.Expr, label: ast.Ident | None, word: str) -> LoopFrame | None:

@@ -77,7 +77,7 @@ def _pass_none_on(body: Body, node: ast.Try) -> None:
                 mark,
                 "`?` on an Option needs a function that returns an Option",
                 label=wants,
-                help=_signature_help(body, "Option"),
+                help=_signature_help(body, f"Option<{_value_name(result)}>"),
             )
         )
     else:

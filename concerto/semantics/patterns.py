@@ -437,15 +437,18 @@ def _struct(body: Body, node: ast.StructPattern, subject: Type, bindings: Bindin
         body.analysis.patterns[node] = MatchStruct(struct)
     fine = meet(body, node.path, whole, subject)
     fields = {field.name: field for field in symbol.fields}
+    strange = False
     for part in node.fields:
         known = fields.get(part.name.text)
         if known is None:
             _report_unknown_field(body, part, symbol.name, fields)
             _field(body, part, ERROR, bindings)
-            fine = False
+            strange = True
             continue
         body.analysis.pattern_fields[part] = known
         _field(body, part, substitute(known.type, types) if fine else ERROR, bindings)
+    if strange:
+        return False
     return _check_all_named(body, node, symbol, fields) and fine
 
 
