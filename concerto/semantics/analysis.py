@@ -31,6 +31,7 @@ from concerto.semantics.symbols import (
     VariantSymbol,
 )
 from concerto.semantics.types import Type
+from concerto.source import Source
 from concerto.syntax import ast
 
 # --- Calls --------------------------------------------------------------------------------------
@@ -224,6 +225,17 @@ PatternTarget: TypeAlias = MatchVariant | MatchBuiltin | MatchConst | MatchStruc
 # --- The whole ----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedBody:
+    """A body in which later passes have something to look at: its nodes that are a `match`, a block, or
+    bind by a pattern that must match everything, and the locals declared without a value."""
+
+    node: ast.Node
+    source: Source
+    nodes: list[ast.Node]
+    deferred: set[LocalSymbol]
+
+
 @dataclass(eq=False, slots=True)
 class Analysis:
     """`types`: type of every expression before its `coercions`; `pattern_types`: type of the value a pattern
@@ -266,6 +278,7 @@ class Analysis:
     copies: set[ast.Node] = field(default_factory=set)
     copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
 
+    bodies: list[CheckedBody] = field(default_factory=list)
     functions: list[FunctionSymbol] = field(default_factory=list)
     """Every function, method and provided trait method with a body, in source order, without the
     library's."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from concerto.diagnostics import MismatchedTypes, Problem
-from concerto.semantics.analysis import Coercion, MatchBinding
+from concerto.semantics.analysis import CheckedBody, Coercion, MatchBinding
 from concerto.semantics.builtins import ANY
 from concerto.semantics.coercion import fit
 from concerto.semantics.infer import is_erroneous, resolve, zonk
@@ -201,11 +201,17 @@ class Body:
         _settle(self.pattern_types)
         analysis.types.update(self.types)
         analysis.pattern_types.update(self.pattern_types)
+        nodes = [node for node in self.types if node.__class__ in _LOOKED_AT]
+        if nodes:
+            analysis.bodies.append(CheckedBody(self.frame.node, self.source, nodes, self.deferred))
         for local in self._made:
             local.type = zonk(local.type, ANY)
         for node, coercions in self.coercions.items():
             analysis.coercions[node] = tuple(map(_settled, coercions))
 
+
+_LOOKED_AT: Final = frozenset({ast.Match, ast.Block, ast.For, ast.ParallelFor, ast.Closure})
+"""What later passes look at: see `CheckedBody`."""
 
 LocalRole: TypeAlias = Literal["let", "parameter", "self", "pattern"]
 

@@ -36,29 +36,26 @@ near."""
 
 def check_matches(analysis: Analysis, problems: Problems) -> None:
     """Report E0304 for matches with a missing case and refutable patterns where none may stand, and W0003."""
-    for function in analysis.functions:
-        if isinstance(function.node, ast.FnDecl) and function.source is not None:
-            _check_body(function.node, function.source, analysis, problems)
-    for pipeline in analysis.pipelines:
-        for stage in pipeline.stages:
-            if stage.node is not None and stage.source is not None:
-                _check_body(stage.node, stage.source, analysis, problems)
-
-
-def _check_body(body: ast.Node, source: Source, analysis: Analysis, problems: Problems) -> None:
-    checker = _MatchChecker(analysis, source, problems)
-    for node in walk(body):
-        match node:
-            case ast.Match():
-                checker.check_match(node)
-            case ast.Let(pattern=pattern, value=ast.Node()) | ast.For(pattern=pattern):
-                checker.check_irrefutable(pattern, "if let")
-            case ast.ParallelFor(pattern=pattern):
-                checker.check_irrefutable(pattern, "match")
-            case ast.Parameter(pattern=pattern) if pattern is not None:
-                checker.check_irrefutable(pattern, "match")
-            case _:
-                pass
+    for body in analysis.bodies:
+        checker = _MatchChecker(analysis, body.source, problems)
+        for node in body.nodes:
+            match node:
+                case ast.Match():
+                    checker.check_match(node)
+                case ast.Block(statements=statements):
+                    for statement in statements:
+                        if isinstance(statement, ast.Let) and statement.value is not None:
+                            checker.check_irrefutable(statement.pattern, "if let")
+                case ast.For(pattern=pattern):
+                    checker.check_irrefutable(pattern, "if let")
+                case ast.ParallelFor(pattern=pattern):
+                    checker.check_irrefutable(pattern, "match")
+                case ast.Closure(parameters=parameters):
+                    for parameter in parameters:
+                        if parameter.pattern is not None:
+                            checker.check_irrefutable(parameter.pattern, "match")
+                case _:
+                    pass
 
 
 # --- Patterns as constructors -------------------------------------------------------------------
@@ -161,6 +158,8 @@ class _MatchChecker:
 
     def _broken(self, pattern: ast.Pattern) -> bool:
         """Did the checker report something inside the pattern? Then nothing is said about cases."""
+        if isinstance(pattern, ast.WildcardPattern | ast.LiteralPattern):
+            return False
         for node in walk(pattern):
             named = isinstance(node, ast.BindPattern | ast.VariantPattern | ast.StructPattern)
             if named and node not in self.analysis.patterns:

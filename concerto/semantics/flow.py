@@ -22,24 +22,13 @@ from concerto.syntax.walk import children, walk
 
 def check_flow(analysis: Analysis, problems: Problems) -> None:
     """Check every body; bears programs with errors."""
-    for body, source in _bodies(analysis):
-        deferred: set[LocalSymbol] = set()
-        for node in walk(body):
+    for body in analysis.bodies:
+        for node in body.nodes:
             if isinstance(node, ast.Block):
-                _check_dead_code(node, source, analysis, problems)
-            elif isinstance(node, ast.Let) and node.value is None:
-                target = analysis.patterns.get(node.pattern)
-                if isinstance(target, MatchBinding):
-                    deferred.add(target.local)
-        if deferred:
-            _Assignment(analysis, problems, source, deferred).visit(body)
+                _check_dead_code(node, body.source, analysis, problems)
+        if body.deferred:
+            _Assignment(analysis, problems, body.source, body.deferred).visit(body.node)
     _check_unused(analysis, problems)
-
-
-def _bodies(analysis: Analysis) -> Sequence[tuple[ast.Node, Source]]:
-    functions = [(f.node, f.source) for f in analysis.functions]
-    stages = [(stage.node, stage.source) for pipeline in analysis.pipelines for stage in pipeline.stages]
-    return [(node, source) for node, source in functions + stages if node is not None and source is not None]
 
 
 def _check_unused(analysis: Analysis, problems: Problems) -> None:
@@ -65,6 +54,8 @@ def _check_unused(analysis: Analysis, problems: Problems) -> None:
 
 
 def _check_dead_code(block: ast.Block, source: Source, analysis: Analysis, problems: Problems) -> None:
+    if len(block.statements) + (block.result is not None) < 2:
+        return
     steps: list[ast.Stmt | ast.Expr] = [*block.statements]
     if block.result is not None:
         steps.append(block.result)
