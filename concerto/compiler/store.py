@@ -49,9 +49,7 @@ def _compiled(name: str, path: Path, data: bytes, problems: Problems) -> Program
         return None
     code = compile_code(module)
     looked_at = [(str(file), found) for file, found in project.looked_at.items()]
-    entry = (_compiler(), shown_path(path), looked_at, pack_problems(problems), pack_module(module), code)
-    payload = marshal.dumps(entry)
-    write_cached(name, zlib.crc32(payload).to_bytes(4, "big") + payload)
+    _store(name, (shown_path(path), looked_at, pack_problems(problems), pack_module(module), code))
     return Program(module, code)
 
 
@@ -59,19 +57,26 @@ def _from_cache(name: str, path: Path, data: bytes, problems: Problems) -> Progr
     entry = _entry(name)
     if entry is None:
         return None
-    compiler, shown, looked_at, warnings, module, code = entry
-    if compiler != _compiler() or shown != shown_path(path) or not _unchanged(looked_at, path, data):
+    shown, looked_at, warnings, module, code = entry
+    if shown != shown_path(path) or not _unchanged(looked_at, path, data):
         return None
     for problem in unpack_problems(warnings):
         problems.add(problem)
     return Program(unpack_module(module), code)
 
 
+def _store(name: str, entry: tuple[Any, ...]) -> None:
+    payload = _compiler() + marshal.dumps(entry)
+    write_cached(name, zlib.crc32(payload).to_bytes(4, "big") + payload)
+
+
 def _entry(name: str) -> Any:
-    stored = read_cached(name)
-    if stored is None or zlib.crc32(stored[4:]).to_bytes(4, "big") != stored[:4]:
+    """What this compiler stored under a name, whole, or None."""
+    stored, compiler = read_cached(name) or b"", _compiler()
+    payload = memoryview(stored)[4:]
+    if payload[: len(compiler)] != compiler or zlib.crc32(payload).to_bytes(4, "big") != stored[:4]:
         return None
-    return marshal.loads(stored[4:])
+    return marshal.loads(payload[len(compiler) :])
 
 
 def _unchanged(looked_at: list[tuple[str, bytes | None]], path: Path, data: bytes) -> bool:
@@ -86,11 +91,11 @@ def _entry_name(path: Path) -> str:
     return f"{zlib.crc32(place):08x}{zlib.adler32(place):08x}.program"
 
 
-def _compiler() -> str:
+def _compiler() -> bytes:
     """Names this compiler: its version, its Python, and the state of its files for those who work on it."""
     home = Path(concerto.__file__).parent
     newest = max(_newest(folder) for folder in (home, home.parent / "grammar", home.parent / "stdlib"))
-    return f"{concerto.__version__} {sys.version} {newest}"
+    return f"{concerto.__version__} {sys.version} {newest}\0".encode()
 
 
 def _newest(folder: Path) -> int:
