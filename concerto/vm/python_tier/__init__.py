@@ -95,7 +95,7 @@ class PythonTier:
         if code is None:
             return None
         magic, *compiled = marshal.loads(code)
-        return tuple(compiled) if magic == importlib.util.MAGIC_NUMBER else None  # type: ignore[return-value]
+        return tuple(compiled) if magic == importlib.util.MAGIC_NUMBER else None
 
     def _leave_to_interpreter(self, index: int) -> None:
         interpreter = self._interpreter
@@ -110,7 +110,8 @@ class PythonTier:
     def function(self, index: int) -> Callable[..., Value]:
         captures = self.machine.module.functions[index].captures
         if not captures:
-            return self._namespace[f"f{index}"]
+            plain: Callable[..., Value] = self._namespace[f"f{index}"]
+            return plain
         make = self._namespace[f"g{index}"]
         return lambda *arguments: make(*arguments[:captures])(*arguments[captures:])
 

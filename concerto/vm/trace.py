@@ -1,0 +1,102 @@
+"""Where a failure happened, in terms of the source: for people, and for tools that ask.
+
+Both tiers leave what is needed on the exception: generated code in its Python traceback, the interpreter in a list
+of the frames it left. Nothing is computed before somebody asks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from concerto.ir.module import Module
+from concerto.source import Source
+from concerto.vm.python_tier import TIER, PythonTier
+
+if TYPE_CHECKING:
+    from concerto.vm.machine import Machine
+
+_SHOWN = 10
+"""Frames shown from either end of a long stack."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFrame:
+    """One call: where in the source it was. `line` and `column` count from 1, `end_column` is exclusive; `text` is the
+    line."""
+
+    function: str
+    file: str
+    line: int
+    column: int
+    end_column: int
+    text: str
+
+
+def source_trace(exception: BaseException) -> list[TraceFrame]:
+    """The calls of the program that an exception came through, the outermost first."""
+    places: list[tuple[Module, int, int]] = []
+    trace = exception.__traceback__
+    last = None
+    while trace is not None:
+        tier = trace.tb_frame.f_globals.get(TIER)
+        if isinstance(tier, PythonTier):
+            place = tier.place(trace)
+            if place is not None:
+                # An error that was thrown again is in its frame twice; where it came from counts.
+                if trace.tb_frame is last:
+                    places.pop()
+                places.append((tier.machine.module, *place))
+                last = trace.tb_frame
+        trace = trace.tb_next
+    places += reversed(getattr(exception, "frames", []))
+    return [_frame(module, index, pc) for module, index, pc in places]
+
+
+def _frame(module: Module, index: int, pc: int) -> TraceFrame:
+    function = module.functions[index]
+    if not 0 <= function.file < len(module.files):
+        return TraceFrame(function.name, module.source_file, 1, 1, 1, "")
+    file = module.files[function.file]
+    place = bisect_right(function.positions, pc, key=lambda position: position.pc) - 1
+    if place < 0:
+        return TraceFrame(function.name, file.path, 1, 1, 1, "")
+    position = function.positions[place]
+    source = Source(file.path, file.text)
+    line, column = source.line_column(min(position.start, len(file.text)))
+    text = source.line_text(line)
+    end = min(column + max(position.end - position.start, 1), max(len(text) + 1, column + 1))
+    return TraceFrame(function.name, file.path, line, column, end, text)
+
+
+def render_failure(exception: BaseException, machine: Machine | None, message: str) -> str:
+    """The message, the source line with a caret under the place, and the call stack."""
+    frames = source_trace(exception)
+    lines = [f"error: {message}"]
+    if frames:
+        lines += _excerpt(frames[-1])
+    if len(frames) > 1:
+        lines.append("call stack, innermost first:")
+        lines += _listed(list(reversed(frames)))
+    return "\n".join(lines) + "\n"
+
+
+def _excerpt(frame: TraceFrame) -> list[str]:
+    number = str(frame.line)
+    margin = " " * len(number)
+    before = "".join(character if character == "\t" else " " for character in frame.text[: frame.column - 1])
+    return [
+        f"{margin} ┌─ {frame.file}:{frame.line}:{frame.column} in `{frame.function}`",
+        f"{number} │ {frame.text}",
+        f"{margin} │ {before}{'^' * (frame.end_column - frame.column)}",
+    ]
+
+
+def _listed(frames: list[TraceFrame]) -> list[str]:
+    """One line for each frame; the middle of a long stack, and repetitions, are counted."""
+    lines = [f"  `{frame.function}` at {frame.file}:{frame.line}:{frame.column}" for frame in frames]
+    if len(lines) <= 2 * _SHOWN:
+        return lines
+    left_out = len(lines) - 2 * _SHOWN
+    return [*lines[:_SHOWN], f"  … {left_out} more calls", *lines[-_SHOWN:]]
