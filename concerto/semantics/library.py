@@ -48,8 +48,9 @@ class Library:
         self.prelude.members.update(BUILTIN_TRAITS)
         self.world = World(_NoProject(), self.problems, None)
         self.world.prelude = self.prelude
-        self.world.modules.by_path["std::prelude"] = self.prelude
         self._load([name for name in self._files if name not in _ON_DEMAND])
+        # Not the file of that name alone, whose names are published in it too.
+        self.world.modules.by_path["std::prelude"] = self.prelude
 
     def names(self) -> list[str]:
         return list(self._files)
