@@ -523,7 +523,7 @@ class StructPattern(Node):
 
 @dataclass(slots=True, eq=False)
 class VariantPattern(Node):
-    """`Some(p)`, `Shape::Circle(r)`; without parentheses `arguments` is None: `Shape::Unit`, `None`, a const."""
+    """`Some(p)`, `Shape::Circle(r)`; `Shape::Unit`, `None` or a const, then `arguments` is None."""
 
     path: Path
     arguments: list[Pattern] | None

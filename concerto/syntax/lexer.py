@@ -35,7 +35,7 @@ _TOKEN = re.compile(
     | "([^"\\$\n]*+)"(?!")
     | ([0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9_]+)?[A-Za-z0-9_]*)
     | (//[^\n]*)
-    | ('[A-Za-z_][A-Za-z0-9_]*)(?=\s*:\s*(?:for|while|loop)\b)
+    | ('[A-Za-z_][A-Za-z0-9_]*)(?=\s*:\s*(?:for|while|loop)\b(?!'))
     | '([^'\\$\n]*+)'
     | (\.[0-9]++)
     | (/\*)
@@ -53,6 +53,7 @@ _JUMP_LABEL = re.compile(r"\s*('[A-Za-z_][A-Za-z0-9_]*)(?!')")
 _FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9][0-9_]*)?")
 _INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-9_]+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
+_CURLY_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]")
 _LINE_REST = re.compile(r"[)\]};,\s]*\Z")
 
 # The text up to what ends a piece: the quote, `${`, or a line break where none may stand.
@@ -152,7 +153,7 @@ class _Scanner:
         elif kind == _QUOTE:
             return self.open_string(text, start, end)
         else:
-            self.unknown(text, start, end)
+            return self.unknown(text, start, end)
         return end
 
     def report(self, problem: Problem) -> None:
@@ -204,7 +205,7 @@ class _Scanner:
         self.lexed.docs[start] = ast.Comment(docs[0].start, docs[-1].end, text)
         docs.clear()
 
-    def unknown(self, text: str, start: int, end: int) -> None:
+    def unknown(self, text: str, start: int, end: int) -> int:
         message, advice = CHARACTERS.get(text, ("", ""))
         if not message:
             shown = text if text.isprintable() else f"U+{ord(text[0]):04X}"
@@ -213,6 +214,11 @@ class _Scanner:
             advice = "names are made of the letters a to z, digits and `_`; write other text in quotes"
             self.tokens.append(Token("NAME", text, start, end))
         self.report(UnknownCharacter(self.span(start, end), message, help=advice))
+        quoted = _CURLY_STRING.match(self.text, start)
+        if quoted is None:
+            return end
+        self.tokens.append(Token("STRING", quoted[1], start, quoted.end()))
+        return quoted.end()
 
     # --- Strings ---
 

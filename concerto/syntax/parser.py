@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import gc
 
-from concerto.diagnostics import Problems
-from concerto.source import Source
+from concerto.diagnostics import Problems, StrayDoc
+from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.brackets import balance
 from concerto.syntax.building import TreeBuilder
 from concerto.syntax.decoding import decode
-from concerto.syntax.lexer import scan
+from concerto.syntax.lexer import Lexed, scan
 from concerto.syntax.machine import Machine
 from concerto.syntax.recovery import Recovery
 from concerto.syntax.settle import settle
@@ -49,4 +49,13 @@ def _parse(source: Source, problems: Problems) -> ast.Module:
         recovery = Recovery(source, problems, lexed)
         items = Machine(tables(), builder).run(tokens, recovery)
         builder.report_lonely_lowest()
+        if not problems.errors:
+            _report_stray_docs(lexed, source, problems)
     return ast.Module(0, len(source.text), source, items, lexed.comments)
+
+
+def _report_stray_docs(lexed: Lexed, source: Source, problems: Problems) -> None:
+    """What the builder has not taken stands before nothing that can have docs."""
+    for doc in lexed.docs.values():
+        place = Span(source, doc.start, doc.end)
+        problems.add(StrayDoc(place, "this documents nothing", help="write `//` for a comment"))
