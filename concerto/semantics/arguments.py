@@ -28,7 +28,7 @@ def check_arguments(
 ) -> list[Given]:
     """Check every argument against its parameter. What is missing or too much is reported at `place` or at
     itself."""
-    chosen = _assign(body, callee, parameters, arguments)
+    chosen, strange = _assign(body, callee, parameters, arguments)
     closures: list[tuple[ast.Expr, Type]] = []
     given: list[Given] = []
     missing: list[ParameterSymbol] = []
@@ -49,7 +49,8 @@ def check_arguments(
             missing.append(parameter)
     for value, expected in closures:
         body.check(value, expected)
-    if missing:
+    # An argument with a wrong name was most likely meant for the one that is missing.
+    if missing and not strange:
         _report_missing(body, callee, place, parameters, missing)
     return given
 
@@ -63,9 +64,11 @@ def check_unknown_arguments(body: Body, arguments: Sequence[ast.Argument]) -> li
 
 def _assign(
     body: Body, callee: str, parameters: Sequence[ParameterSymbol], arguments: Sequence[ast.Argument]
-) -> dict[str, ast.Expr]:
-    """The argument of each parameter by name; superfluous, unknown and repeated ones are reported."""
+) -> tuple[dict[str, ast.Expr], bool]:
+    """The argument of each parameter by name, and whether one had an unknown name. Superfluous, unknown and
+    repeated ones are reported."""
     chosen: dict[str, ast.Expr] = {}
+    strange = False
     positional = 0
     named = False
     for argument in arguments:
@@ -95,8 +98,9 @@ def _assign(
             chosen[name] = argument.value
         else:
             _report_unknown(body, callee, argument.name, parameters)
+            strange = True
             body.infer(argument.value)
-    return chosen
+    return chosen, strange
 
 
 def _report_too_many(

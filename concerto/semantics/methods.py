@@ -40,6 +40,7 @@ from concerto.semantics.symbols import (
     BuiltinSymbol,
     EnumSymbol,
     FunctionSymbol,
+    HostSymbol,
     McpSymbol,
     ModuleSymbol,
     PipelineSymbol,
@@ -311,7 +312,7 @@ def _report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
             )
         )
     names = _method_names(body, receiver)
-    return _report_unknown(body, node.method, f"`{show(receiver)}`", "method", names)
+    return _report_unknown(body, node.method, _owner(body, node.receiver, receiver), "method", names)
 
 
 def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
@@ -320,7 +321,15 @@ def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
         return ERROR
     if isinstance(receiver, Unsolved):
         return report_unknown_type(body, node.receiver, f"read `{name}` of it")
-    shown = f"`{show(receiver)}`"
+    shown = _owner(body, node.receiver, receiver)
+    if _is_tool_state(body, node):
+        return body.report(
+            PrivateName(
+                body.span(node.name),
+                f"`{name}` is state of {shown}, which only its methods see",
+                help="add a method that returns it",
+            )
+        )
     if _find(body, receiver, name) is not None:
         return body.report(
             UnknownMember(
@@ -339,6 +348,25 @@ def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
             )
         )
     return _report_unknown(body, node.name, shown, "field", _method_names(body, receiver))
+
+
+def _is_tool_state(body: Body, node: ast.FieldAccess) -> bool:
+    tool = body.analysis.uses.get(node.receiver) if isinstance(node.receiver, ast.Path) else None
+    return isinstance(tool, ToolSymbol) and any(field.name == node.name.text for field in tool.state.fields)
+
+
+def _owner(body: Body, receiver: ast.Expr, type_: Type) -> str:
+    """What a member is missing from: the declaration that the receiver names, or the type of its value."""
+    symbol = body.analysis.uses.get(receiver) if isinstance(receiver, ast.Path) else None
+    match symbol:
+        case AgentSymbol() | HostSymbol():
+            return f"the agent `{symbol.name}`"
+        case ToolSymbol():
+            return f"the tool `{symbol.name}`"
+        case McpSymbol():
+            return f"the server `{symbol.name}`"
+        case _:
+            return f"`{show(type_)}`"
 
 
 def _inside(body: Body, receiver: Type, name: str) -> str:
