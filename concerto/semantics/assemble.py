@@ -26,6 +26,7 @@ from concerto.semantics.symbols import (
     EnumSymbol,
     FunctionSymbol,
     StructSymbol,
+    ToolSymbol,
     TraitSymbol,
 )
 from concerto.syntax import ast
@@ -73,8 +74,9 @@ def fill_declared(world: World) -> None:
             _fill(world, one)
     check_trait_uses(world)
     world.check_demands()
-    if not world.is_library:
-        for one in declared:
+    for one in declared:
+        # The library's other decorators (`@error`, `@reified`) are not for programs.
+        if not world.is_library or isinstance(one.symbol, ToolSymbol):
             rules.check_declaration(world, one)
 
 

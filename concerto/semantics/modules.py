@@ -113,11 +113,12 @@ class Modules:
             return found
         leaf = self._imports.get(module, {}).get(name)
         if leaf is not None:
+            module.used.add(name)
             return self._resolve(leaf)
-        found = module.imports.get(name)
+        found = module.imports.get(name) or self._through_globs(module, name, set())
         if found is not None:
-            return found
-        return self._through_globs(module, name, set())
+            module.used.add(name)
+        return found
 
     def submodule(self, module: ModuleSymbol, name: str) -> ModuleSymbol | None:
         """The file module `name` below a module, which needs no `mod` to be used."""

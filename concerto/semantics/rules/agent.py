@@ -8,9 +8,11 @@ from concerto.diagnostics import (
     AgentWithoutProvider,
     BadDeclarationField,
     BadToolChoice,
+    TraitNotSatisfied,
     UnknownReference,
     suggest,
 )
+from concerto.semantics.builtins import STRING
 from concerto.semantics.project import DEFAULT_CONNECTIONS
 from concerto.semantics.rules.decorators import check_decorators
 from concerto.semantics.rules.fields import (
@@ -25,7 +27,14 @@ from concerto.semantics.rules.fields import (
     report_value,
 )
 from concerto.semantics.rules.references import is_offered, read_tool, read_tools, show_use
-from concerto.semantics.symbols import AgentSymbol, ConnectionSymbol, StateSymbol, ToolUseSymbol
+from concerto.semantics.symbols import (
+    AgentSymbol,
+    ConnectionSymbol,
+    EnumSymbol,
+    StateSymbol,
+    ToolUseSymbol,
+)
+from concerto.semantics.types import ERROR, Named
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
@@ -79,6 +88,7 @@ def check(world: World, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScop
         _set_choice(world, owner, agent, references["tool_choice"].value, scope)
     if "memory" in references:
         _set_memory(world, owner, agent, references["memory"].value, scope)
+    _check_hook(world, agent)
 
 
 def reference_name(node: ast.Expr) -> str | None:
@@ -90,6 +100,27 @@ def reference_name(node: ast.Expr) -> str | None:
             return node.value
         case _:
             return None
+
+
+def _check_hook(world: World, agent: AgentSymbol) -> None:
+    """The runtime calls `on_tool_error` by itself, so its form is fixed."""
+    hook = agent.methods.get("on_tool_error")
+    action = world.prelude.members.get("ToolErrorAction")
+    if hook is None or hook.decl is None or not isinstance(action, EnumSymbol):
+        return
+    wanted = [STRING, world.error_type("ToolError")]
+    found = [parameter.type for parameter in hook.parameters]
+    if hook.receiver == "self" and not hook.generics and found == wanted and hook.result == Named(action):
+        return
+    if ERROR in (*found, hook.result):
+        return
+    world.report(
+        TraitNotSatisfied,
+        world.module_of(hook),
+        hook.decl.name,
+        f"`on_tool_error` of agent `{agent.name}` has another form than the runtime calls",
+        help="write `fn on_tool_error(self, tool_name: String, error: ToolError) -> ToolErrorAction`",
+    )
 
 
 def _join_base(world: World, owner: str, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
