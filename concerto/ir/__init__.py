@@ -1,1 +1,1 @@
-"""The compiled program: the instruction set, the module, its file form, its verifier and its text for people."""
+"""The compiled program: instruction set, module, file form, verifier, and its text for people."""

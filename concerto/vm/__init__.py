@@ -1,1 +1,1 @@
-"""Runs the IR on two tiers, interpreter and Python, over one set of values and operations; the way out is `Host`."""
+"""Runs the IR on two tiers, interpreter and Python, over one set of values; the way out is `Host`."""
