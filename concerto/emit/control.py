@@ -191,6 +191,7 @@ def for_loop(b: FunctionBuilder, node: ast.For) -> None:
     outside = b.open(BLOCK) if broken else 0
     b.value(node.iterable)
     slot, simple = _loop_variable(b, node.pattern)
+    b.mark(node.iterable)
     inside = b.open(("FOR", slot))
     b.loops[node] = LoopRegions(outside, inside)
     if not simple:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.emit.function import FunctionBuilder, value_of
+from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
     BUILD_SOME,
     LOAD_FALSE,
@@ -28,6 +28,11 @@ def bool_literal(b: FunctionBuilder, node: ast.BoolLit) -> None:
 @value_of(ast.NilLit)
 def nil_literal(b: FunctionBuilder, node: ast.NilLit) -> None:
     b.emit(LOAD_NIL)
+
+
+@effect_of(ast.NilLit, ast.BoolLit, ast.IntLit, ast.FloatLit, ast.StringLit)
+def unused_literal(b: FunctionBuilder, node: ast.Expr) -> None:
+    """A literal for nothing does nothing."""
 
 
 def constant(b: FunctionBuilder, value: object, type_: Type | None) -> None:

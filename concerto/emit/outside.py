@@ -35,7 +35,7 @@ def _message_type(b: FunctionBuilder, handler: ast.Closure) -> None:
     if local is None:
         b.emit(LOAD_NIL)
     else:
-        b.emit(("LOAD_TYPE", b.program.schema_type(local.type)))
+        b.emit(("LOAD_TYPE", b.program.types.index(local.type)))
 
 
 @effect_of(ast.Mock)
@@ -44,8 +44,28 @@ def mock(b: FunctionBuilder, node: ast.Mock) -> None:
     b.value(node.target)
     for init in node.fields:
         b.constant(init.name.text)
-        b.value(init.value or init)
+        if init.name.text == "script" and init.value is not None:
+            _turns(b, init.value)
+        else:
+            b.value(init)
     b.emit(("BUILD_MAP", len(node.fields)))
     b.mark(node)
     b.emit(("CALL_NATIVE", "std::testing::mock", 2))
     b.emit(POP)
+
+
+def _turns(b: FunctionBuilder, node: ast.Expr) -> None:
+    """What a mocked model does turn by turn: `call("T::m", {…})` is `{"call": "T::m", "arguments": {…}}`,
+    `reply(x)` is `{"reply": x}`, and an array has several calls in one turn."""
+    if isinstance(node, ast.ArrayLit):
+        for item in node.items:
+            _turns(b, item)
+        b.emit(("BUILD_ARRAY", len(node.items)))
+    elif isinstance(node, ast.Call) and isinstance(node.callee, ast.Path) and node not in b.calls:
+        keys = (node.callee.name, "arguments")
+        for key, argument in zip(keys, node.arguments, strict=False):
+            b.constant(key)
+            b.value(argument.value)
+        b.emit(("BUILD_MAP", min(len(keys), len(node.arguments))))
+    else:
+        b.value(node)
