@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from greenlet import getcurrent, greenlet
 
 from concerto.effects.gate import Identity
-from concerto.vm.values import Cancelled, Value
+from concerto.vm.failures import language_error
+from concerto.vm.values import Cancelled, Raised, Value
 
 if TYPE_CHECKING:
     import asyncio
@@ -55,6 +56,30 @@ class Strand(greenlet):
         super().__init__(body)
         self.branch = branch
 
+    def begin(self) -> Any:
+        """Run until it waits or ends: what it waits for, or its value if it is dead."""
+        return self._go(self.switch)
+
+    def go_on(self, value: Value) -> Any:
+        """Run on with what it waited for."""
+        return self._go(self.switch, value)
+
+    def fail(self, error: BaseException) -> Any:
+        """Run on with the failure of what it waited for."""
+        return self._go(self.throw, error)
+
+    def _go(self, enter: Callable[..., Any], *given: Any) -> Any:
+        """What leaves the program's code is an error of the language, where it is one at all."""
+        try:
+            return enter(*given)
+        except Raised:
+            raise
+        except Exception as error:
+            value = language_error(error)
+            if value is None:
+                raise
+            raise Raised(value).with_traceback(error.__traceback__) from error
+
 
 def current_branch() -> Branch:
     """The branch of the running program code."""
@@ -84,7 +109,7 @@ def run_now(work: Awaitable[T]) -> T:
 async def drive(branch: Branch, body: Callable[[], Value]) -> Value:
     """Run program code in a strand of its own, from the event loop."""
     strand = Strand(branch, body)
-    return await follow(strand, strand.switch())
+    return await follow(strand, strand.begin())
 
 
 async def follow(strand: Strand, asked: Any) -> Value:
@@ -96,11 +121,11 @@ async def follow(strand: Strand, asked: Any) -> Value:
             try:
                 value = await asked()
             except CancelledError:
-                asked = strand.throw(Cancelled())
+                asked = strand.fail(Cancelled())
             except BaseException as error:
-                asked = strand.throw(error)
+                asked = strand.fail(error)
             else:
-                asked = strand.switch(value)
+                asked = strand.go_on(value)
     except Cancelled:
         raise CancelledError from None
     return asked

@@ -91,7 +91,7 @@ class Run:
     def start(self) -> Value:
         """Run `main` and give what it returns. The event loop, if one is needed, runs here."""
         strand = Strand(Branch(), self.machine.run_entry)
-        asked = strand.switch()
+        asked = strand.begin()
         if strand.dead:
             return asked
         import asyncio
@@ -101,7 +101,7 @@ class Run:
     async def start_here(self) -> Value:
         """Run `main` in the event loop of the caller."""
         strand = Strand(Branch(), self.machine.run_entry)
-        return await self._go_on(strand, strand.switch())
+        return await self._go_on(strand, strand.begin())
 
     async def _go_on(self, strand: Strand, asked: Any) -> Value:
         import asyncio

@@ -50,7 +50,6 @@ def make_runtime(
     manifest: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Runtime:
-    options.setdefault("tier", "interpreter")
     said = {**(manifest or {}), "connections": dict(connections or {})}
     return Runtime(compile_source(source), manifest=Manifest.model_validate(said), **options)
 

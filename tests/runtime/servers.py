@@ -126,6 +126,13 @@ class Script:
             chosen = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return chosen if isinstance(chosen, Answer) else chosen(seen)
 
+    def all_closed(self) -> bool:
+        """Whether the clients have closed all of their connections, or do so within a second."""
+        deadline = time.monotonic() + 1
+        while self.open_connections and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return self.open_connections == 0
+
     def __enter__(self) -> Script:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self

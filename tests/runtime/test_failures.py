@@ -44,7 +44,7 @@ def test_bad_answers(script: Script, run: Run, answer: Answer, said: str) -> Non
     outcome = run(PROGRAM, connections=chat_at(script.url))
     assert said in outcome.out
     assert outcome.status == 0
-    assert script.open_connections == 0
+    assert script.all_closed()
 
 
 def test_nobody_there(run: Run) -> None:

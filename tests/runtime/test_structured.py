@@ -1,0 +1,128 @@
+"""`execute_with_schema`: the schema on every wire, lenient reading, validation, and asking again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.runtime.running import Outcome, chat_at
+from tests.runtime.servers import ModelServer, Script, chat_reply
+
+Run = Callable[..., Outcome]
+
+PROGRAM = """
+schema Person { name: String, age: Int, tags?: Array<String>, mood: "good" | "bad" = "good" }
+agent Extractor { provider: openai, model: "gpt-4o" }
+fn main() {
+    match Extractor.execute_with_schema<Person>("Ann is 42") {
+        Ok(person) => println("${person.name} ${person.age} ${person.mood}"),
+        Err(error) => println("${error.kind}: ${error.message}"),
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("reply", "printed"),
+    [
+        ('{"name": "Ann", "age": 42}', "Ann 42 good"),
+        ('Here you are:\n```json\n{"name": "Ann", "age": 42, "mood": "bad"}\n```\nAnything else?', "Ann 42 bad"),
+        ("Sure! {'name': 'Ann', 'age': 42,} // done", "Ann 42 good"),
+        ('{"name": "Ann", "age": 42, "tags": ["a", "b"', "Ann 42 good"),
+        ("{name: \"Ann\", /* years */ age: 42}", "Ann 42 good"),
+    ],
+)
+def test_replies_are_read_leniently(script: Script, run: Run, reply: str, printed: str) -> None:
+    script.answer(chat_reply(reply))
+    assert run(PROGRAM, connections=chat_at(script.url)).out == printed + "\n"
+    assert len(script.seen) == 1
+
+
+def test_every_repair_is_told(script: Script, run: Run) -> None:
+    script.answer(chat_reply("```\n{'name': 'Ann', \"age\": 42,}\n```"))
+    outcome = run(PROGRAM, connections=chat_at(script.url), quiet=False)
+    told = next(line for line in outcome.lines if "agent:repaired" in line)
+    assert "code fence removed" in told
+    assert "single quotes accepted" in told
+    assert "trailing comma removed" in told
+
+
+@pytest.mark.parametrize(
+    ("reply", "complaint"),
+    [
+        ('{"name": "Ann"}', "age"),
+        ('{"name": "Ann", "age": "old"}', "age"),
+        ("I do not know", "the reply is not JSON"),
+        ('{"name": "Ann", "age": 1} or {"name": "Bob", "age": 2}', "2 different JSON values"),
+    ],
+)
+def test_what_does_not_fit_is_asked_for_again(script: Script, run: Run, reply: str, complaint: str) -> None:
+    script.answer(chat_reply(reply), chat_reply('{"name": "Ann", "age": 42}'))
+    assert run(PROGRAM, connections=chat_at(script.url)).out == "Ann 42 good\n"
+    again = script.seen[1].body["messages"][-1]
+    assert again["role"] == "user"
+    assert complaint in again["content"]
+
+
+def test_after_three_attempts_it_is_an_error(script: Script, run: Run) -> None:
+    script.answer(chat_reply("no"))
+    outcome = run(PROGRAM, connections=chat_at(script.url))
+    assert outcome.out.startswith("SchemaError: `Extractor` gave no valid `Person` in 3 attempts")
+    assert len(script.seen) == 3
+
+
+def test_the_native_form_of_the_openai_wire(script: Script, run: Run) -> None:
+    script.answer(chat_reply('{"name": "Ann", "age": 42}'))
+    run(PROGRAM, connections=chat_at(script.url))
+    asked: Any = script.seen[0].body["response_format"]
+    assert asked["type"] == "json_schema"
+    assert asked["json_schema"]["name"] == "Person"
+    assert asked["json_schema"]["schema"]["required"] == ["name", "age"]
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "google"])
+def test_the_native_form_makes_a_real_server_answer_with_the_schema(
+    model_server: ModelServer, run: Run, provider: str
+) -> None:
+    outcome = run(PROGRAM, connections={"openai": model_server.connection(provider)})
+    assert "Error" not in outcome.out, outcome.out
+
+
+def test_anthropic_is_made_to_call_a_tool_with_the_answer(model_server: ModelServer, run: Run) -> None:
+    model_server.call("structured_answer", {"name": "Ann", "age": 42})
+    outcome = run(PROGRAM, connections={"openai": model_server.connection("anthropic")})
+    assert outcome.out == "Ann 42 good\n"
+    body = model_server.requests()[0]["body"]
+    assert body["tool_choice"] == {"type": "tool", "name": "structured_answer"}
+
+
+def test_mock_gives_the_smallest_value(run: Run) -> None:
+    assert run(PROGRAM, mock=True).out == " 0 good\n"
+
+
+def test_arrays_are_wrapped_for_the_wire(script: Script, run: Run) -> None:
+    script.answer(chat_reply('{"value": [1, 2]}'))
+    source = """
+    agent Extractor { provider: openai, model: "gpt-4o" }
+    fn main() { println(Extractor.execute_with_schema<Array<Int>>("Count").unwrap()); }
+    """
+    assert run(source, connections=chat_at(script.url)).out == "[1, 2]\n"
+    schema = script.seen[0].body["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["value"]["type"] == "array"
+
+
+def test_validators_speak_to_the_model(script: Script, run: Run) -> None:
+    source = PROGRAM.replace(
+        "schema Person",
+        """
+fn grown(person: Person) -> Result<Bool, String> {
+    if person.age < 18 { Err("too young") } else { Ok(true) }
+}
+@validate(grown)
+schema Person""",
+    )
+    script.answer(chat_reply('{"name": "Bob", "age": 7}'), chat_reply('{"name": "Ann", "age": 42}'))
+    assert run(source, connections=chat_at(script.url)).out == "Ann 42 good\n"
+    assert "too young" in script.seen[1].body["messages"][-1]["content"]

@@ -1,0 +1,317 @@
+"""Tools: contexts, execution outside, Python, permissions, decorators, and the library's own."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concerto.compiler import compile_file
+from concerto.manifest import load_manifest
+from concerto.program import Runtime
+from concerto.runtime.python_tools import python_tool, tool
+from tests.runtime.running import Outcome, chat_at
+from tests.runtime.servers import Answer, Script, chat_reply
+
+Run = Callable[..., Outcome]
+
+AGENT = 'agent Assistant { provider: openai, model: "gpt-4o", tools: [%s] }\n'
+EXECUTE = 'fn main() { println(Assistant.execute("go").unwrap().text); }\n'
+
+
+def call(name: str, arguments: str = "{}", call_id: str = "1") -> Any:
+    return chat_reply(None, (call_id, name, arguments))
+
+
+def told(script: Script) -> str:
+    """What the model was told of the last call."""
+    return str(script.seen[-1].body["messages"][-1]["content"])
+
+
+def test_context_and_data_are_shared_by_the_tools_of_an_execution(script: Script, run: Run) -> None:
+    source = AGENT % "Travel" + """
+    tool Travel {
+        description: "Travel",
+        @describe("Go to a city")
+        @param("city", "Where to")
+        pub fn go(self, city: String, context: ToolContext) -> String {
+            context.set("city", city);
+            context.update("trips", |old| match old { Some(n) => n + 1, None => 1 });
+            "gone"
+        }
+        @describe("Where we are")
+        pub fn place(self, context: ToolContext) -> String {
+            "${context.get("city").unwrap_or("nowhere")}"
+        }
+    }
+    hashmap shared: HashMap<String, Any> = HashMap::new();
+    fn main() {
+        Assistant.with_context(shared).execute("go").unwrap();
+        println("${shared.get("city")} ${shared.get("trips")}");
+    }
+    """
+    script.answer(call("Travel__go", '{"city": "Rome"}'), call("Travel__place"), chat_reply("done"))
+    outcome = run(source, connections=chat_at(script.url))
+    assert outcome.out == 'Some("Rome") Some(1)\n', outcome.err
+    assert script.seen[0].body["tools"][0]["function"]["parameters"]["properties"].keys() == {"city"}
+    assert script.seen[1].body["messages"][-1]["content"] == "gone"
+    assert told(script) == "Rome"
+
+
+OUTSIDE = AGENT % "Database" + """
+tool Database {
+    description: "Rows",
+    @describe("Ask")
+    @param("sql", "The query")
+    pub fn query(self, sql: String, limit: Int = 10) -> Result<Array<Map<String, Any>>, ToolError>;
+}
+""".replace("limit: Int", '@param("Rows at most") limit: Int')
+
+
+def test_a_method_without_a_body_is_executed_by_a_handler(script: Script, run: Run) -> None:
+    script.answer(call("Database__query", '{"sql": "select"}'), chat_reply("done"))
+    source = OUTSIDE + """
+    fn main() {
+        println(Assistant.execute("go").unwrap().text);
+        println(Database.query("direct", 1).unwrap());
+    }
+    """
+
+    async def query(arguments: Any) -> Any:
+        return [{"sql": arguments["sql"]}]
+
+    outcome = run(source, connections=chat_at(script.url), handlers={"tool:Database::query": query})
+    assert outcome.out == 'done\n[{"sql": "direct"}]\n', outcome.err
+    assert told(script) == '[{"sql": "select"}]'
+
+
+def test_a_handler_that_fails_or_lies_is_told_to_the_model(script: Script, run: Run) -> None:
+    def broken(arguments: Any) -> Any:
+        raise ValueError("no database")
+
+    script.answer(call("Database__query", '{"sql": "select"}'), chat_reply("done"))
+    run(OUTSIDE + EXECUTE, connections=chat_at(script.url), handlers={"tool:Database::query": broken})
+    assert "no database" in told(script)
+    script.answers[:] = []
+    script.answer(call("Database__query", '{"sql": "select"}'), chat_reply("done"))
+    run(OUTSIDE + EXECUTE, connections=chat_at(script.url), handlers={"tool:Database::query": lambda _: 5})
+    assert "InvalidResult" in told(script)
+
+
+def test_without_a_handler_the_run_asks_for_action(script: Script, run: Run) -> None:
+    script.answer(call("Database__query", '{"sql": "select"}', "call_9"), chat_reply("done"))
+    outcome = run(OUTSIDE + EXECUTE, connections=chat_at(script.url))
+    assert outcome.status == 3
+    assert outcome.runtime.pending == [
+        {"call_id": "call_9", "tool": "Database", "method": "query", "arguments": {"sql": "select"}}
+    ]
+
+
+WEATHER = """
+begun = []
+
+class Weather:
+    def initialize(self):
+        begun.append("begun")
+
+    async def now(self, city: str, days: int = 1) -> dict:
+        '''The weather in a city.'''
+        return {"city": city, "days": days}
+
+    def shutdown(self):
+        begun.append("ended")
+"""
+
+
+def test_tools_written_in_python(
+    script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "weather_tool.py").write_text(WEATHER)
+    (tmp_path / "Concerto.toml").write_text(
+        f'[tools.Weather]\nimport = "weather_tool:Weather"\n[connections.openai]\nbase_url = "{script.url}"\n'
+    )
+    (tmp_path / "main.conc").write_text(AGENT % "Weather" + EXECUTE)
+    monkeypatch.syspath_prepend(tmp_path)
+    script.answer(call("Weather__now", '{"city": "Rome"}'), chat_reply("done"))
+    program = compile_file(tmp_path / "main.conc")
+    runtime = Runtime(program, manifest=load_manifest(tmp_path / "Concerto.toml"), quiet=True)
+    assert runtime.run() == 0, capsys.readouterr().err
+    function = script.seen[0].body["tools"][0]["function"]
+    assert function["description"] == "The weather in a city."
+    assert function["parameters"]["required"] == ["city"]
+    assert told(script) == '{"city": "Rome", "days": 1}'
+    assert sys.modules["weather_tool"].begun == ["begun", "ended"]
+
+
+def test_the_host_may_give_a_tool_by_its_name() -> None:
+    @tool
+    def weather(city: str, days: int = 1) -> str:
+        """The weather in a city."""
+        return f"{city} {days}"
+
+    made = python_tool("weather", weather)
+    assert [method.parameters["properties"] for method in made.methods] == [
+        {"city": {"type": "string"}, "days": {"type": "integer", "default": 1}}
+    ]
+
+
+TWO = AGENT % "Pen" + """
+tool Pen {
+    description: "A pen",
+    @describe("Write")
+    pub fn write(self) -> Result<String, ToolError> { Ok("written") }
+    @describe("Erase")
+    pub fn erase(self) -> Result<String, ToolError> { Ok("erased") }
+}
+"""
+
+
+def test_a_denied_method_is_not_offered_and_cannot_be_called(script: Script, run: Run) -> None:
+    script.answer(call("Pen__erase"), chat_reply("done"))
+    source = TWO + """
+    fn main() {
+        Assistant.execute("go").unwrap();
+        match Pen.erase() { Ok(text) => println(text), Err(error) => println("${error.kind}") }
+        println(Pen.write().unwrap());
+    }
+    """
+    outcome = run(source, connections=chat_at(script.url), permissions={"Pen::erase": False})
+    assert outcome.out == "PermissionDenied\nwritten\n", outcome.err
+    assert [each["function"]["name"] for each in script.seen[0].body["tools"]] == ["Pen__write"]
+    assert "there is no tool `Pen__erase`" in told(script)
+
+
+DECORATED = AGENT % "Slow" + """
+tool Slow {
+    description: "Slow",
+    tries: Int = 0,
+    @describe("Sleep")
+    @timeout(seconds: 0.05)
+    pub fn sleep(self) -> Result<String, ToolError> { time::sleep(5000); Ok("slept") }
+    @describe("Fail twice")
+    @retry(max: 3, delay_ms: 1)
+    pub fn third(mut self) -> Result<Int, ToolError> {
+        self.tries += 1;
+        if self.tries < 3 { return Err(ToolError::new("again")); }
+        Ok(self.tries)
+    }
+    @describe("Count")
+    @cache(ttl_seconds: 60)
+    @log(channel: "audit")
+    pub fn count(mut self, @param("any") n: Int) -> Result<Int, ToolError> { self.tries += 1; Ok(self.tries) }
+}
+"""
+
+
+def test_decorators_hold_for_calls_from_code(run: Run) -> None:
+    source = "use std::time;\n" + DECORATED + """
+    fn main() {
+        println(Slow.sleep());
+        println(Slow.third());
+        println("${Slow.count(1)} ${Slow.count(1)} ${Slow.count(2)}");
+    }
+    """
+    begun = time.monotonic()
+    outcome = run(source, mock=True)
+    assert time.monotonic() - begun < 3
+    assert outcome.err == ""
+    assert outcome.lines[0] == "Err(`Slow::sleep` took longer than 0.05 seconds)"
+    assert outcome.lines[1] == "Ok(3)"
+    assert outcome.lines[-1] == "Ok(4) Ok(4) Ok(5)"
+    assert [line for line in outcome.lines if "[emit:audit]" in line][0].startswith('[emit:audit] {"call": "Slow::count"')
+
+
+def test_decorators_hold_for_calls_of_models(script: Script, run: Run) -> None:
+    script.answer(call("Slow__sleep"), chat_reply("done"))
+    run("use std::time;\n" + DECORATED + EXECUTE, connections=chat_at(script.url))
+    assert "took longer than 0.05 seconds" in told(script)
+
+
+def library(script: Script, run: Run, tool_name: str, name: str, arguments: str, **options: Any) -> str:
+    script.answers[:] = []
+    script.answer(call(name, arguments), chat_reply("done"))
+    source = f"use std::tools::{tool_name};\n" + AGENT % tool_name + EXECUTE
+    outcome = run(source, connections=chat_at(script.url), **options)
+    assert outcome.status == 0, outcome.err
+    return told(script)
+
+
+def test_files_are_read_and_written_below_the_folder_only(script: Script, run: Run, tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "secret.txt"
+    inside.mkdir()
+    outside.write_text("secret")
+    (inside / "link.txt").symlink_to(outside)
+    (inside / "note.txt").write_text("hello")
+
+    def ask(name: str, arguments: str) -> str:
+        return library(script, run, "FileTool", f"FileTool__{name}", arguments, folder=inside)
+
+    assert ask("read", '{"path": "note.txt"}') == "hello"
+    assert ask("write", '{"path": "new.txt", "content": "new"}') == "true"
+    assert (inside / "new.txt").read_text() == "new"
+    assert ask("exists", '{"path": "nothing.txt"}') == "false"
+    for path in ("../secret.txt", "link.txt", str(outside), "a/../../secret.txt"):
+        assert "PermissionDenied" in ask("read", f'{{"path": "{path}"}}')
+        assert "PermissionDenied" in ask("write", f'{{"path": "{path}", "content": "x"}}')
+    assert outside.read_text() == "secret"
+    assert "NotFound" in ask("read", '{"path": "nothing.txt"}')
+    assert "IsFolder" in ask("read", '{"path": "."}')
+
+
+def test_the_shell_is_denied_until_allowed(script: Script, run: Run, tmp_path: Path) -> None:
+    denied = library(script, run, "ShellTool", "ShellTool__exec", '{"command": "echo hi"}')
+    assert "there is no tool" in denied
+
+    def ask(command: str, timeout_ms: int = 5000) -> str:
+        arguments = f'{{"command": "{command}", "timeout_ms": {timeout_ms}}}'
+        return library(
+            script, run, "ShellTool", "ShellTool__exec", arguments, permissions={"ShellTool": True}, folder=tmp_path
+        )
+
+    assert ask("echo hi") == "hi\n"
+    assert "status 3: oops" in ask("echo oops >&2; exit 3")
+    begun = time.monotonic()
+    assert "took longer than 300 ms" in ask("(sleep 30; touch late) & sleep 30", 300)
+    assert time.monotonic() - begun < 5
+    assert not (tmp_path / "late").exists()
+
+
+def test_hosts_need_to_be_on_the_allow_list(script: Script, run: Run) -> None:
+    with Script() as site:
+        site.answer(Answer("page", headers={"x-kind": "test"}))
+        arguments = f'{{"url": "{site.url}/page"}}'
+        assert "not on the allow list" in library(script, run, "HttpTool", "HttpTool__get", arguments)
+        assert site.seen == []
+        answer = library(script, run, "HttpTool", "HttpTool__get", arguments, permissions={"http": ["127.0.0.1"]})
+        assert '"status": 200' in answer
+        assert '"body": "page"' in answer
+
+
+def test_a_redirect_does_not_lead_past_the_allow_list(script: Script, run: Run) -> None:
+    with Script() as site:
+        site.answer(Answer("", 302, {"location": "http://localhost:1/private"}))
+        arguments = f'{{"url": "{site.url}/page"}}'
+        answer = library(script, run, "HttpTool", "HttpTool__get", arguments, permissions={"http": ["127.0.0.1"]})
+        assert "not on the allow list" in answer
+
+
+@pytest.mark.parametrize("limit", [True, False])
+def test_calls_of_one_turn_run_at_once_unless_told_otherwise(script: Script, run: Run, limit: bool) -> None:
+    source = "use std::time;\n" + """
+    agent Assistant { provider: openai, model: "gpt-4o", tools: [Nap], parallel_tool_calls: %s }
+    tool Nap {
+        description: "Naps",
+        @describe("Nap")
+        pub fn nap(self) -> String { time::sleep(150); "slept" }
+    }
+    """ % ("true" if limit else "false") + EXECUTE
+    naps = [(str(n), "Nap__nap", "{}") for n in range(4)]
+    script.answer(chat_reply(None, *naps), chat_reply("done"))
+    begun = time.monotonic()
+    outcome = run(source, connections=chat_at(script.url))
+    assert outcome.out == "done\n", outcome.err
+    assert (time.monotonic() - begun < 0.5) is limit
