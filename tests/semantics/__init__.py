@@ -1,0 +1,1 @@
+"""Tests of the checker that no program can show: manifests, the library, questions asked of the world."""

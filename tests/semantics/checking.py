@@ -1,0 +1,51 @@
+"""Declares and checks programs given as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from concerto.diagnostics import Problems
+from concerto.semantics import check_program
+from concerto.semantics.analysis import Analysis
+from concerto.semantics.assemble import declare_program
+from concerto.semantics.library import library
+from concerto.semantics.world import World
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.parser import parse
+
+
+@dataclass
+class Files:
+    """A project whose files and manifest are given by the test."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    has_manifest: bool = False
+    connections: frozenset[str] = frozenset()
+    mcp_servers: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    python_tools: frozenset[str] = frozenset()
+    problems: Problems = field(default_factory=Problems)
+    loaded: list[str] = field(default_factory=list)
+
+    def load(self, path: tuple[str, ...]) -> ast.Module | None:
+        name = "::".join(path)
+        self.loaded.append(name)
+        text = self.files.get(name)
+        return None if text is None else parse(Source(f"{name}.conc", text), self.problems)
+
+
+def declare(text: str, project: Files | None = None) -> World:
+    """The world of a program, bodies unchecked."""
+    project = project or Files()
+    world = World(project, project.problems, library())
+    declare_program(world, parse(Source("main.conc", text), project.problems))
+    return world
+
+
+def check(text: str, project: Files | None = None) -> tuple[Analysis, list[str]]:
+    """The analysis of a program and what was found, as "E0411 message"."""
+    project = project or Files()
+    tree = parse(Source("main.conc", text), project.problems)
+    analysis = check_program(tree, project, project.problems)
+    return analysis, [f"{problem.code} {problem.message}" for problem in project.problems]
