@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concerto.emit.conditions import condition
 from concerto.emit.function import FunctionBuilder, LoopRegions, effect_of, value_of
 from concerto.emit.instructions import (
     BLOCK,
@@ -13,7 +14,7 @@ from concerto.emit.instructions import (
     LOOP,
     NOT,
 )
-from concerto.emit.patterns import bind, condition, irrefutable
+from concerto.emit.patterns import bind, irrefutable
 from concerto.semantics.analysis import MatchBinding
 from concerto.syntax import ast
 

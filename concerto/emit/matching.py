@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from concerto.emit.conditions import literal_value, push_all, tests
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
     DEFAULT,
@@ -23,7 +24,8 @@ from concerto.emit.instructions import (
     LOAD_NIL,
     TAG,
 )
-from concerto.emit.patterns import Pair, Route, bind_parts, literal_value, parts, push_all, tests
+from concerto.emit.patterns import bind_parts
+from concerto.emit.routes import Pair, Route, parts
 from concerto.semantics.analysis import MatchBinding, MatchBuiltin, MatchVariant
 from concerto.semantics.builtins import INT, OPTION, RESULT, STRING, option_item, result_parts
 from concerto.semantics.symbols import EnumSymbol, LocalSymbol
