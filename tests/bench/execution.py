@@ -1,0 +1,78 @@
+"""How long programs run beside the same programs in hand-written Python: `python -m tests.bench.execution [NAME …]`.
+
+Every `programs/NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in one
+process, the best time of each counts. Overflow checks and polling for cancellation are on, as always.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from time import perf_counter
+from typing import Any, cast
+
+from concerto.compiler import compile_file
+from concerto.vm.host import Host
+from concerto.vm.machine import Machine
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+ROUNDS = 7
+
+
+class _NoHost:
+    """The programs ask nothing of the world."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def refuse(*_: Any) -> Any:
+            raise AssertionError(f"a benchmark uses {name}")
+
+        return refuse
+
+
+def main(names: list[str]) -> None:
+    ratios = []
+    print(f"{'program':<14}{'Python ms':>11}{'Concerto ms':>13}{'ratio':>8}")
+    for path in sorted(PROGRAMS.glob("*.conc")):
+        if names and path.stem not in names:
+            continue
+        python, concerto = measure(_python_work(path), _concerto_work(path))
+        ratios.append(concerto / python)
+        print(f"{path.stem:<14}{python * 1000:>11.2f}{concerto * 1000:>13.2f}{ratios[-1]:>8.2f}")
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    print(f"{'geometric mean':<38}{mean:>8.2f}   worst {max(ratios):.2f}")
+
+
+def measure(python: Callable[[], Any], concerto: Callable[[], Any]) -> tuple[float, float]:
+    """The best times of two functions that give the same."""
+    assert python() == concerto()
+    best = [math.inf, math.inf]
+    for _ in range(ROUNDS):
+        for place, work in enumerate((python, concerto)):
+            start = perf_counter()
+            work()
+            best[place] = min(best[place], perf_counter() - start)
+    return best[0], best[1]
+
+
+def _python_work(path: Path) -> Callable[[], Any]:
+    spec = spec_from_file_location(f"bench_{path.stem}", path.with_suffix(".py"))
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    work: Callable[[], Any] = module.work
+    return work
+
+
+def _concerto_work(path: Path) -> Callable[[], Any]:
+    module = compile_file(path).module
+    machine = Machine(module, cast(Host, _NoHost()))
+    index = next(index for index, function in enumerate(module.functions) if function.name == "work")
+    return machine.function(index)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
