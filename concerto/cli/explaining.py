@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 
 from concerto.cli.reporting import OK, Failure
-from concerto.diagnostics import all_problem_classes, explain, suggest
-from concerto.diagnostics.explanation import Example, Explanation
+from concerto.diagnostics import all_problem_classes, suggest
+from concerto.diagnostics.explanation import Example, Explanation, explain
 
 _WIDTH = 88
 

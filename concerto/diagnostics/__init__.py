@@ -11,7 +11,6 @@ from concerto.diagnostics.agents import (
     UnknownReference,
     WithoutToolsArguments,
 )
-from concerto.diagnostics.explanation import Explanation, explain
 from concerto.diagnostics.ir import (
     InvalidIr,
     IrVersion,
@@ -108,7 +107,6 @@ __all__ = [
     "DefinedTwice",
     "DescribedTwice",
     "ExpectFailWithoutTest",
-    "Explanation",
     "ImmutableChange",
     "ImportCycle",
     "InvalidIr",
@@ -162,7 +160,6 @@ __all__ = [
     "WithoutToolsArguments",
     "WrongArguments",
     "all_problem_classes",
-    "explain",
     "render",
     "suggest",
 ]

@@ -11,9 +11,9 @@ from concerto.diagnostics import (
     UnknownName,
     UnusedName,
     all_problem_classes,
-    explain,
     suggest,
 )
+from concerto.diagnostics.explanation import explain
 from concerto.source import Source
 
 SOURCE = Source("a.conc", "let x = y;\n")
