@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT
+from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT, RETURN
+from concerto.emit.types import TypeTable
+from concerto.ir.module import Function, Instr
 from concerto.semantics.analysis import Coercion
+from concerto.semantics.builtins import ANY
+from concerto.semantics.types import FunctionOf, Type
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
@@ -21,10 +25,12 @@ def coerce(b: FunctionBuilder, node: ast.Node, coercions: Iterable[Coercion]) ->
                 _to_float(b)
             case "wrap_some":
                 b.emit(BUILD_SOME)
-            case "check" | "function_adapter":
+            case "check":
                 assert coercion.target is not None
                 b.mark(node)
                 b.emit(("CHECK", b.program.types.index(coercion.target)))
+            case "function_adapter":
+                _adapt(b, b.types[node], coercion.target)
             case "convert" | "native_convert":
                 b.mark(node)
                 convert(b, coercion)
@@ -40,6 +46,29 @@ def convert(b: FunctionBuilder, coercion: Coercion) -> None:
     b.emit(("LOAD_TYPE", b.program.types.index(coercion.target)))
     b.load(error)
     b.emit(("CALL_NATIVE", "std::errors::convert", 2))
+
+
+def _adapt(b: FunctionBuilder, source: Type, target: Type | None) -> None:
+    """Wrap the function on the stack in one that checks what goes in and what comes out."""
+    assert isinstance(source, FunctionOf) and isinstance(target, FunctionOf)
+    types = b.program.types
+    name = f"{{adapter {types.index(source)} {types.index(target)}}}"
+    count = len(source.parameters)
+
+    def make() -> Function:
+        code: list[Instr] = [("LOAD_LOCAL", 0)]
+        for slot, (inner, outer) in enumerate(zip(source.parameters, target.parameters, strict=True), 1):
+            code.append(("LOAD_LOCAL", slot))
+            code += _checked(types, outer, inner)
+        code += [("CALL_VALUE", count), *_checked(types, source.result, target.result), RETURN]
+        parameters = [f"argument{slot}" for slot in range(count)]
+        return Function(name, parameters, 1, count + 1, code, 0, [])
+
+    b.emit(("MAKE_CLOSURE", b.program.once(name, make), 1))
+
+
+def _checked(types: TypeTable, found: Type, wanted: Type) -> list[Instr]:
+    return [] if wanted in (found, ANY) else [("CHECK", types.index(wanted))]
 
 
 def _to_float(b: FunctionBuilder) -> None:

@@ -105,10 +105,6 @@ class FunctionBuilder:
         if node in self.copies:
             self.emit(COPY)
 
-    def plain(self, node: ast.Expr) -> None:
-        """Push the value of an expression before its coercions and its copy."""
-        VALUES[node.__class__](self, node)
-
     def effect(self, node: ast.Node) -> None:
         """Run a statement or expression and leave nothing."""
         emitter = EFFECTS.get(node.__class__)
