@@ -41,7 +41,6 @@ def declare_program(world: World, tree: ast.Module) -> None:
     world.analysis.root = world.root
     world.modules.finish()
     fill_declared(world)
-    world.analysis.modules.extend(world.modules.by_path.values())
     order = {module.source: index for index, module in enumerate(world.analysis.modules)}
     world.analysis.functions.sort(key=lambda f: (order.get(f.source, 0), f.node.start if f.node else 0))
     main = world.root.members.get("main")
@@ -60,11 +59,19 @@ def declare_block(world: World, items: Sequence[ast.Item], scope: TypeScope) -> 
 
 
 def fill_declared(world: World) -> None:
-    """Give types to what was declared since the last time, and check it by the rules of its kind."""
-    declared, world.declared = world.declared, []
-    for one in declared:
-        if isinstance(one.symbol, AliasSymbol | ConstSymbol):
-            world.postpone(one.symbol)
+    """Give types to what was declared since the last time, and check it by the rules of its kind. A path may
+    make a further file be loaded meanwhile: that comes next."""
+    if world.filling:
+        return
+    world.filling = True
+    while world.declared:
+        world.modules.finish()
+        declared, world.declared = world.declared, []
+        _fill_all(world, declared)
+    world.filling = False
+
+
+def _fill_all(world: World, declared: list[Declared]) -> None:
     # Bounds of traits and types are needed to look through impls, so impls come after them.
     for one in declared:
         if isinstance(one.symbol, TraitSymbol | StructSymbol | EnumSymbol):

@@ -81,9 +81,8 @@ def _declare_module(world: World, module: ModuleSymbol, item: ast.ModDecl) -> No
         if loaded is None:
             world.modules.report_missing(module, item.name, path)
             module.broken.add(item.name.text)
-        elif item.name.text not in module.members:
+        elif _enter(world, module, loaded, item.name):
             loaded.public = item.public
-            module.members[item.name.text] = loaded
         return
     inner = ModuleSymbol(
         name=item.name.text,
@@ -123,6 +122,8 @@ def _enter(world: World, module: ModuleSymbol, symbol: Symbol, name: ast.Ident) 
         )
         return False
     module.members[name.text] = symbol
+    if isinstance(symbol, AliasSymbol | ConstSymbol):
+        world.postpone(symbol)
     return True
 
 

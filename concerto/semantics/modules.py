@@ -66,12 +66,14 @@ class Modules:
         parent = self.by_path.get(path.rpartition("::")[0]) if path else None
         module = ModuleSymbol(name=name, source=tree.source, path=path, parent=parent, tree=tree, public=True)
         self.by_path[path] = module
+        self.world.analysis.modules.append(module)
         self._names[tree.source] = path or name
         declare_items(self.world, module, tree.items)
         return module
 
     def add_inline(self, module: ModuleSymbol) -> None:
         self.by_path[module.path] = module
+        self.world.analysis.modules.append(module)
 
     def load_file(self, path: str) -> ModuleSymbol | None:
         """The file module of a path, loaded now if it was not before."""
@@ -125,6 +127,14 @@ class Modules:
         if module.block or module.path.startswith("std"):
             return None
         return self.load_file(f"{module.path}::{name}" if module.path else name)
+
+    def parent_of(self, module: ModuleSymbol) -> ModuleSymbol | None:
+        """The module above. A file module may be reached without the `mod` of its parent, which is then the
+        file above."""
+        above = module.path.rpartition("::")[0]
+        if module.parent is None and above:
+            module.parent = self.load_file(above)
+        return module.parent
 
     def is_exported(self, module: ModuleSymbol, name: str) -> bool:
         """Whether other modules may use the name."""
@@ -412,16 +422,13 @@ class _Walk:
         self.world.report(ModuleNotFound, self.user, segment, f"{what} `{name}` not found", help=help_)
 
     def _parent(self, module: ModuleSymbol, segment: ast.Ident) -> ModuleSymbol | None:
-        if module.parent is None and module.path:
-            # A file module reached without its parent's `mod`: the parent is the file above, or the root.
-            above = module.path.rpartition("::")[0]
-            module.parent = self.modules.load_file(above) if above else self.world.root
-        if module.parent is None:
-            message = "the program's first file has no module above it"
+        parent = self.modules.parent_of(module)
+        if parent is None:
+            message = f"module `{module.path or module.name}` has no module above it"
             self.world.report(ModuleNotFound, self.user, segment, message, help="leave `super::` out")
             return None
-        self.modules.note_dependency(self.user, module.parent, segment)
-        return module.parent
+        self.modules.note_dependency(self.user, parent, segment)
+        return parent
 
     def _next(self, outer: Symbol, segment: ast.Ident) -> Symbol | None:
         match outer:

@@ -87,7 +87,7 @@ def _start(world: World, segment: ast.Ident, scope: TypeScope) -> ModuleSymbol |
         case "self":
             return _outside_blocks(scope.module)
         case "super":
-            return _outside_blocks(scope.module).parent
+            return world.modules.parent_of(_outside_blocks(scope.module))
         case "std":
             return world.standard_library()
         case _:
@@ -112,7 +112,7 @@ def type_symbol(type_: Type) -> Symbol | None:
 def _in_module(world: World, module: ModuleSymbol, segment: ast.Ident, scope: TypeScope) -> Symbol | None:
     name = segment.text
     if name == "super":
-        return module.parent
+        return world.modules.parent_of(module)
     if module is world.standard_library():
         library = world.library_module(name)
         if library is None:
@@ -128,6 +128,9 @@ def _in_module(world: World, module: ModuleSymbol, segment: ast.Ident, scope: Ty
         found = world.modules.submodule(module, name)
         if found is None:
             report_not_exported(world, scope.module, module, segment)
+        else:
+            world.modules.note_dependency(scope.module, found, segment)
+            world.complete()
         return found
     if not (world.modules.is_inside(scope.module, module) or world.modules.is_exported(module, name)):
         report_private(world, scope.module, module, segment, found)

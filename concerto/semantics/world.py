@@ -56,6 +56,7 @@ class World:
         self.scopes: dict[SymbolBase, TypeScope] = {}
         self.impl_nodes: dict[ast.ImplDecl, ImplSymbol] = {}
         self.declared: list[Declared] = []
+        self.filling = False
         self.trait_uses: list[tuple[ImplSymbol | ToolSymbol, TraitUse]] = []
         self.root = ModuleSymbol(name="std", path="std", public=True)
         self.prelude = self.root if library is None else library.prelude
@@ -300,6 +301,10 @@ class World:
         module = ModuleSymbol(name=path, path=path, source=around.source, parent=around, block=True)
         self._block_modules[path] = module
         return module
+
+    def complete(self) -> None:
+        """Fill in the declarations of a file that was loaded just now."""
+        assemble.fill_declared(self)
 
     def add_body(self, function: FunctionSymbol) -> None:
         """The function has a body to be checked."""
