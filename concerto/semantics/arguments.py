@@ -131,7 +131,7 @@ def _report_missing(
     parameters: Sequence[ParameterSymbol],
     missing: list[ParameterSymbol],
 ) -> None:
-    names = ", ".join(f"`{parameter.name}: {show(parameter.type)}`" for parameter in missing)
+    names = ", ".join(f"`{_shown(parameter)}`" for parameter in missing)
     noun = "an argument" if len(missing) == 1 else "arguments"
     body.report(WrongArguments(place, f"{callee} needs {noun} for {names}", help=_signature(parameters)))
 
@@ -145,11 +145,14 @@ def _report_unknown(body: Body, callee: str, name: ast.Ident, parameters: Sequen
 def _signature(parameters: Sequence[ParameterSymbol]) -> str:
     if not parameters:
         return ""
-    shown = (
-        f"{parameter.name}: {show(parameter.type)}{'' if parameter.default is None else ' = …'}"
-        for parameter in parameters
-    )
+    shown = (f"{_shown(parameter)}{'' if parameter.default is None else ' = …'}" for parameter in parameters)
     return f"its parameters are `({', '.join(shown)})`"
+
+
+def _shown(parameter: ParameterSymbol) -> str:
+    """A parameter as declared; a variant's values have types only."""
+    type_ = show(parameter.type)
+    return type_ if parameter.name.isdigit() else f"{parameter.name}: {type_}"
 
 
 # --- Generics -------------------------------------------------------------------------------------

@@ -212,8 +212,8 @@ def _with_tool_choice(
     if found is TOOL_REF or found is MCP_REF:
         symbol = body.analysis.uses.get(value) if isinstance(value, ast.Path) else None
         if isinstance(symbol, ToolSymbol | McpSymbol):
-            first = next((m.name for m in symbol.methods.values() if m.public), None)
-            help_ = f"name one of its methods: `{symbol.name}::{first}`" if first else ""
+            offered = offered_methods(symbol)
+            help_ = f"name one of its methods: `{symbol.name}::{offered[0]}`" if offered else ""
             _report_choice(body, value, f"`{symbol.name}` is a whole tool; a choice is one method", help_)
         else:
             _refuse_private(body, value, BadToolChoice)
@@ -225,6 +225,12 @@ def _with_tool_choice(
 def _report_choice(body: Body, place: ast.Node, message: str, help_: str = "") -> None:
     choices = 'it is `"auto"`, `"required"`, `"none"` or a method, `Tool::method`'
     body.report(BadToolChoice(body.span(place), message, help=help_ or choices))
+
+
+def offered_methods(symbol: ToolSymbol | McpSymbol) -> list[str]:
+    """Names of what a model (or other code) may call; every function of a server is meant for that."""
+    everything = isinstance(symbol, McpSymbol)
+    return [method.name for method in symbol.methods.values() if everything or method.public]
 
 
 # --- What is offered ------------------------------------------------------------------------------

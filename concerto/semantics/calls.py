@@ -112,7 +112,8 @@ def check_call(
         case FunctionSymbol():
             body.analysis.uses[callee] = found
             refuse_test(body, callee, found)
-            types = type_arguments(body, callee, found) if found.generics else {}
+            written = callee.segments[-1].arguments
+            types = type_arguments(body, callee, found) if found.generics or written else {}
             return call_function(body, node, callee.segments[-1].name, found, types, arguments, hint)
         case VariantSymbol():
             return _variant(body, node, callee, found, arguments, hint)
@@ -256,11 +257,12 @@ def call_tool(
     owner = method.owner
     place = Span(body.source, name.start, name.end)
     parameters = [parameter for parameter in method.parameters if parameter.type is not TOOL_CONTEXT]
-    given = check_arguments(body, f"`{method.name}`", place, parameters, {}, arguments)
+    assert isinstance(owner, ToolSymbol | McpSymbol)
+    callee = f"`{owner.name}::{method.name}`"
+    given = check_arguments(body, callee, place, parameters, {}, arguments)
     if isinstance(owner, McpSymbol):
         body.analysis.calls[node] = McpFunctionCall(owner, method, given)
         return method.result
-    assert isinstance(owner, ToolSymbol)
     if not method.public and body.frame.function is not None and body.frame.function.owner is not owner:
         body.report(
             PrivateName(

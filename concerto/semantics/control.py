@@ -176,6 +176,7 @@ def break_loop(body: Body, node: ast.Break, hint: Type | None) -> Type:
     if frame is None:
         if node.value is not None:
             body.infer(node.value)
+        _doubt_loops(body)
         return ERROR
     frame.broken = True
     if branches is not None and node.value is None:
@@ -192,6 +193,14 @@ def break_loop(body: Body, node: ast.Break, hint: Type | None) -> Type:
             )
         )
     return NEVER
+
+
+def _doubt_loops(body: Body) -> None:
+    """A `break` with a wrong label was meant for one of the loops around, nobody knows which."""
+    for frame in body.frame.loops:
+        frame.broken = True
+        if frame.branches is not None:
+            frame.branches.common = ERROR
 
 
 @checks(ast.Continue)

@@ -46,7 +46,7 @@ def index(body: Body, node: ast.Index, hint: Type | None) -> Type:
     if receiver is ANY or isinstance(receiver, ErrorType) or receiver is NEVER:
         return receiver
     if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, "index it")
+        return report_unknown_type(body, node.receiver, "to index it")
     return _report(body, node, receiver)
 
 
@@ -55,7 +55,7 @@ def _slice(body: Body, node: ast.Index, receiver: Type) -> Type:
     if array_item(receiver) is not None or receiver in (STRING, ANY) or isinstance(receiver, ErrorType):
         return receiver
     if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, "slice it")
+        return report_unknown_type(body, node.receiver, "to slice it")
     return _report(body, node, receiver)
 
 

@@ -15,7 +15,7 @@ from concerto.diagnostics import (
 )
 from concerto.semantics.analysis import DynamicCall, NamedMember, PipelineCall, SlotField, TupleItem
 from concerto.semantics.arguments import check_arguments, check_unknown_arguments
-from concerto.semantics.builders import check_builder_call
+from concerto.semantics.builders import check_builder_call, offered_methods
 from concerto.semantics.builtins import (
     AGENT_BUILDER,
     AGENT_REF,
@@ -49,7 +49,7 @@ from concerto.semantics.symbols import (
     ToolSymbol,
     TraitSymbol,
 )
-from concerto.semantics.types import ERROR, ErrorType, FunctionOf, Named, TupleOf, Type, Unsolved
+from concerto.semantics.types import ERROR, ErrorType, FunctionOf, Generic, Named, TupleOf, Type, Unsolved
 from concerto.semantics.world import MethodMatch
 from concerto.source import Span
 from concerto.syntax import ast
@@ -134,7 +134,9 @@ def _call_on_declared(
             method = symbol.methods.get(name)
             if method is None:
                 check_unknown_arguments(body, arguments)
-                return _report_unknown(body, node.method, f"`{symbol.name}`", "method", symbol.methods)
+                offered = offered_methods(symbol)
+                owner = _owner(body, receiver, TOOL_REF)
+                return _report_unknown(body, node.method, owner, "method", offered)
             return call_tool(body, node, node.method, method, arguments)
         case AgentSymbol():
             body.infer(receiver)
@@ -251,7 +253,13 @@ def field_of(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
     is_error = isinstance(struct, StructSymbol) and struct.is_error
     if not (is_error or body.world.may_use(field, body.scope) or _in_own_tool(body, receiver)):
         owner = show(receiver)
-        body.report(PrivateName(body.span(node.name), f"the field `{name}` of `{owner}` is private"))
+        body.report(
+            PrivateName(
+                body.span(node.name),
+                f"the field `{name}` of `{owner}` is private",
+                help=f"declare it `pub {name}`, or add a method that returns it",
+            )
+        )
     body.analysis.fields[node] = NamedMember(name) if is_error else SlotField(field)
     return type_
 
@@ -284,7 +292,7 @@ def _report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
         return ERROR
     name = node.method.text
     if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, f"call `{name}` on it")
+        return report_unknown_type(body, node.receiver, f"to find `{name}`")
     reason = body.world.why_not(receiver, name)
     if reason is not None:
         return body.report(TraitNotSatisfied(body.span(node.method), reason))
@@ -311,6 +319,14 @@ def _report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
                 help=_take_out(body, node.receiver, inside),
             )
         )
+    if isinstance(receiver, Generic):
+        return body.report(
+            UnknownMember(
+                body.span(node.method),
+                f"`{show(receiver)}` has no method `{name}`",
+                help=f"say what it can do: `{show(receiver)}: Trait`, with `{name}` in the trait",
+            )
+        )
     names = _method_names(body, receiver)
     return _report_unknown(body, node.method, _owner(body, node.receiver, receiver), "method", names)
 
@@ -320,7 +336,7 @@ def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
     if is_erroneous(receiver):
         return ERROR
     if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, f"read `{name}` of it")
+        return report_unknown_type(body, node.receiver, f"to find `{name}`")
     shown = _owner(body, node.receiver, receiver)
     if _is_tool_state(body, node):
         return body.report(
@@ -393,9 +409,7 @@ def _method_names(body: Body, receiver: Type) -> list[str]:
     return names
 
 
-def _report_unknown(
-    body: Body, name: ast.Ident, owner: str, what: str, names: Sequence[str] | dict[str, FunctionSymbol]
-) -> Type:
+def _report_unknown(body: Body, name: ast.Ident, owner: str, what: str, names: Sequence[str]) -> Type:
     near = suggest(name.text, names)
     foreign = _FOREIGN.get(name.text)
     if foreign in names:
@@ -407,13 +421,13 @@ def _report_unknown(
     return body.report(UnknownMember(body.span(name), f"{owner} has no {what} `{name.text}`", help=help_))
 
 
-def report_unknown_type(body: Body, node: ast.Expr, wish: str) -> Type:
+def report_unknown_type(body: Body, node: ast.Expr, purpose: str) -> Type:
     """A member of something whose type nothing has said so far."""
     name = body.text(node)
     return body.report(
         MismatchedTypes(
             body.span(node),
-            f"the type of `{name}` is not known here, so nothing can {wish}",
+            f"the type of `{name}` must be known here {purpose}",
             help=f"write its type where it is declared: `{name}: …`" if isinstance(node, ast.Path) else "",
         )
     )

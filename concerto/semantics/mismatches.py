@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concerto.diagnostics import suggest
 from concerto.semantics.builtins import (
     ANY,
     BOOL,
     FLOAT,
     INT,
     NIL,
+    PROMPT,
     STRING,
     array_item,
     map_parts,
@@ -71,6 +73,8 @@ def _label(expected: Type, found: Type) -> str:
 
 def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     quoted = quote(source, node)
+    if isinstance(node, ast.Call) and isinstance(node.callee, ast.Path) and node.callee.name == "emit":
+        return f"wait for the answer: `{quoted}.await?`"
     base = found if not isinstance(found, Literals) else literal_base(found) or found
     inside = option_item(base)
     if inside is not None and fit_quietly(inside, expected):
@@ -86,7 +90,7 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     wanted = result_parts(expected)
     if wanted is not None and fit_quietly(base, wanted[0]):
         return f"wrap it: `Ok({source_text(source, node)})`"
-    return _conversion_help(quoted, expected, base) or _collection_help(expected, base)
+    return _conversion_help(quoted, expected, base) or _collection_help(node, expected, base)
 
 
 def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
@@ -97,20 +101,25 @@ def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
             return f"parse it with `{quoted}.parse_float()?`"
         case _ if found is FLOAT and expected is INT:
             return f"cut it with `{quoted} as Int`, or round it with `{quoted}.round()`"
-        case _ if expected is STRING and found is not NIL:
+        case _ if expected in (STRING, PROMPT) and found is not NIL:
             return f"make it text with `{quoted}.to_string()`"
         case _ if expected is BOOL and found is INT:
             return f"compare it: `{quoted} != 0`"
         case _ if expected is NIL:
             return "end it with `;` to drop the value"
+        case _ if found is NIL and quoted == "nil":
+            return f"what may be missing is an `Option<{show(expected)}>`, and then `None`"
         case _:
             return ""
 
 
-def _collection_help(expected: Type, found: Type) -> str:
+def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
     item = array_item(expected)
     if item is not None and fit_quietly(found, item):
         return "put it into an array: `[…]`"
+    if isinstance(expected, Literals) and found is STRING and isinstance(node, ast.StringLit):
+        near = suggest(node.value, [value for _, value in expected.values if isinstance(value, str)])
+        return f"did you mean `{show_literal(near)}`?" if near else ""
     if isinstance(expected, Literals) and found is STRING:
         return "only a literal is known to be one of these; turn other text into one with `match`"
     return ""

@@ -16,6 +16,7 @@ from concerto.semantics.builtins import (
     PROMPT,
     STRING,
     array_item,
+    map_parts,
     option_item,
     option_of,
     result_parts,
@@ -75,7 +76,13 @@ def _negation(body: Body, node: ast.Unary) -> Type:
         body.coerce(node.operand, found, BOOL)
         return BOOL
     quoted = quote(body.source, node.operand)
-    help_ = f"ask for the missing value: `{quoted}.is_none()`" if option_item(found) is not None else ""
+    help_ = ""
+    if option_item(found) is not None:
+        help_ = f"ask for the missing value: `{quoted}.is_none()`"
+    elif found is STRING or array_item(found) is not None or map_parts(found) is not None:
+        help_ = f"ask whether there is nothing in it: `{quoted}.is_empty()`"
+    elif found in _NUMBERS:
+        help_ = f"compare it: `{quoted} == 0`"
     return body.report(BadOperands(body.span(node), f"`!` is not defined for `{show(found)}`", help=help_))
 
 
@@ -278,7 +285,7 @@ def _require_bool(body: Body, node: ast.Binary, operand: ast.Expr, found: Type) 
         return
     help_ = ""
     if option_item(found) is not None and node.op == "||":
-        help_ = f"`??` gives another value for `None`: `{quote(body.source, node.left)} ?? …`"
+        help_ = f"`??` gives another value for `None`: `{quote(body.source, operand)} ?? …`"
     body.report(
         BadOperands(body.span(operand), f"`{node.op}` asks for Bool, found `{show(found)}`", help=help_)
     )
@@ -321,6 +328,8 @@ def _operand_help(body: Body, node: ast.Binary, left: Type, right: Type) -> str:
         return f'put it into the text: `"${{{quoted}}}"`, or use `.to_string()`'
     if node.op == "+" and array_item(left) is not None:
         return f"`{quote(body.source, node.left)}.concat(…)` joins arrays, `push` adds an element"
+    if node.op == "*" and left is STRING and right is INT:
+        return f"repeat it with `{quote(body.source, node.left)}.repeat({body.text(node.right)})`"
     if {left, right} == {STRING, INT} or {left, right} == {STRING, FLOAT}:
         text = node.left if left is STRING else node.right
         kind = "int" if INT in (left, right) else "float"

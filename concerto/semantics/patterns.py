@@ -151,6 +151,7 @@ def _make_local(
                 f"`{name.text}` is `{show(type_)}` here and `{show(known.type)}` in the first alternative",
             )
         )
+        return None
     return known
 
 

@@ -44,11 +44,12 @@ def _root(body: Body, place: ast.Expr) -> ast.Expr:
 
 
 def _require_mutable_local(body: Body, root: ast.Path, local: LocalSymbol, whole: bool, change: str) -> bool:
+    what = f"`{local.name}`" if whole else f"a part of `{local.name}`"
     if local.function is not body.frame.node:
         body.report(
             CaptureAssigned(
                 body.span(root),
-                f"cannot {change} `{local.name}` here: it is a captured copy",
+                f"cannot {change} {what} here: it is a captured copy",
                 label="the variable outside would not change",
                 help="return the new value, or keep shared state in a `hashmap`",
                 related=_declaration(local),
@@ -60,7 +61,7 @@ def _require_mutable_local(body: Body, root: ast.Path, local: LocalSymbol, whole
     body.report(
         ImmutableChange(
             body.span(root),
-            f"cannot {change} `{local.name}`: it is not mutable",
+            f"cannot {change} {what}: it is not mutable",
             help=_how_to_change(local),
             related=_declaration(local),
         )
