@@ -158,8 +158,10 @@ class _MatchChecker:
 
     def _broken(self, pattern: ast.Pattern) -> bool:
         """Did the checker report something inside the pattern? Then nothing is said about cases."""
-        if isinstance(pattern, ast.WildcardPattern | ast.LiteralPattern):
+        if isinstance(pattern, ast.WildcardPattern):
             return False
+        if isinstance(pattern, ast.LiteralPattern):
+            return resolve(self.analysis.pattern_types.get(pattern, _NIL_MARK)) == ERROR
         for node in walk(pattern):
             named = isinstance(node, ast.BindPattern | ast.VariantPattern | ast.StructPattern)
             if named and node not in self.analysis.patterns:
