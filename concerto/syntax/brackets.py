@@ -26,11 +26,9 @@ _BEFORE_INNER_BRACE = words("VBAR OR_OR COMMA COLON LPAR LSQB EQUAL FAT_ARROW AR
 def balance(source: Source, lexed: Lexed, problems: Problems) -> list[Token] | None:
     """The tokens with all brackets in pairs; None if they nest too deep."""
     tokens = lexed.tokens
-    if not _balanced(tokens):
-        tokens = _Mender(source, lexed, problems).mend()
     deep = too_deep(tokens)
     if deep is None:
-        return tokens
+        return tokens if _balanced(tokens) else _Mender(source, lexed, problems).mend()
     problems.add(
         TooDeep(
             Span(source, deep.start, deep.end),

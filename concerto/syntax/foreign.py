@@ -177,6 +177,12 @@ NO_SUCH_SYNTAX = (
         after_value=True,
     ),
     Syntax(
+        lambda _, before, token: before == "STRING" and token.kind == "VBAR",
+        "a setting has one value",
+        "choose one of them",
+        after_value=True,
+    ),
+    Syntax(
         lambda _, before, token: before == "LSQB" and token.kind == "SEMICOLON",
         "an array is not written with `;`",
         "separate its elements with `,`",

@@ -25,7 +25,7 @@ _SIGN_KINDS = (frozenset(SIGN_TEXTS) | {"OPERATOR"}) - _BRACKETS
 _NAMED_BY = words(
     "LET MUT FN STRUCT ENUM TRAIT SCHEMA TYPE CONST TOOL AGENT MCP PIPELINE STAGE MOD FOR VBAR COMMA LPAR"
 )
-_WRONG_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "ARROW", "COMMA", "SEMICOLON", "COLON_COLON")
+_WRONG_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "ARROW", "COMMA", "COLON_COLON", "SEMICOLON")
 _MISSING_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "IN")
 _NEWLINE_STATEMENTS = words("LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW RBRACE")
 _DECLARING_WORDS = (
@@ -167,7 +167,7 @@ def _foreign_word_here(scene: Scene) -> Mend | None:
 
 def _open_block(scene: Scene, kind: str) -> None:
     """Behind the head that a mended word begins comes a block, whatever `settle` saw there."""
-    if kind not in ("IF", "MATCH", "FOR", "CATCH", "IN"):
+    if kind not in ("IF", "MATCH", "FOR", "CATCH", "IN", "ARROW"):
         return
     for token in scene.tokens[scene.position :]:
         if token.kind in ("LBRACE", "SEMICOLON"):
@@ -313,7 +313,9 @@ def _wrong_sign(scene: Scene) -> Mend | None:
     if token.kind not in _SIGN_KINDS:
         return None
     for kind in _WRONG_SIGNS:
-        if kind != token.kind and scene.works([kind], drop=1) and not scene.assigns(kind):
+        ahead = 1 if kind == "ARROW" else _AHEAD
+        if kind != token.kind and scene.works([kind], drop=1, ahead=ahead) and not scene.assigns(kind):
+            _open_block(scene, kind)
             advice = WRONG_SIGNS.get((token.text, SIGN_TEXTS[kind]), "")
             return Mend(
                 scene.problem(advice), (Token(kind, SIGN_TEXTS[kind], token.start, token.end),), drop=1

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from concerto.syntax.tokens import CLOSERS, OPENERS, VALUE_ENDS, Token
+from concerto.syntax.tokens import CLOSERS, OPENERS, VALUE_ENDS, Token, words
 
 # Nobody nests this deep by hand; a pass may need several Python frames for a level.
 MOST_LEVELS = 256
 
-# What nests to its right. A binary operator behind a prefix or a comparison ends their nesting;
-# the others go on to the end of the expression.
-_PREFIXES = frozenset({"MINUS", "BANG", "AWAIT", "SPAWN", "LESSTHAN"})
-_TAILS = frozenset({"EQUAL", "RETURN", "BREAK", "THROW", "ARROW", "AT"})
-_CLOSURES = frozenset({"VBAR", "OR_OR"})
-_ENDS = frozenset({"COMMA", "SEMICOLON"})
-_RELEVANT = frozenset(OPENERS) | CLOSERS | _PREFIXES | _TAILS | _CLOSURES | _ENDS | {"OPERATOR", "ELSE"}
+# What nests to its right. A binary operator behind a prefix or a comparison ends their nesting; the
+# others go on to the end of the expression.
+_PREFIXES = words("MINUS BANG AWAIT SPAWN")
+_TAILS = words("EQUAL RETURN BREAK THROW ARROW AT ELSE")
+_ENDS = words("COMMA SEMICOLON")
+_OPERATORS = words("OPERATOR PLUS STAR MINUS DOT_DOT DOT_DOT_EQUAL VBAR OR_OR")
+_RELEVANT = frozenset(OPENERS) | CLOSERS | _PREFIXES | _TAILS | _ENDS | _OPERATORS | {"LESSTHAN"}
 
 
 def too_deep(tokens: list[Token]) -> Token | None:
@@ -35,11 +35,16 @@ def too_deep(tokens: list[Token]) -> Token | None:
                 level, prefixes = _base(outer), 0
         elif kind in _ENDS:
             level, prefixes = _base(outer), 0
-        elif kind == "OPERATOR" and token.text != "**":
-            prefixes = 0
-        elif kind in _PREFIXES and (kind == "LESSTHAN" or not _follows_value(tokens, position)):
+        elif kind == "LESSTHAN":
             prefixes += 1
-        elif kind in _TAILS or token.text in ("**", "else") or _opens_closure(tokens, position):
+        elif kind in _TAILS or token.text == "**":
+            level += 1
+        elif kind in _OPERATORS and _follows_value(tokens, position):
+            prefixes = 0
+        elif kind in _PREFIXES:
+            prefixes += 1
+        else:
+            # `|` and `||` before an operand begin a closure.
             level += 1
         if level + prefixes > MOST_LEVELS:
             return token
@@ -50,9 +55,8 @@ def _base(outer: list[tuple[int, int]]) -> int:
     return outer[-1][0] + outer[-1][1] + 1 if outer else 0
 
 
-def _opens_closure(tokens: list[Token], position: int) -> bool:
-    return tokens[position].kind in _CLOSURES and not _follows_value(tokens, position)
-
-
 def _follows_value(tokens: list[Token], position: int) -> bool:
-    return position > 0 and tokens[position - 1].kind in VALUE_ENDS
+    before = tokens[position - 1].kind if position else ""
+    if before == "AWAIT":
+        return position > 1 and tokens[position - 2].kind == "DOT"
+    return before in VALUE_ENDS

@@ -150,8 +150,8 @@ class Recovery:
 
     def opened_above(self, machine: Machine, depth: int) -> int:
         """How many brackets are open in the part of the stack that would be cut."""
-        values = machine.values[depth - 1 :]
-        return sum(isinstance(value, Token) and value.kind in _ALL_OPENERS for value in values)
+        kinds = [value.kind for value in machine.values[depth - 1 :] if isinstance(value, Token)]
+        return sum((kind in _ALL_OPENERS) - (kind in CLOSERS) for kind in kinds)
 
     def next_fit(
         self, machine: Machine, tokens: list[Token], position: int, depth: int, level: int
