@@ -46,7 +46,7 @@ _CORE_TYPES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A declaration waiting for its types; `symbol` is None for an impl, which has no name."""
+    """A declaration waiting for its types and rules; `symbol` is None for what has no name, as an impl."""
 
     module: ModuleSymbol
     node: ast.Item
@@ -56,6 +56,8 @@ class Declared:
 def declare_items(world: World, module: ModuleSymbol, items: Sequence[ast.Item]) -> None:
     """Declare the items of a module and, before them, those of its inline modules."""
     for item in items:
+        if item.decorators and isinstance(item, ast.UseDecl | ast.ModDecl):
+            world.declared.append(Declared(module, item, None))
         match item:
             case ast.UseDecl():
                 for tree in item.trees:

@@ -255,7 +255,7 @@ def _target_name(target: Type) -> str:
 
 def _check_repeated(world: World, impl: ImplSymbol, node: ast.ImplDecl) -> None:
     if impl.trait is not None:
-        for other in world.impls.of_trait(impl.trait.trait):
+        for other in world.impls.of_trait(impl.trait.trait, impl.target):
             if other.target == impl.target and other.trait == impl.trait:
                 world.report(
                     DefinedTwice,

@@ -78,7 +78,7 @@ class ImplTable:
 
     inherent: dict[Head, dict[str, list[Candidate]]] = field(default_factory=dict)
     provided_by_traits: dict[Head, dict[str, list[Candidate]]] = field(default_factory=dict)
-    by_trait: dict[TraitSymbol, list[ImplSymbol]] = field(default_factory=dict)
+    by_trait: dict[TraitSymbol, dict[Head, list[ImplSymbol]]] = field(default_factory=dict)
 
     def add(self, impl: ImplSymbol) -> None:
         target = impl.target
@@ -91,10 +91,18 @@ class ImplTable:
             found.append(Candidate(impl, function, simple, bounded, _weight(target)))
             found.sort(key=_lighter)
         if impl.trait is not None:
-            self.by_trait.setdefault(impl.trait.trait, []).append(impl)
+            heads = self.by_trait.setdefault(impl.trait.trait, {})
+            heads.setdefault(head_of(target), []).append(impl)
 
-    def of_trait(self, trait: TraitSymbol) -> list[ImplSymbol]:
-        return self.by_trait.get(trait, [])
+    def of_trait(self, trait: TraitSymbol, target: Type) -> Iterator[ImplSymbol]:
+        """Impls of a trait whose target may be this type."""
+        heads = self.by_trait.get(trait)
+        if heads is None:
+            return
+        head = head_of(target)
+        yield from heads.get(head, ())
+        if head is not None:
+            yield from heads.get(None, ())
 
     def inherent_of(self, target: Type, name: str) -> Iterator[FunctionSymbol]:
         """Functions of that name in inherent impls of exactly this target."""
@@ -412,7 +420,7 @@ def satisfies(world: World, type_: Type, bound: TraitUse) -> bool:
         return _is_ordered(type_)
     if bound.trait is HASH:
         return _is_hashed(type_)
-    return any(_implements(world, impl, type_, bound) for impl in world.impls_of(bound.trait))
+    return any(_implements(world, impl, type_, bound) for impl in world.impls_of(bound.trait, type_))
 
 
 def _is_ordered(type_: Type) -> bool:
@@ -496,7 +504,7 @@ def conversion(world: World, source: Type, target: Type) -> FunctionSymbol | Lit
     if not (isinstance(source, Named) and isinstance(target, Named)):
         return None
     use = TraitUse(FROM, (source,))
-    for impl in world.impls_of(FROM):
+    for impl in world.impls_of(FROM, target):
         if _implements(world, impl, target, use):
             function = impl.methods.get("from")
             return "native" if function is not None and function.native is not None else function

@@ -234,9 +234,10 @@ class World:
                 yield from table.inherent.get(of_head, ())
                 yield from table.provided_by_traits.get(of_head, ())
 
-    def impls_of(self, trait: TraitSymbol) -> Iterator[ImplSymbol]:
+    def impls_of(self, trait: TraitSymbol, target: Type) -> Iterator[ImplSymbol]:
+        """Impls of a trait whose target may be this type."""
         for table in self._tables():
-            yield from table.of_trait(trait)
+            yield from table.of_trait(trait, target)
 
     def add_impl(self, impl: ImplSymbol) -> None:
         """Make the methods of an impl known."""

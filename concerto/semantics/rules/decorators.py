@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from concerto.semantics.world import World
 
 Place = Literal[
-    "agent", "host", "tool method", "mcp function", "stage", "pipeline", "method", "trait method",
-    "parameter", "struct", "schema", "schema field", "field", "function", "declaration",
+    "agent", "host", "tool method", "mcp function", "provider method", "stage", "pipeline", "method",
+    "trait method", "parameter", "other parameter", "struct", "schema", "schema field", "field", "function",
+    "declaration",
 ]  # fmt: skip
 """What a decorator stands before. `declaration` is everything that takes none."""
 
 _SHOWN = {
+    "provider method": "method of a `@tool_provider`",
+    "other parameter": "parameter of this function",
     "schema field": "field of a schema",
     "method": "method of an impl",
     "declaration": "declaration like this",
@@ -33,7 +36,7 @@ _SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    """`kind` REFERENCE is not evaluated here. `choices` limit a String."""
+    """A Reference is not evaluated here. `choices` limit a String."""
 
     name: str
     kind: Literal["String", "Int", "Number", "Reference"]
@@ -48,8 +51,17 @@ class _Rule:
     repeats: bool = False
 
 
-_AROUND_EFFECTS: tuple[Place, ...] = ("agent", "host", "tool method", "mcp function", "stage", "method")
-_DESCRIBED: tuple[Place, ...] = ("tool method", "mcp function", "trait method", "method")
+_AROUND_EFFECTS: tuple[Place, ...] = (
+    "agent",
+    "host",
+    "tool method",
+    "mcp function",
+    "provider method",
+    "stage",
+)
+_DESCRIBED: tuple[Place, ...] = (
+    "tool method", "mcp function", "provider method", "trait method", "method",
+)  # fmt: skip
 
 _RULES = {
     "retry": _Rule(

@@ -32,10 +32,11 @@ def check(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeS
 
 def check_impl(world: World, node: ast.ImplDecl, scope: TypeScope) -> None:
     """Methods of an impl."""
-    for method in node.methods:
-        check_method_decorators(world, method, "method", scope)
     impl = world.impl_nodes.get(node)
-    if impl is not None:
+    provider = impl is not None and _is_provider(impl)
+    for method in node.methods:
+        check_method_decorators(world, method, "provider method" if provider else "method", scope)
+    if impl is not None and provider:
         _check_provided(world, impl)
 
 
@@ -43,17 +44,19 @@ def check_method_decorators(world: World, node: ast.FnDecl, place: Place, scope:
     """Decorators of a function and of its parameters."""
     check_decorators(world, node.decorators, place, scope)
     for parameter in node.parameters:
-        described = place in ("tool method", "mcp function", "trait method", "method")
-        check_decorators(world, parameter.decorators, "parameter" if described else "declaration", scope)
+        before: Place = "other parameter" if place == "function" else "parameter"
+        check_decorators(world, parameter.decorators, before, scope)
+
+
+def _is_provider(impl: ImplSymbol) -> bool:
+    target = impl.target.symbol if isinstance(impl.target, Named) else None
+    if not isinstance(target, StructSymbol) or not isinstance(target.node, ast.StructDecl):
+        return False
+    return has_decorator(target.node.decorators, "tool_provider")
 
 
 def _check_provided(world: World, impl: ImplSymbol) -> None:
     """The described methods of a `@tool_provider` become tools, so they are described like these."""
-    target = impl.target.symbol if isinstance(impl.target, Named) else None
-    if not isinstance(target, StructSymbol) or not isinstance(target.node, ast.StructDecl):
-        return
-    if not has_decorator(target.node.decorators, "tool_provider"):
-        return
     for function in impl.methods.values():
         if function.decl is not None and has_decorator(function.decl.decorators, "describe"):
             check_described(world, "method", function, world.function_scope(function))

@@ -83,7 +83,7 @@ def check(world: World, pipeline: PipelineSymbol, node: ast.PipelineDecl, scope:
     for stage, declared in zip(pipeline.stages, node.stages, strict=True):
         check_decorators(world, declared.decorators, "stage", scope)
         for parameter in declared.parameters:
-            check_decorators(world, parameter.decorators, "declaration", scope)
+            check_decorators(world, parameter.decorators, "other parameter", scope)
         listed = argument_of(declared.decorators, "tools")
         if listed is not None:
             stage.tools = read_tools(world, f"stage `{stage.name}` of {owner}", listed.value, scope)
