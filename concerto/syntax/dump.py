@@ -19,7 +19,7 @@ def dump(node: ast.Node) -> str:
     waiting: list[tuple[int, str, object]] = [(0, "", node)]
     while waiting:
         depth, label, value = waiting.pop()
-        prefix = _INDENT * depth + (f"{label}: " if label else "")
+        prefix = _indent(depth) + (f"{label}: " if label else "")
         if isinstance(value, ast.Ident):
             lines.append(f"{prefix}{value.text}")
         elif isinstance(value, list):
@@ -33,7 +33,15 @@ def dump(node: ast.Node) -> str:
     return "\n".join(lines) + "\n"
 
 
+# A chain of 20,000 operators is as deep; indented in full it would take gigabytes.
+_MOST_INDENTED = 60
 _field_names: dict[type[ast.Node], tuple[str, ...]] = {}
+
+
+def _indent(depth: int) -> str:
+    if depth <= _MOST_INDENTED:
+        return _INDENT * depth
+    return f"{_INDENT * _MOST_INDENTED}[{depth}] "
 
 
 def _shown_fields(kind: type[ast.Node]) -> tuple[str, ...]:

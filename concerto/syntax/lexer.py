@@ -85,6 +85,7 @@ class _OpenString:
     quote: str
     first: int
     start: int
+    pieces: list[Token] = field(default_factory=list)
     braces: int = 0
     interpolation: int = 0
 
@@ -266,6 +267,7 @@ class _Scanner:
         assert found is not None
         end = found.end()
         self.tokens.append(Token("TEXT", found[0], start, end))
+        string.pieces.append(self.tokens[-1])
         if self.text.startswith("${", end):
             self.tokens.append(Token("INTERPOLATE", "${", end, end + 2))
             string.braces, string.interpolation = 0, end
@@ -281,8 +283,9 @@ class _Scanner:
         else:
             rest = _LINE_REST.search(self.text, start, end)
             assert rest is not None
-            self.tokens[-1] = Token("TEXT", self.text[start : rest.start()], start, rest.start())
             end = rest.start()
+            piece = self.tokens[-1]
+            piece.text, piece.end = self.text[start:end], end
         place = self.span(string.start, string.start + len(string.quote) if string.quote == '"""' else end)
         advice = f"close it with `{string.quote}`"
         if string.quote == '"':
@@ -293,7 +296,7 @@ class _Scanner:
     def close_string(self, start: int, end: int) -> int:
         string = self.strings.pop()
         tokens = self.tokens
-        pieces = self.own_pieces(string)
+        pieces = string.pieces
         self.check_escapes(pieces)
         texts = [piece.text for piece in pieces]
         if string.quote == '"""':
@@ -306,18 +309,6 @@ class _Scanner:
         else:
             tokens.append(Token("TEXT_CLOSE", string.quote, start, end))
         return end
-
-    def own_pieces(self, string: _OpenString) -> list[Token]:
-        depth = 0
-        pieces = []
-        for token in self.tokens[string.first :]:
-            if token.kind == "TEXT_OPEN":
-                depth += 1
-            elif token.kind == "TEXT_CLOSE":
-                depth -= 1
-            elif token.kind == "TEXT" and depth == 1:
-                pieces.append(token)
-        return pieces
 
     def check_escapes(self, pieces: list[Token]) -> None:
         for piece in pieces:
@@ -372,6 +363,7 @@ class _Scanner:
         self.unclosed_interpolation(string)
         self.tokens.append(Token("TEXT_RESUME", "", start, start))
         self.tokens.append(Token("TEXT", "", start, start))
+        string.pieces.append(self.tokens[-1])
         return self.close_string(start, start + len(string.quote))
 
     def unclosed_interpolation(self, string: _OpenString) -> None:
@@ -392,6 +384,7 @@ class _Scanner:
             self.lexed.cut = True
             self.tokens.append(Token("TEXT_RESUME", "", end, end))
             self.tokens.append(Token("TEXT", "", end, end))
+            self.strings[-1].pieces.append(self.tokens[-1])
             self.close_string(end, end)
         if self.pending_docs:
             self.attach_docs(end)

@@ -70,7 +70,7 @@ def test_every_mistake_of_a_deleted_token_is_found() -> None:
 )
 def test_what_nests_too_deep_is_one_message(text: str) -> None:
     codes = [code for code, _, _ in found("fn f() { let a = " + text + "; }")]
-    assert codes == ["E0105"] or (codes[-1:] == ["E0105"] and "[" in text), codes
+    assert codes == ["E0105"]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,8 @@ def test_what_nests_too_deep_is_one_message(text: str) -> None:
         "a" + ".b().c" * 20_000,
         "a" + "[0]" * 20_000,
         "a" + " |> f" * 20_000,
-        "a" + "?".join([" "] * 2) + " + -1" * 20_000,
+        "a" + " + -1" * 20_000,
+        "a" + " * !b" * 20_000,
         "[" + "1, " * 20_000 + "]",
         "f(" + "-a ** b, " * 5_000 + ")",
     ],
