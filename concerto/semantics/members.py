@@ -420,7 +420,8 @@ def satisfies(world: World, type_: Type, bound: TraitUse) -> bool:
         return _is_ordered(type_)
     if bound.trait is HASH:
         return _is_hashed(type_)
-    return any(_implements(world, impl, type_, bound) for impl in world.impls_of(bound.trait, type_))
+    base = base_type(type_)
+    return any(_implements(world, impl, base, bound) for impl in world.impls_of(bound.trait, base))
 
 
 def _is_ordered(type_: Type) -> bool:
