@@ -1,10 +1,12 @@
-"""The passes in their order. Each adds to `problems`; the next begins only if none found an error."""
+"""The passes in their order. Each adds to `problems`; the next begins only if none found an error, but what
+the parser could save of a broken program is checked as well."""
 
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
 from concerto.diagnostics import NoMain, Problems, TooDeep, suggest
@@ -14,8 +16,11 @@ from concerto.source import Source
 if TYPE_CHECKING:
     from concerto.semantics.analysis import Analysis
     from concerto.semantics.project import Project
+    from concerto.syntax import ast
 
 R = TypeVar("R")
+
+_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class CompileError(Exception):
@@ -51,9 +56,37 @@ def _analyze(source: Source, project: Project, problems: Problems) -> Analysis |
 
     tree = parse(source, problems)
     if problems.errors:
+        _check_saved(tree, project, problems)
         return None
     analysis = check_program(tree, project, problems)
     return None if problems.errors else analysis
+
+
+def _check_saved(tree: ast.Module, project: Project, problems: Problems) -> None:
+    """Adds the errors in the parts that the parser understood. Nothing is said on a line with a syntax
+    error, nor about a name that stands in a part that was given up: it may have been declared there."""
+    from concerto.semantics import check_program
+    from concerto.syntax import ast
+    from concerto.syntax.walk import walk
+
+    source = tree.source
+    lost_parts = [node for node in walk(tree) if isinstance(node, ast.ErrorExpr | ast.ErrorItem)]
+    lines = {source.line_column(problem.span.start)[0] for problem in problems}
+    lost = {word for node in lost_parts for word in _WORD.findall(_lines_of(node, source))}
+    found = Problems()
+    check_program(tree, project, found)
+    for problem in found:
+        span = problem.span
+        same_line = span.source is source and source.line_column(span.start)[0] in lines
+        if problem.severity == "error" and not same_line and lost.isdisjoint(_WORD.findall(span.text)):
+            problems.add(problem)
+
+
+def _lines_of(node: ast.Node, source: Source) -> str:
+    """The text of the lines that a node touches."""
+    start = source.text.rfind("\n", 0, node.start) + 1
+    end = source.text.find("\n", node.end)
+    return source.text[start : end if end >= 0 else None]
 
 
 def _compile(source: Source, project: Project, problems: Problems) -> Module | None:
