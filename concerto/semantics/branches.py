@@ -48,6 +48,7 @@ class Branches:
         self.what = what
         self.common: Type = NEVER
         self.found: list[tuple[ast.Expr, Type]] = []
+        self.broken = False
         expected = wanted(hint)
         self.is_open = hint is not DISCARD and (expected is None or isinstance(expected, Unsolved))
 
@@ -70,20 +71,22 @@ class Branches:
             self.common = NIL if self.hint is DISCARD else self.hint
 
     def result(self) -> Type:
+        if self.broken:
+            return ERROR
         for node, found in self.found:
             if found is not self.common:
                 self.body.coerce(node, found, self.common)
         return self.common
 
     def _join(self, node: ast.Expr, found: Type) -> None:
-        joined = join(self.common, found)
+        joined = ERROR if self.broken else join(self.common, found)
         if joined is not None:
             self.common = joined
             self.found.append((node, found))
             return
         if not (is_erroneous(self.common) or is_erroneous(found)):
             self._report(node, found)
-        self.common = ERROR
+        self.broken = True
 
     def _report(self, node: ast.Expr, found: Type) -> None:
         first = next(place for place, type_ in self.found if resolve(type_) is not NEVER)

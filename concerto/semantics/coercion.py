@@ -49,7 +49,10 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
     if found is expected:
         return UNCHANGED
     found, expected = resolve(found), resolve(expected)
-    if found is expected or found.__class__ is ErrorType or expected.__class__ is ErrorType:
+    if found is expected:
+        return UNCHANGED
+    if found.__class__ is ErrorType or expected.__class__ is ErrorType:
+        unify(found, expected)
         return UNCHANGED
     if expected.__class__ is Unsolved:
         return UNCHANGED if found is NEVER or unify(found, expected) else None

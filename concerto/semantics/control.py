@@ -200,7 +200,7 @@ def _doubt_loops(body: Body) -> None:
     for frame in body.frame.loops:
         frame.broken = True
         if frame.branches is not None:
-            frame.branches.common = ERROR
+            frame.branches.broken = True
 
 
 @checks(ast.Continue)

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from concerto.semantics.symbols import GenericSymbol
 from concerto.semantics.types import (
+    ERROR,
     ErrorType,
     FunctionOf,
     Generic,
@@ -78,7 +79,11 @@ def unify(left: Type, right: Type) -> bool:
     if left is right:
         return True
     left, right = resolve(left), resolve(right)
-    if left is right or left.__class__ is ErrorType or right.__class__ is ErrorType:
+    if left is right:
+        return True
+    if left.__class__ is ErrorType or right.__class__ is ErrorType:
+        spoil(left)
+        spoil(right)
         return True
     if left.__class__ is Unsolved:
         return _solve(left, right)
@@ -106,6 +111,21 @@ def _solve(variable: Unsolved, solution: Type) -> bool:
         return False
     variable.solution = solution
     return True
+
+
+def spoil(found: Type) -> None:
+    """Solve what is unknown in a type as ERROR: it was to come from something that has been reported."""
+    match resolve(found):
+        case Unsolved() as variable:
+            variable.solution = ERROR
+        case Named(arguments=parts) | TupleOf(items=parts):
+            for part in parts:
+                spoil(part)
+        case FunctionOf() as function:
+            for part in (*function.parameters, function.result):
+                spoil(part)
+        case _:
+            pass
 
 
 def occurs(variable: Unsolved, found: Type) -> bool:

@@ -191,8 +191,10 @@ def _meet_target(body: Body, node: ast.Pattern, target: PatternTarget, subject: 
 def meet(body: Body, node: ast.Node, found: Type, subject: Type) -> bool:
     """Report a pattern that the value can never have the type of. On Any every pattern may be tried."""
     resolved = resolve(subject)
-    if resolved is ANY or isinstance(resolved, ErrorType) or is_erroneous(found):
+    if resolved is ANY:
         return True
+    if isinstance(resolved, ErrorType) or is_erroneous(found):
+        return unify(found, subject)
     if unify(found, subject) or (
         isinstance(resolved, Literals) and fit(found, widened(resolved)) is not None
     ):
