@@ -20,6 +20,7 @@ _AHEAD = 2
 _OPENERS = frozenset(OPENERS) | BRACES
 # Brackets are in pairs already, so no mend takes one away.
 _BRACKETS = _OPENERS | CLOSERS
+_AWAITS_OPERAND = words("OPERATOR PLUS MINUS STAR BANG LESSTHAN EQUAL COLON COMMA DOT DOT_DOT DOT_DOT_EQUAL")
 _SIGN_KINDS = (frozenset(SIGN_TEXTS) | {"OPERATOR"}) - _BRACKETS
 # A word in place of these is more likely a name than the statement it could begin.
 _NAMED_BY = words(
@@ -338,6 +339,8 @@ def _stray_sign(scene: Scene) -> Mend | None:
     if token.kind not in _SIGN_KINDS or not scene.works([], drop=1):
         return None
     if token.kind == "SEMICOLON":
+        if scene.before.kind in _AWAITS_OPERAND:
+            return None
         return Mend(scene.error("unexpected `;`", "remove it"), drop=1)
     return Mend(scene.problem(), drop=1)
 
