@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from concerto.diagnostics import (
-    BadDeclarationField,
     DescribedTwice,
     MethodWithoutDescribe,
     NoJsonSchema,
@@ -18,8 +17,8 @@ from concerto.diagnostics import (
     suggest,
 )
 from concerto.semantics.builtins import TOOL_CONTEXT
-from concerto.semantics.constants import NotConstant, evaluate
 from concerto.semantics.infer import show
+from concerto.semantics.rules.defaults import check_default
 from concerto.semantics.rules.json_types import why_no_schema
 from concerto.semantics.symbols import FunctionSymbol, ParameterSymbol
 from concerto.source import Span
@@ -61,7 +60,8 @@ def check_described(world: World, kind: str, function: FunctionSymbol, scope: Ty
                 help=f'add `@param("{parameter.name}", "what it is")` above the method',
             )
         _check_type(world, shown, parameter, parameter.node, scope)
-        _check_default(world, shown, parameter, scope)
+        if parameter.default is not None:
+            check_default(world, f"`{parameter.name}` of {shown}", parameter.default, scope)
 
 
 def _text_of(world: World, decorators: list[ast.Decorator], name: str) -> str:
@@ -149,19 +149,3 @@ def _check_type(
         return
     what = f"type `{show(parameter.type)}` of parameter `{parameter.name}` of {shown} has no JSON Schema"
     world.report(NoJsonSchema, scope.module, node.type or node, what, label=problem.reason, help=problem.help)
-
-
-def _check_default(world: World, shown: str, parameter: ParameterSymbol, scope: TypeScope) -> None:
-    """A default stands in the schema, so its value has to be known now."""
-    if parameter.default is None or _is_none(parameter.default):
-        return
-    try:
-        evaluate(world, parameter.default, scope)
-    except NotConstant as problem:
-        if problem.message:
-            message = f"the default of `{parameter.name}` of {shown} is not a constant: {problem.message}"
-            world.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
-
-
-def _is_none(node: ast.Expr) -> bool:
-    return isinstance(node, ast.Path) and node.name == "None"

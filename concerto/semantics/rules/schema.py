@@ -12,11 +12,11 @@ from concerto.diagnostics import (
     suggest,
 )
 from concerto.semantics.builtins import BOOL, INT, STRING, result_parts
-from concerto.semantics.constants import NotConstant, evaluate
 from concerto.semantics.infer import show
 from concerto.semantics.rules.decorators import argument_of, check_decorators, has_decorator
+from concerto.semantics.rules.defaults import check_default
 from concerto.semantics.rules.json_types import why_no_schema
-from concerto.semantics.symbols import FieldSymbol, FunctionSymbol, StructSymbol
+from concerto.semantics.symbols import FunctionSymbol, StructSymbol
 from concerto.semantics.type_expressions import declared_type
 from concerto.semantics.types import ERROR, Type
 from concerto.syntax import ast
@@ -50,23 +50,10 @@ def _check_schema(
             message = f"type `{show(field.type)}` of {owner} has no JSON Schema"
             place = field.node.type
             world.report(NoJsonSchema, scope.module, place, message, label=problem.reason, help=problem.help)
-        _check_default(world, struct, field, scope)
+        if field.default is not None:
+            check_default(world, f"`{field.name}` of schema `{struct.name}`", field.default, scope)
         _check_validator(world, field.node.decorators, field.type, scope)
     _check_validator(world, node.decorators, declared_type(struct), scope)
-
-
-def _check_default(world: World, struct: StructSymbol, field: FieldSymbol, scope: TypeScope) -> None:
-    """A default stands in the schema that is sent, so its value has to be known now."""
-    if field.default is None or (isinstance(field.default, ast.Path) and field.default.name == "None"):
-        return
-    if isinstance(field.default, ast.Path) and len(field.default.segments) > 1:
-        return  # a variant of an enum
-    try:
-        evaluate(world, field.default, scope)
-    except NotConstant as problem:
-        if problem.message:
-            message = f"the default of `{field.name}` of schema `{struct.name}`: {problem.message}"
-            world.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
 
 
 def _check_validator(world: World, decorators: list[ast.Decorator], type_: Type, scope: TypeScope) -> None:

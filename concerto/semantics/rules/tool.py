@@ -9,6 +9,7 @@ from concerto.semantics.builtins import ARRAY, BOOL, FLOAT, INT, MAP, OPTION, ST
 from concerto.semantics.impls import provide_methods
 from concerto.semantics.infer import show
 from concerto.semantics.rules.decorators import check_decorators
+from concerto.semantics.rules.defaults import path_of
 from concerto.semantics.rules.descriptions import check_described
 from concerto.semantics.rules.fields import TEXT, read_settings
 from concerto.semantics.rules.function import check_method_decorators
@@ -67,8 +68,7 @@ def _give_default(world: World, tool: ToolSymbol, field: FieldSymbol, scope: Typ
     elif symbol is MAP:
         field.default = ast.MapLit(start, end, [])
     elif symbol is OPTION:
-        name = ast.Ident(start, end, "None")
-        field.default = ast.Path(start, end, [ast.PathSegment(start, end, name, [])])
+        field.default = path_of(ast.Ident(start, end, "None"))
     elif isinstance(type_, Named):
         message = f"field `{field.name}` of tool `{tool.name}` needs a default"
         help_ = f"write `{field.name}: {show(type_)} = …`: the state has to start with something"
