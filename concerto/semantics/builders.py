@@ -130,12 +130,7 @@ def _check_tool(body: Body, item: ast.Expr, name: str, problem: type[Problem]) -
     if isinstance(item, ast.StringLit) and ":" in item.value:
         body.types[item] = STRING
         return
-    if isinstance(item, ast.Path) and len(item.segments) == 1:
-        word = item.segments[0].name.text
-        known = word in body.locals or body.world.lookup(word, body.scope) is not None
-        if not known and _from_manifest(body, item, word):
-            return
-    found = resolve(body.infer(item))
+    found = resolve(_reference(body, item))
     if found in (TOOL_REF, MCP_REF, ANY):
         _refuse_private(body, item, problem)
         return
@@ -149,18 +144,26 @@ def _check_tool(body: Body, item: ast.Expr, name: str, problem: type[Problem]) -
     )
 
 
-def _from_manifest(body: Body, item: ast.Path, name: str) -> bool:
-    """A server or Python tool that only the manifest declares."""
-    project = body.world.project
-    if name in project.mcp_servers:
-        body.analysis.uses[item] = McpSymbol(name=name)
-        body.types[item] = MCP_REF
-        return True
-    if name in project.python_tools:
-        body.analysis.uses[item] = ToolSymbol(name=name, state=StructSymbol(name=name), library=True)
-        body.types[item] = TOOL_REF
-        return True
-    return False
+def _reference(body: Body, item: ast.Expr) -> Type:
+    """The type of an expression that may also name a server or Python tool which only the manifest declares."""
+    if not isinstance(item, ast.Path):
+        return body.infer(item)
+    name = item.segments[0].name.text
+    if name in body.locals or body.world.lookup(name, body.scope) is not None:
+        return body.infer(item)
+    owner: ToolSymbol | McpSymbol
+    if name in body.world.project.mcp_servers:
+        owner = McpSymbol(name=name)
+    elif name in body.world.project.python_tools:
+        owner = ToolSymbol(name=name, state=StructSymbol(name=name), library=True)
+    else:
+        return body.infer(item)
+    used: Symbol = owner
+    if len(item.segments) == 2:
+        used = FunctionSymbol(name=item.segments[1].name.text, owner=owner, result=ANY, public=True)
+    body.analysis.uses[item] = used
+    body.types[item] = MCP_REF if used is owner and isinstance(owner, McpSymbol) else TOOL_REF
+    return body.types[item]
 
 
 def _refuse_private(body: Body, item: ast.Expr, problem: type[Problem]) -> None:
@@ -198,7 +201,7 @@ def _with_tool_choice(
         return AGENT_BUILDER
     value = arguments[0].value
     body.analysis.calls[node] = NativeCall(function, [node.receiver, value])
-    found = resolve(body.infer(value))
+    found = resolve(_reference(body, value))
     if isinstance(value, ast.StringLit):
         if value.value not in _CHOICES:
             near = suggest(value.value, _CHOICES)

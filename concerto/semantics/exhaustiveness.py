@@ -101,6 +101,7 @@ class _MatchChecker:
         self.source = source
         self.problems = problems
         self.steps = 0
+        self.any_broken = problems.errors
 
     def check_match(self, node: ast.Match) -> None:
         subject = resolve(self.analysis.types.get(node.subject, ERROR))

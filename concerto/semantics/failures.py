@@ -8,7 +8,6 @@ from concerto.semantics.builtins import (
     ANY,
     NEVER,
     NIL,
-    STRING,
     option_item,
     option_of,
     result_of,
@@ -18,8 +17,7 @@ from concerto.semantics.context import Body, Frame, TryFrame, checks
 from concerto.semantics.conversions import check_error, error_conversion, fits_error
 from concerto.semantics.infer import fresh, is_erroneous, resolve, show, unify
 from concerto.semantics.patterns import bind_pattern
-from concerto.semantics.symbols import BuiltinSymbol
-from concerto.semantics.types import ErrorType, Named, Type, Unsolved
+from concerto.semantics.types import ErrorType, Type, Unsolved
 from concerto.syntax import ast
 
 
@@ -223,14 +221,6 @@ def _catch(body: Body, catch: ast.Catch, branches: Branches) -> Type:
     type_: Type = ANY
     if catch.type is not None:
         type_ = body.world.resolve_type(catch.type, body.scope)
-        if not _can_be_thrown(type_):
-            body.report(
-                MismatchedTypes(
-                    body.span(catch.type),
-                    f"`{show(type_)}` is never thrown",
-                    help="errors are structs, enums or Strings",
-                )
-            )
     body.analysis.catches[catch] = None if catch.type is None else type_
     mark = body.enter_scope()
     if catch.pattern is not None:
@@ -238,12 +228,6 @@ def _catch(body: Body, catch: ast.Catch, branches: Branches) -> Type:
     branches.add(catch.body)
     body.leave_scope(mark)
     return type_
-
-
-def _can_be_thrown(type_: Type) -> bool:
-    if type_ is STRING or type_ is ANY or isinstance(type_, ErrorType):
-        return True
-    return isinstance(type_, Named) and not isinstance(type_.symbol, BuiltinSymbol)
 
 
 def _pass_uncaught_on(body: Body, frame: TryFrame, caught: list[Type]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from concerto.semantics.analysis import (
     AgentCall,
@@ -68,8 +68,7 @@ class Context:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     position: int
     context: Context
 
@@ -243,11 +242,17 @@ class _Collector:
             return
         symbol = self.analysis.uses.get(node)
         if isinstance(symbol, LocalSymbol):
-            self.body.uses.setdefault(symbol, []).append(Moment(node.start, self.context))
+            uses = self.body.uses.get(symbol)
+            if uses is None:
+                uses = self.body.uses[symbol] = []
+            uses.append(Moment(node.start, self.context))
             if keep is not None:
                 self._keep(node, keep, into)
         elif isinstance(symbol, FunctionSymbol):
             self.collection.as_values.add(symbol)
+
+    def leaf(self, node: ast.Expr, keep: Keep | None, into: LocalSymbol | None) -> None:
+        """A literal without parts."""
 
     def binary(self, node: ast.Binary, keep: Keep | None, into: LocalSymbol | None) -> None:
         spine = [node]
@@ -567,6 +572,11 @@ class _Collector:
 _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {
     ast.Path: _Collector.path,
     ast.FieldInit: _Collector.path,
+    ast.IntLit: _Collector.leaf,
+    ast.FloatLit: _Collector.leaf,
+    ast.StringLit: _Collector.leaf,
+    ast.BoolLit: _Collector.leaf,
+    ast.NilLit: _Collector.leaf,
     ast.Binary: _Collector.binary,
     ast.ArrayLit: _Collector.parts,
     ast.TupleLit: _Collector.parts,
