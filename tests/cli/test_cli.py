@@ -12,43 +12,16 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.cli.commands import command, environment, one_line, run
+
 HELLO = 'fn main() {\n    println("hello");\n}\n'
 WRONG = 'fn main() {\n    let n: Int = "three";\n    println(n);\n}\n'
-
-
-def command(name: str, *arguments: str) -> list[str]:
-    code = f"import sys; sys.argv[0] = {name!r}; from concerto.cli.entry import {name}; {name}()"
-    return [sys.executable, "-c", code, *arguments]
-
-
-def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-
-
-def run(name: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(name, *arguments),
-        cwd=cwd,
-        env=environment(),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.fixture
 def hello(tmp_path: Path) -> Path:
     (tmp_path / "main.conc").write_text(HELLO)
     return tmp_path
-
-
-def one_line(result: subprocess.CompletedProcess[str], text: str, status: int = 2) -> None:
-    assert (result.stdout, result.returncode) == ("", status)
-    assert result.stderr.startswith("error: "), result.stderr
-    assert result.stderr.count("\n") == 1, result.stderr
-    assert text in result.stderr
 
 
 # --- run ----------------------------------------------------------------------------------------
@@ -215,13 +188,41 @@ def test_build_that_cannot_write(hello: Path) -> None:
     assert [path.name for path in hello.iterdir()] == ["main.conc"]
 
 
+CALCULATOR = """\
+tool Calculator {
+    description: "Arithmetic",
+
+    @describe("Add two numbers together")
+    pub fn add(
+        @param("The first number") a: Int,
+        @param("The second number") b: Int,
+    ) -> Int {
+        a + b
+    }
+}
+"""
+
+
 def test_build_of_schemas_and_trees(tmp_path: Path) -> None:
-    (tmp_path / "main.conc").write_text(
-        'tool T {\n    description: "t",\n    @describe("d")\n    pub fn m() -> Int { 1 }\n}\n'
-    )
-    assert run("concertoc", "build", "main.conc", "--emit", "ast,schemas", cwd=tmp_path).returncode == 0
+    (tmp_path / "main.conc").write_text(CALCULATOR)
+    assert run("concertoc", "build", "main.conc", "--emit", "ir,ast,schemas", cwd=tmp_path).returncode == 0
     schemas = json.loads((tmp_path / "main.schemas.json").read_text())
-    assert [schema["method_name"] for schema in schemas] == ["T::m"]
+    assert schemas == [
+        {
+            "method_name": "Calculator::add",
+            "description": "Add two numbers together",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "a": {"type": "integer", "description": "The first number"},
+                    "b": {"type": "integer", "description": "The second number"},
+                },
+                "required": ["a", "b"],
+            },
+        }
+    ]
+    (tool,) = json.loads((tmp_path / "main.conc-ir").read_text())["tools"]
+    assert tool["tool_schemas"] == schemas
     assert "ToolDecl" in (tmp_path / "main.ast").read_text()
     result = run("concertoc", "build", "main.conc", "--emit", "asm", cwd=tmp_path)
     assert result.returncode == 2
