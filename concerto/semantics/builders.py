@@ -145,7 +145,8 @@ def _check_tool(body: Body, item: ast.Expr, name: str, problem: type[Problem]) -
 
 
 def _reference(body: Body, item: ast.Expr) -> Type:
-    """The type of an expression that may also name a server or Python tool which only the manifest declares."""
+    """The type of an expression that may also name a server or Python tool which only the manifest
+    declares."""
     if not isinstance(item, ast.Path):
         return body.infer(item)
     name = item.segments[0].name.text
