@@ -239,7 +239,12 @@ _op(
 )
 _op("DEFAULT", "", "->", "the other cases; a SWITCH with a result has one")
 _op("TRY", "result", "->", "open a guarded region")
-_op("CATCH", "local", "->", "what runs when the guarded part throws; the error is in the local")
+_op(
+    "CATCH",
+    "local",
+    "->",
+    "what runs when the guarded part throws; the error is in the local, which no CATCH inside uses too",
+)
 _op("END", "", "->", "close the region")
 _op("BR", "level", "->", "leave regions (value on the stack if the target has a result)")
 _op("BR_IF", "level", "bool ->", "BR if true; the target has no result")

@@ -266,6 +266,11 @@ def _rethrow(verifier: _CodeVerifier, instr: Instr) -> None:
     verifier.expect(caught, "RETHROW of a local that holds no caught error")
 
 
+def _catch(verifier: _CodeVerifier, instr: Instr) -> None:
+    around = any(region.part == "CATCH" and region.local == instr[1] for region in verifier.regions)
+    verifier.expect(not around, "a CATCH uses the local of a CATCH around it")
+
+
 _CHECKS: dict[str, _Check] = {
     "CALL": _call,
     "LOAD_FUNCTION": _function,
@@ -276,4 +281,5 @@ _CHECKS: dict[str, _Check] = {
     "CALL_NATIVE": _native,
     "LOAD_NATIVE": _native,
     "RETHROW": _rethrow,
+    "CATCH": _catch,
 }

@@ -26,20 +26,38 @@ _MESSAGES: dict[type[BaseException], tuple[str, str]] = {
 
 
 def language_error(exception: BaseException) -> Value | None:
-    """The error value that a `catch` sees for an exception; None if it is none of the program's."""
+    """The error value that a `catch` sees for an exception; None if it is none of the program's. Asked again for the
+    same exception, which may have been thrown again, it is the same value."""
     if isinstance(exception, Raised):
         return exception.value
+    kept = exception.__dict__.get(_KEPT)
+    if kept is None:
+        kept = _converted(exception)
+        exception.__dict__[_KEPT] = kept
+    return kept
+
+
+_KEPT = "language_error"
+"""The attribute of an exception that holds what it was converted to: the operands that tell may change later."""
+
+
+def _converted(exception: BaseException) -> ErrorValue | None:
     known = _MESSAGES.get(type(exception))
     if known is None:
         return None
     if isinstance(exception, KeyError) and exception.args:
-        return missing_key(exception.args[0]).value
+        return _error_of(missing_key(exception.args[0]))
     if isinstance(exception, IndexError):
         explained = _explained(exception)
         if explained is not None:
-            return explained.value
+            return _error_of(explained)
     message, kind = known
     return ErrorValue("RuntimeError", message, kind)
+
+
+def _error_of(raised: Raised) -> ErrorValue:
+    assert isinstance(raised.value, ErrorValue)
+    return raised.value
 
 
 def _explained(exception: BaseException) -> Raised | None:

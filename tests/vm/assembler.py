@@ -56,7 +56,10 @@ def _instr(line: str, module: Module, names: list[str]) -> Instr:
     kinds = OPCODES[name].operands
     words = rest.split(None, len(kinds) - 1) if kinds else []
     assert len(words) == len(kinds), line
-    return (name, *[_operand(kind, word.strip(), module, names) for kind, word in zip(kinds, words, strict=True)])
+    return (
+        name,
+        *[_operand(kind, word.strip(), module, names) for kind, word in zip(kinds, words, strict=True)],
+    )
 
 
 def _operand(kind: str, word: str, module: Module, names: list[str]) -> int | str:

@@ -21,6 +21,7 @@ from concerto.vm.python_tier.expression import (
     Facts,
     compound,
     join_facts,
+    local,
     name,
     refine,
 )
@@ -321,9 +322,9 @@ class ControlWriter:
         match rest[0] if rest else None:
             case Step(instr=("RETURN",)):
                 landing.place = "return"
-            case Step(instr=("STORE_LOCAL", local)):
-                landing.place, landing.local = f"v{local}", local
-                writer.settle(1 << local)
+            case Step(instr=("STORE_LOCAL", number)):
+                landing.place, landing.local = f"v{number}", number
+                writer.settle(1 << number)
             case Step(instr=("POP",)):
                 pass
             case None if context.owner is not None and context.owner.result:
@@ -420,7 +421,7 @@ class ControlWriter:
             if rest and (not landing.place or landing.local >= 0):
                 rest.popleft()
             elif landing.local >= 0:
-                writer.load(landing.local)
+                writer.push(local(landing.local, fact))
             else:
                 writer.push(name(landing.place or "None", fact))
         return True
