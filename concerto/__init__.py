@@ -26,9 +26,11 @@ _HOMES = {
     "compile_source": "concerto.compiler",
 }
 
+# Type checkers see the imports above; this would let any name pass them.
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(home), name)
+    def __getattr__(name: str) -> object:
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(home), name)

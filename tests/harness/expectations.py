@@ -108,7 +108,7 @@ def _apply(name: str, value: str, found: Expectations) -> None:
             found.status = int(value)
         case "stderr":
             found.stderr.append(value)
-        case "mock" | "json" | "quiet":
+        case "mock" | "json" | "quiet" if not value:
             found.flags.add(name)
         case _:
-            raise BadExpectation(f"unknown setting `//! {name}`")
+            raise BadExpectation(f"unknown setting `//! {name} {value}`")

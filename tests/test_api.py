@@ -1,0 +1,78 @@
+"""The Python API: compile, run, listen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import concerto
+
+WRONG = "fn main() {\n    let n: Int = true;\n    println(n + x);\n}\n"
+HELLO = 'fn main() {\n    println("hello");\n}\n'
+
+
+def test_compile_and_run_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "main.conc"
+    path.write_text(HELLO)
+    for target in (path, str(path)):
+        assert concerto.Runtime(concerto.compile_file(target)).run() == 0
+        assert capsys.readouterr().out == "hello\n"
+
+
+def test_a_program_runs_more_than_once(capsys: pytest.CaptureFixture[str]) -> None:
+    program = concerto.compile_source(HELLO)
+    for _ in range(2):
+        assert concerto.Runtime(program).run() == 0
+    assert capsys.readouterr().out == "hello\nhello\n"
+
+
+def test_a_wrong_program_raises_with_its_problems() -> None:
+    with pytest.raises(concerto.CompileError) as error:
+        concerto.compile_source(
+            "fn main() {\n    let n: Int = true;\n    println(n + x);\n}\n", path="a.conc"
+        )
+    assert [problem.code for problem in error.value.problems] == ["E0301", "E0201"]
+    assert "┌─ a.conc:2:18" in str(error.value)
+
+
+def test_text_that_is_no_text_is_a_problem() -> None:
+    with pytest.raises(concerto.CompileError) as error:
+        concerto.compile_source('fn main() { println("\ud800"); }')
+    assert [problem.code for problem in error.value.problems] == ["E0001"]
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        concerto.compile_file(tmp_path / "gone.conc")
+
+
+def test_modules_of_a_source_text_lie_in_its_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "words.conc").write_text('pub fn word() -> String { "hi" }\n')
+    text = "use words::word;\nfn main() { println(word()); }\n"
+    assert concerto.Runtime(concerto.compile_source(text, folder=tmp_path)).run() == 0
+    assert capsys.readouterr().out == "hi\n"
+
+
+def test_listeners_hear_emits() -> None:
+    heard: list[object] = []
+    runtime = concerto.Runtime(
+        concerto.compile_source('fn main() {\n    emit("result", [1, 2]);\n}\n'), quiet=True
+    )
+    runtime.on("result", heard.append)
+    assert runtime.run() == 0
+    assert heard == [[1, 2]]
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="compile_fill"):
+        concerto.compile_fill  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_importing_the_package_is_cheap() -> None:
+    code = "import sys, concerto; sys.exit(any(name.startswith('concerto.') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
