@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from concerto.cli.reporting import FAILED, INTERRUPTED, USAGE, Failure, report
 
@@ -59,10 +60,7 @@ def invoke(command: Callable[..., object], name: str, arguments: list[str]) -> i
 
 
 def _exit_with(command: Callable[[], int]) -> None:
-    # A text that a terminal's encoding lacks must not end a program.
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_streams()
     try:
         status = command()
         sys.stdout.flush()
@@ -82,6 +80,16 @@ def _exit_with(command: Callable[[], int]) -> None:
         report(f"internal error: {what} (CONCERTO_DEBUG=1 shows where; please report it)")
         status = FAILED
     sys.exit(status)
+
+
+def _prepare_streams() -> None:
+    """Output that was closed goes nowhere; what an encoding lacks is written as an escape."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _interrupted() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from concerto.cli.reporting import Failure, cannot
-from concerto.manifest import FILE_NAME, ManifestError, load_manifest
+from concerto.manifest import FILE_NAME, load_manifest
 
 SOURCE_SUFFIX = ".conc"
 IR_SUFFIX = ".conc-ir"
@@ -18,10 +18,13 @@ def program_file(target: str) -> Path:
     Raises `Failure` if there is none, and `ManifestError` if the folder's manifest is broken.
     """
     path = Path(target)
-    if path.is_dir():
-        return _entry_of(path)
-    if not path.exists():
-        raise Failure(f"there is no file `{target}`")
+    try:
+        if path.is_dir():
+            return _entry_of(path)
+        if not path.exists():
+            raise Failure(f"there is no file `{target}`")
+    except OSError as error:
+        raise cannot("read", target, error) from None
     if path.suffix not in (SOURCE_SUFFIX, IR_SUFFIX):
         raise Failure(f"`{target}` is neither a program (`.conc`) nor a compiled one (`.conc-ir`)")
     return path
@@ -36,18 +39,13 @@ def source_file(target: str) -> Path:
 
 
 def _entry_of(folder: Path) -> Path:
-    try:
-        manifest_path = folder / FILE_NAME
-        entry = load_manifest(manifest_path).project.entry if manifest_path.is_file() else None
-        if entry is not None:
-            if not (folder / entry).is_file():
-                raise Failure(f"the entry `{entry}` of `{manifest_path}` does not exist")
-            return folder / entry
-        for usual in _USUAL_ENTRIES:
-            if (folder / usual).is_file():
-                return folder / usual
-    except ManifestError:
-        raise
-    except OSError as error:
-        raise cannot("read", folder, error) from None
+    manifest_path = folder / FILE_NAME
+    entry = load_manifest(manifest_path).project.entry if manifest_path.is_file() else None
+    if entry is not None:
+        if not (folder / entry).is_file():
+            raise Failure(f"the entry `{entry}` of `{manifest_path}` does not exist")
+        return folder / entry
+    for usual in _USUAL_ENTRIES:
+        if (folder / usual).is_file():
+            return folder / usual
     raise Failure(f"there is no `main.conc` or `src/main.conc` in `{folder}`")
