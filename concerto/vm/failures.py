@@ -19,6 +19,8 @@ _MESSAGES: dict[type[BaseException], tuple[str, str]] = {
     MemoryError: ("out of memory", "OutOfMemory"),
     OverflowError: ("integer overflow", "Overflow"),
     UnboundLocalError: ("a local is read before it is assigned", "Unassigned"),
+    NameError: ("a local is read before it is assigned", "Unassigned"),
+    RuntimeError: ("a collection is changed while a `for` goes through it", "RuntimeError"),
     # What a checked program cannot do; only IR from elsewhere gets here.
     AttributeError: ("an operation does not fit its value", "TypeError"),
     TypeError: ("an operation does not fit its value", "TypeError"),
@@ -47,7 +49,7 @@ def _converted(exception: BaseException) -> ErrorValue | None:
         return None
     if isinstance(exception, KeyError) and exception.args:
         return _error_of(missing_key(exception.args[0]))
-    if isinstance(exception, IndexError):
+    if isinstance(exception, IndexError | TypeError):
         explained = _explained(exception)
         if explained is not None:
             return _error_of(explained)

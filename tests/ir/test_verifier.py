@@ -1,0 +1,162 @@
+"""What the verifier refuses; what it lets through cannot make the executors stumble."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from concerto.diagnostics import Problems
+from concerto.ir import module as ir
+from concerto.ir.module import Function, Instr, Module, TypeDef
+from concerto.ir.opcodes import OPCODES
+from concerto.ir.verifier import verify
+from concerto.vm.host import Host
+from concerto.vm.machine import Machine
+from concerto.vm.values import Panic, Raised
+from tests.ir.test_codec import full_module
+from tests.vm.assembler import assemble
+from tests.vm.hosts import Recorder
+from tests.vm.random_programs import ProgramMaker
+
+
+def fault(module: Module) -> str:
+    problems = Problems()
+    if verify(module, problems):
+        return ""
+    assert len(problems) == 1
+    return next(iter(problems)).message
+
+
+def code_fault(code: str) -> str:
+    """What is wrong with the code of a function."""
+    return fault(assemble("fn f() locals=2\n" + code.replace(";", "\n"))).rpartition("`f`, instruction ")[2]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("ADD_INT", "0: the stack is too low"),
+        ("LOAD_NIL", "1: the function ends with values on the stack"),
+        ("LOAD_NIL; IF 0; POP; END", "2: the stack is too low"),
+        ("BLOCK 1; END", "1: a region ends with a wrong stack height"),
+        ("BLOCK 0; LOAD_NIL; END", "2: a region ends with a wrong stack height"),
+        ("BLOCK 0", "1: a region is not closed"),
+        ("END", "0: END without a region"),
+        ("ELSE", "0: ELSE without IF"),
+        ("LOAD_TRUE; IF 0; ELSE; ELSE; END", "3: a second ELSE"),
+        ("LOAD_TRUE; IF 1; LOAD_NIL; END; POP", "3: an IF with a result without ELSE"),
+        ("TRY 0; END", "1: a TRY without CATCH"),
+        ("TRY 0; CATCH 0; CATCH 0; END", "2: a CATCH uses the local of the CATCH around it"),
+        ("LOAD_NIL; SWITCH 0; LOAD_NIL; END", "2: a SWITCH begins with a CASE"),
+        ("LOAD_NIL; SWITCH 0; CASE 1; CASE 1; END", "3: two CASEs are equal"),
+        ("LOAD_NIL; SWITCH 0; CASE 1.5; END", "2: a CASE is an Int or a String"),
+        ("LOAD_NIL; SWITCH 1; CASE 1; LOAD_NIL; END; POP", "4: a SWITCH with a result without DEFAULT"),
+        ("LOAD_NIL; SWITCH 0; DEFAULT; DEFAULT; END", "3: a second DEFAULT"),
+        ("BR 0", "0: BR has a level operand out of range"),
+        ("BLOCK 1; LOAD_TRUE; BR_IF 0; LOAD_NIL; END; POP", "2: a BR_IF to a region with a result"),
+        ("BLOCK 1; BR 0; END; POP", "1: the stack is too low"),
+        ("LOOP; LOAD_NIL; END", "2: a loop ends with values on the stack"),
+        ("LOAD_LOCAL 2", "0: LOAD_LOCAL has a local operand out of range"),
+        ("LOAD_LOCAL -1", "0: LOAD_LOCAL has a local operand out of range"),
+        ("BLOCK 2; END", "0: BLOCK has a result operand out of range"),
+        ("RETHROW 0", "0: RETHROW of a local that holds no caught error"),
+        ("CALL f 1", "0: `f` takes 0 arguments"),
+        ("LOAD_NIL; MAKE_CLOSURE f 1; POP", "1: `f` has 0 captures"),
+        ("LOAD_REF os system", "0: LOAD_REF of an unknown kind"),
+        ("CALL_NATIVE os.system 0; POP", "0: CALL_NATIVE has a name that is no function's"),
+    ],
+)  # fmt: skip
+def test_refused_code(code: str, expected: str) -> None:
+    assert code_fault(code) == expected
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "LOAD_NIL; RETURN; ADD_INT; POP; POP",
+        "BLOCK 0; BR 0; ADD_INT; LOAD_TRUE; IF 1; ELSE; END; END",
+        "LOOP; END; ADD_INT",
+        "BLOCK 1; LOOP; LOAD_NIL; BR 1; END; END; POP",
+        "LOAD_NIL; SWITCH 0; CASE 1; CASE 2; DEFAULT; CASE 'x'; END",
+        "TRY 1; LOAD_NIL; CATCH 0; RETHROW 0; END; RETURN",
+    ],
+)
+def test_accepted_code(code: str) -> None:
+    assert code_fault(code) == ""
+
+
+@pytest.mark.parametrize(
+    ("instr", "expected"),
+    [
+        (("NO_SUCH",), "unknown opcode"),
+        ((5,), "unknown opcode"),
+        ((), "unknown opcode"),
+        (("LOAD_CONST",), "LOAD_CONST has the wrong number of operands"),
+        (("LOAD_CONST", "0"), "LOAD_CONST has a const operand out of range"),
+        (("LOAD_CONST", True), "LOAD_CONST has a const operand out of range"),
+        (("CALL_NATIVE", 5, 0), "CALL_NATIVE needs a name"),
+        (("BUILD_STRUCT", 0, 0), "BUILD_STRUCT of a type that is no struct"),
+        (("BUILD_VARIANT", 0, 0, 0), "BUILD_VARIANT of a type that is no enum"),
+    ],
+)
+def test_refused_instruction(instr: Instr, expected: str) -> None:
+    function = Function("f", [], 0, 0, [instr], 0, [])
+    module = Module("m", "m.conc", constants=[1], types=[TypeDef("builtin", "Int")], functions=[function])
+    assert fault(module).endswith(f"instruction 0: {expected}")
+
+
+def test_refused_tables() -> None:
+    def faults_of(**changes: object) -> str:
+        module = Module("m", "m.conc")
+        for name, value in changes.items():
+            setattr(module, name, value)
+        return fault(module).removeprefix("the compiled program is not valid: ")
+
+    assert faults_of(constants=[2**63]) == "constant 0 is no Int of 64 bits"
+    assert faults_of(constants=[True]) == "constant 0 is no Int, Float or String"
+    assert faults_of(types=[TypeDef("array", items=[1])]) == "type 0 names type 1 of 1"
+    assert faults_of(types=[TypeDef("array")]) == "type 0 has 0 parts"
+    assert faults_of(types=[TypeDef("magic")]) == "type 0 is of an unknown kind"
+    assert faults_of(types=[TypeDef("struct", "S", methods={"__class__()": 0})]).endswith("is no name")
+    assert faults_of(entry=0) == "the program's entry names function 0 of 0"
+    assert faults_of(tests=[ir.Test("t", -1)]) == "test `t` names function -1 of 0"
+
+
+def test_huge_code_is_no_problem() -> None:
+    deep = [("BLOCK", 0)] * 50_000 + [("END",)] * 50_000
+    long = [("LOAD_NIL",), ("POP",)] * 100_000
+    for code in (deep, long):
+        assert fault(Module("m", "m.conc", functions=[Function("f", [], 0, 0, list(code), 0, [])])) == ""
+
+
+def test_a_full_module_is_checked_throughout() -> None:
+    module = full_module()
+    assert "schema `S` needs a function of 1 parameters" not in fault(module)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_changed_code_is_refused_or_runs(random: Random) -> None:
+    """No change of a program can make an executor fail in another way than programs do."""
+    module = ProgramMaker(random).make()
+    function = module.functions[-1]
+    for _ in range(random.randint(1, 3)):
+        place = random.randrange(len(function.code))
+        if random.random() < 0.5:
+            del function.code[place]
+        else:
+            opcode = random.choice(list(OPCODES.values()))
+            operands = ["Test::note" if kind == "name" else random.randint(0, 3) for kind in opcode.operands]
+            function.code.insert(place, (opcode.name, *operands))
+    if fault(module):
+        return
+    for tier in ("python", "interpreter"):
+        machine = Machine(module, cast(Host, Recorder()), tier=tier)  # type: ignore[arg-type]
+        try:
+            machine.call(len(module.functions) - 1, [1, 2])
+        except (Raised, Panic):
+            pass
