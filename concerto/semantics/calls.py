@@ -7,6 +7,7 @@ from typing import Final
 
 from concerto.diagnostics import (
     MismatchedTypes,
+    NoJsonSchema,
     NotSupported,
     PrivateName,
     WrongArguments,
@@ -55,6 +56,7 @@ from concerto.semantics.paths import (
     variant_type,
 )
 from concerto.semantics.places import require_mutable
+from concerto.semantics.rules.json_types import Obstacle, why_no_schema
 from concerto.semantics.symbols import (
     FunctionSymbol,
     GenericSymbol,
@@ -64,7 +66,16 @@ from concerto.semantics.symbols import (
     ToolSymbol,
     VariantSymbol,
 )
-from concerto.semantics.types import ERROR, ErrorType, FunctionOf, Type, Unsolved
+from concerto.semantics.types import (
+    ERROR,
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Named,
+    TupleOf,
+    Type,
+    Unsolved,
+)
 from concerto.semantics.world import MethodMatch
 from concerto.source import Span
 from concerto.syntax import ast
@@ -186,12 +197,32 @@ def _native(
                 )
             )
         type_ = zonk(argument, ERROR)
+        if function.generics:
+            _require_schema(body, place, function, type_)
         if agent:
             body.analysis.calls[node] = AgentCall(function.name, given, type_)
         else:
             body.analysis.calls[node] = NativeCall(function, given, type_)
 
     body.later.append(settle)
+
+
+def _require_schema(body: Body, place: Span, function: FunctionSymbol, type_: Type) -> None:
+    """Values of the type come from JSON, or from a model, which asks for more."""
+    problem = why_no_schema(type_) if function.native in AGENT_CALLS else _why_unreadable(type_)
+    if problem is not None:
+        message = f"`{function.name}` cannot give a `{show(type_)}`: it has no JSON Schema"
+        body.report(NoJsonSchema(place, message, label=problem.reason, help=problem.help))
+
+
+def _why_unreadable(type_: Type) -> Obstacle | None:
+    match type_:
+        case FunctionOf() | Generic():
+            return why_no_schema(type_)
+        case Named(arguments=parts) | TupleOf(items=parts):
+            return next(filter(None, map(_why_unreadable, parts)), None)
+        case _:
+            return None
 
 
 def _associated(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import MismatchedTypes
+from concerto.diagnostics import DefinedTwice, MismatchedTypes
 from concerto.semantics.builtins import ANY, NEVER, NIL, option_item
 from concerto.semantics.context import DISCARD, Body, checks, wanted
 from concerto.semantics.infer import fresh, resolve, show, unify
@@ -19,6 +19,7 @@ def closure(body: Body, node: ast.Closure, hint: Type | None) -> Type:
     result = _result_type(body, node, expected)
     body.enter_frame(node, "closure", result, node.body)
     mark = body.enter_scope()
+    _refuse_repeated(body, node)
     for parameter, type_ in zip(node.parameters, parameters, strict=True):
         _declare(body, parameter, type_)
     found = _check_body(body, node, result)
@@ -83,6 +84,15 @@ def _result_type(body: Body, node: ast.Closure, expected: FunctionOf | None) -> 
         return fresh()
     result = resolve(expected.result)
     return fresh() if result is ANY else result
+
+
+def _refuse_repeated(body: Body, node: ast.Closure) -> None:
+    seen: set[str] = set()
+    for parameter in node.parameters:
+        name = parameter.name.text
+        if name in seen and name != "_" and parameter.pattern is None:
+            body.report(DefinedTwice(body.span(parameter.name), f"parameter `{name}` is defined twice"))
+        seen.add(name)
 
 
 def _declare(body: Body, node: ast.Parameter, type_: Type) -> None:

@@ -25,6 +25,7 @@ from concerto.semantics.coercion import widened
 from concerto.semantics.context import DISCARD, Body, Frame, LoopFrame, checks, wanted
 from concerto.semantics.infer import resolve, show
 from concerto.semantics.mismatches import condition_help, quote
+from concerto.semantics.operators import check_compared
 from concerto.semantics.patterns import bind_pattern
 from concerto.semantics.types import ERROR, ErrorType, Named, TupleOf, Type, Unsolved
 from concerto.syntax import ast
@@ -64,14 +65,17 @@ def without_else(body: Body, node: ast.If, hint: Type) -> Type:
 
 def _check_head(body: Body, pattern: ast.Pattern | None, condition: ast.Expr) -> None:
     """`if c` and `while c`, or `if let p = e` and `while let p = e`."""
-    if pattern is None:
+    if pattern is None and isinstance(condition, ast.Assign) and condition.op == "=":
+        # The parser has said that `==` is meant.
+        check_compared(body, condition)
+    elif pattern is None:
         check_condition(body, condition)
     else:
         bind_pattern(body, pattern, body.infer(condition), "pattern")
 
 
 def check_condition(body: Body, node: ast.Expr) -> None:
-    found = body.infer(node)
+    found = body.infer(node, BOOL if isinstance(node, ast.Assign) else None)
     if found is BOOL:
         return
     plain = widened(found)

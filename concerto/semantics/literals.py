@@ -263,6 +263,11 @@ def _built(
             and body.world.resolve_path([s.name for s in path.segments], body.scope) is None
         ):
             return None
+        if owner.symbol.is_error:
+            message = f"a `{owner.symbol.name}` is not built with fields"
+            help_ = f'write `{owner.symbol.name}::new("…")`'
+            body.report(MismatchedTypes(body.span(path), message, help=help_))
+            return None
         _meet(owner, expected)
         return owner.symbol, owner, dict(zip(owner.symbol.generics, owner.arguments, strict=True))
     found = find_path(body, path) if owner is None else owner

@@ -104,8 +104,23 @@ def check_method_call(
         checked = check_builder_call(body, node, function, arguments)
         if checked is not None:
             return checked
+    elif not function.receiver and not isinstance(function.owner, ToolSymbol | AgentSymbol):
+        check_unknown_arguments(body, arguments)
+        return _report_without_self(body, node, plain)
     given = receiver if function.receiver else None
     return call_function(body, node, node.method, function, types, arguments, hint, given, match.dynamic)
+
+
+def _report_without_self(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
+    name = node.method.text
+    owner = receiver.symbol.name if isinstance(receiver, Named) else show(receiver)
+    return body.report(
+        UnknownMember(
+            body.span(node.method),
+            f"`{name}` is a function of `{owner}`, not of its values",
+            help=f"call it as `{owner}::{name}(…)`",
+        )
+    )
 
 
 def _declared(body: Body, receiver: ast.Expr) -> Symbol | None:
@@ -212,8 +227,23 @@ def _call_on_any(body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argum
         if argument.name is not None:
             body.report(WrongArguments(body.span(argument.name), "a call on `Any` takes no named arguments"))
     given = check_unknown_arguments(body, arguments)
-    body.analysis.calls[node] = DynamicCall(node.method.text, [node.receiver, *given])
+    name = node.method.text
+    mutable = _may_change(body, name)
+    if mutable:
+        require_mutable(body, node.receiver, f"call `{name}` on")
+    body.analysis.calls[node] = DynamicCall(name, [node.receiver, *given], mutable)
     return ANY
+
+
+def _may_change(body: Body, name: str) -> bool:
+    """Whether a method of this name changes its receiver, as far as that can be told without the receiver's
+    type: the library's types decide, then the program's."""
+    library = body.world.library
+    for world in (body.world,) if library is None else (library.world, body.world):
+        receivers = [method.receiver for method in world.impls.named(name)]
+        if receivers:
+            return "mut self" in receivers
+    return False
 
 
 # --- Fields ---------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def _negative_literal(hint: Type | None, value: int) -> Type:
 
 
 def _negation(body: Body, node: ast.Unary) -> Type:
-    found = widened(body.infer(node.operand))
+    found = widened(_infer_bool(body, node.operand))
     if found is BOOL or isinstance(found, ErrorType) or found is NEVER:
         return BOOL
     if found is ANY or isinstance(found, Unsolved):
@@ -124,8 +124,12 @@ def _apply(body: Body, node: ast.Binary, left: Type, hint: Type | None) -> Type:
     if op == "??":
         return _coalesce(body, node, left, hint)
     _require_bool(body, node, node.left, left)
-    _require_bool(body, node, node.right, body.infer(node.right))
+    _require_bool(body, node, node.right, _infer_bool(body, node.right))
     return BOOL
+
+
+def _infer_bool(body: Body, node: ast.Expr) -> Type:
+    return body.infer(node, BOOL if isinstance(node, ast.Assign) else None)
 
 
 def _arithmetic(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
@@ -382,6 +386,8 @@ def _is_literal_value(node: ast.Expr) -> bool:
 
 @checks(ast.Assign)
 def assign(body: Body, node: ast.Assign, hint: Type | None) -> Type:
+    if hint is BOOL and node.op == "=":
+        return _mistaken_for_equality(body, node)
     target = body.infer(node.target)
     if not _is_place(body, node.target, target):
         body.infer(node.value)
@@ -408,6 +414,23 @@ def assign(body: Body, node: ast.Assign, hint: Type | None) -> Type:
     elif result is ANY and left is not ANY:
         body.coerce(node.value, value, left)
     return NIL
+
+
+def _mistaken_for_equality(body: Body, node: ast.Assign) -> Type:
+    check_compared(body, node)
+    return body.report(
+        MismatchedTypes(
+            body.span(node),
+            "expected `Bool`, found an assignment",
+            help=f"`==` compares: `{body.text(node.target)} == {body.text(node.value)}`",
+        )
+    )
+
+
+def check_compared(body: Body, node: ast.Assign) -> None:
+    """The sides of an `=` that was to be `==`."""
+    body.types[node] = ERROR
+    body.infer(node.value, body.infer(node.target))
 
 
 def _is_place(body: Body, target: ast.Expr, found: Type) -> bool:

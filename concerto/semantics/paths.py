@@ -83,6 +83,8 @@ def find_path(body: Body, node: ast.Path) -> Symbol | MethodMatch | None:
     segments = node.segments
     names = [segment.name for segment in segments]
     owner = find_owner(body, segments[:-1]) if len(segments) > 1 else None
+    if owner is None and len(segments) == 1 and _is_own_member(body, names[0]):
+        return None
     if owner is None:
         return body.world.resolve_path(names, body.scope, body.locals)
     in_module = isinstance(body.world.lookup(names[0].text, body.scope), ModuleSymbol)
@@ -94,6 +96,24 @@ def find_path(body: Body, node: ast.Path) -> Symbol | MethodMatch | None:
         if match is not None:
             return match
     return find_member(body, owner, names[-1])
+
+
+def _is_own_member(body: Body, name: ast.Ident) -> bool:
+    """Report a name that means nothing but, with `self.` before it, would."""
+    own = body.scope.self_type
+    if own is None or body.world.lookup(name.text, body.scope) is not None:
+        return False
+    match = body.world.find_associated(own, name.text)
+    if "self" in body.locals and (
+        body.world.find_field(own, name.text) or (match and match.function.receiver)
+    ):
+        help_ = f"write `self.{name.text}`"
+    elif match is not None:
+        help_ = f"write `Self::{name.text}`"
+    else:
+        return False
+    body.report(UnknownName(body.span(name), f"unknown name `{name.text}`", help=help_))
+    return True
 
 
 def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | MethodMatch | None:

@@ -460,6 +460,11 @@ def _struct_target(
 ) -> tuple[StructSymbol | VariantSymbol, Named, dict[GenericSymbol, Type]] | None:
     owner = find_owner(body, node.path.segments)
     if isinstance(owner, Named) and isinstance(owner.symbol, StructSymbol):
+        if owner.symbol.is_error:
+            message = f"the fields of a `{owner.symbol.name}` cannot be matched"
+            help_ = "bind the error to a name and ask for `.message` or `.kind`"
+            body.report(MismatchedTypes(body.span(node.path), message, help=help_))
+            return None
         return owner.symbol, owner, dict(zip(owner.symbol.generics, owner.arguments, strict=True))
     found = find_path(body, node.path) if owner is None else owner
     if isinstance(found, VariantSymbol):
