@@ -94,6 +94,13 @@ class ImplTable:
             heads = self.by_trait.setdefault(impl.trait.trait, {})
             heads.setdefault(head_of(target), []).append(impl)
 
+    def named(self, name: str) -> Iterator[FunctionSymbol]:
+        """The methods of that name of all types."""
+        for table in (self.inherent, self.provided_by_traits):
+            for names in table.values():
+                for candidate in names.get(name, ()):
+                    yield candidate.function
+
     def of_trait(self, trait: TraitSymbol, target: Type) -> Iterator[ImplSymbol]:
         """Impls of a trait whose target may be this type."""
         heads = self.by_trait.get(trait)
