@@ -243,9 +243,9 @@ class Analysis:
     expression.
 
     In `x |> f(a)` the Call, MethodCall or (for a bare `x |> f`) the Path is the key of the call, with `x`
-    among its arguments; `types` has the Pipe, the Path and what stands around it, all with the type of the
-    result. `propagations`: how a `?` converts the error that it passes on (absent: not at all); its
-    `coercions` are for the value.
+    among its arguments (a ValueCall has a Path of its own as callee); `types` has the Pipe, the Path and what
+    stands around it, all with the type of the result. `propagations`: how a `?` converts the error that it
+    passes on (absent: not at all); its `coercions` are for the value.
 
     `uses`: what a Path means where it stands for a value; for the path of a StructLit its struct or variant.
     `patterns`: what a BindPattern (binding, unit variant, const), VariantPattern, StructPattern, RestPattern

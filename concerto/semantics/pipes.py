@@ -34,7 +34,9 @@ def _pipe_into(
         case ast.MethodCall():
             found = check_method_call(body, target, [first, *target.arguments], hint)
         case ast.Path():
-            found = check_call(body, target, target, [first], hint, awaited)
+            # The path stands for the call, so what is called has a node of its own.
+            callee = ast.Path(target.start, target.end, target.segments)
+            found = check_call(body, target, callee, [first], hint, awaited)
         case ast.ErrorExpr():
             body.infer(value)
             found = ERROR
