@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -42,6 +43,13 @@ class Program:
 
     module: Module
     code: bytes | None = None
+
+    @cached_property
+    def executable(self) -> bytes:
+        """`code`, made once for all runs if it was not kept."""
+        from concerto.vm.python_tier import compile_module
+
+        return self.code or compile_module(self.module)
 
 
 class Runtime:
@@ -94,7 +102,8 @@ class Runtime:
         """After exit status 3: the calls that somebody has to execute."""
         self._debug = debug
         self._options = options
-        self._run = Run(program.module, options, program.code)
+        code = program.executable if options.tier == "python" else None
+        self._run = Run(program.module, options, code)
 
     def on(self, channel: str, listener: Callable[[Json], Any]) -> None:
         """Call `listener` with every payload emitted on `channel`; `*` is all, as `{channel, payload}`."""
