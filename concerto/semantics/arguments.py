@@ -12,7 +12,15 @@ from concerto.semantics.context import Body, wanted
 from concerto.semantics.defaults import check_default
 from concerto.semantics.infer import is_erroneous, is_solved, resolve, show, substitute, unify
 from concerto.semantics.paths import count
-from concerto.semantics.symbols import FunctionSymbol, GenericSymbol, ParameterSymbol, TraitUse
+from concerto.semantics.symbols import (
+    EnumSymbol,
+    FunctionSymbol,
+    GenericSymbol,
+    ImplSymbol,
+    ParameterSymbol,
+    StructSymbol,
+    TraitUse,
+)
 from concerto.semantics.types import ERROR, ErrorType, Generic, Literals, Named, Type, Unsolved
 from concerto.source import Span
 from concerto.syntax import ast
@@ -185,18 +193,21 @@ def _is_loose(part: Type) -> bool:
 
 
 def require_bounds(
-    body: Body, place: Span, function: FunctionSymbol, types: dict[GenericSymbol, Type]
+    body: Body,
+    place: Span,
+    symbol: FunctionSymbol | StructSymbol | EnumSymbol | ImplSymbol,
+    types: dict[GenericSymbol, Type],
 ) -> None:
     """Check what the generics must be able to do, when all is known."""
-    bounded = [generic for generic in function.generics if generic.bounds]
+    bounded = [generic for generic in symbol.generics if generic.bounds and generic in types]
     if bounded:
-        body.later.append(lambda: _check_bounds(body, place, function, bounded, types))
+        body.later.append(lambda: _check_bounds(body, place, symbol.name, bounded, types))
 
 
 def _check_bounds(
     body: Body,
     place: Span,
-    function: FunctionSymbol,
+    name: str,
     bounded: list[GenericSymbol],
     types: dict[GenericSymbol, Type],
 ) -> None:
@@ -210,8 +221,7 @@ def _check_bounds(
                 body.report(
                     TraitNotSatisfied(
                         place,
-                        f"`{function.name}` needs `{generic.name}: {bound.trait.name}`, "
-                        f"and `{show(type_)}` is not",
+                        f"`{name}` needs `{generic.name}: {bound.trait.name}`, and `{show(type_)}` is not",
                         help=_bound_help(type_, bound),
                     )
                 )

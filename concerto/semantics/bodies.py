@@ -53,6 +53,7 @@ def check_bodies(world: World) -> None:
         check_function(world, function)
     for pipeline in analysis.pipelines:
         _check_pipeline(world, pipeline)
+    world.check_demands()
 
 
 def check_function(world: World, function: FunctionSymbol) -> None:

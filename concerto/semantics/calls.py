@@ -241,6 +241,8 @@ def _associated(
     require_visible(body, name, function)
     body.analysis.uses[callee] = function
     types = {**match.substitution, **(type_arguments(body, callee, function) if function.generics else {})}
+    if isinstance(function.owner, ImplSymbol):
+        require_bounds(body, body.span(callee), function.owner, types)
     if not function.receiver:
         if match.dynamic:
             return _static_of_unknown(body, callee, function, arguments)
@@ -368,6 +370,8 @@ def _variant(
         body.report(WrongArguments(body.span(node), message, help=help_))
         return enum
     prefer_result(enum, types, hint)
+    if types:
+        require_bounds(body, body.span(callee), variant.enum, types)
     parameters = [ParameterSymbol(name=field.name, type=field.type) for field in variant.fields]
     given = check_arguments(
         body, f"`{variant.name}`", body.span(callee.segments[-1].name), parameters, types, arguments

@@ -13,6 +13,7 @@ from concerto.diagnostics import (
     WrongArguments,
     suggest,
 )
+from concerto.semantics.arguments import require_bounds
 from concerto.semantics.builtins import (
     ANY,
     BOOL,
@@ -229,6 +230,9 @@ def struct_literal(body: Body, node: ast.StructLit, hint: Type | None) -> Type:
         return ERROR
     symbol, result, types = target
     body.analysis.uses[node.path] = symbol
+    if types:
+        declared = symbol.enum if isinstance(symbol, VariantSymbol) else symbol
+        require_bounds(body, body.span(node.path), declared, types)
     fields = {field.name: field for field in symbol.fields}
     given: set[str] = set()
     for init in node.fields:

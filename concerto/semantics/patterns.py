@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from concerto.diagnostics import (
     DefinedTwice,
     MismatchedTypes,
+    PrivateName,
     UnknownMember,
     UnknownName,
     WrongArguments,
@@ -448,6 +449,9 @@ def _struct(body: Body, node: ast.StructPattern, subject: Type, bindings: Bindin
             _field(body, part, ERROR, bindings)
             strange = True
             continue
+        if struct is not None and not body.world.may_use(known, body.scope):
+            message = f"the field `{known.name}` of `{struct.name}` is private"
+            body.report(PrivateName(body.span(part.name), message, help="add `..` to leave it out"))
         body.analysis.pattern_fields[part] = known
         _field(body, part, substitute(known.type, types) if fine else ERROR, bindings)
     if strange:
