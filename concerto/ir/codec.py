@@ -1,7 +1,7 @@
 """The `.conc-ir` file: one JSON document, the same bytes for the same module.
 
-`decode` trusts nothing: whatever the bytes are, they become a `Module` of the right shape or one problem. Shape is
-all that is checked here; whether the parts fit together is the verifier's question.
+`decode` trusts nothing: whatever the bytes are, they become a `Module` of the right shape or one problem.
+Shape is all that is checked here; whether the parts fit together is the verifier's question.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
-from functools import lru_cache, cache
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 

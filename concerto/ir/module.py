@@ -19,8 +19,8 @@ Json: TypeAlias = Any
 
 @dataclass(slots=True)
 class FieldDef:
-    """A struct or payload field; a tuple-like payload's fields are named "0", "1", …; `default` is a JSON value
-    that takes the place of an absent field when `has_default`."""
+    """A struct or payload field; a tuple-like payload's fields are named "0", "1", …; `default` is a JSON
+    value that takes the place of an absent field when `has_default`."""
 
     name: str
     type: int
@@ -38,13 +38,15 @@ class VariantDef:
 
 @dataclass(slots=True)
 class TypeDef:
-    """One type. `kind`: `builtin` (Int Float String Bool Nil Any Never and handles, by `name`), `array map option
-    result tuple set queue stack task range fn hashmap` (parts in `items`), `literals`, `struct`, `schema`, `enum`, `error`
-    (built-in error types, by `name`), `param` (a generic parameter: like Any).
+    """One type. `kind`: `builtin` (Int Float String Bool Nil Any Never and handles, by `name`), `array map
+    option result tuple set queue stack task range fn hashmap` (parts in `items`), `literals`, `struct`,
+    `schema`, `enum`, `error` (built-in error types, by `name`), `param` (a generic parameter: like Any).
 
-    Structs, schemas, enums and tools appear once in general form (`items` empty; the one that BUILD_ uses and that
-    carries `methods`) and once more for each instantiation that CHECK or a schema needs; all share `name`, and
-    the run-time class belongs to the name. Names are qualified by their module unless it is the root (`models::User`)."""
+    Structs, schemas, enums and tools appear once in general form (`items` empty; the one that BUILD_ uses
+    and that carries `methods`) and once more for each instantiation that CHECK or a schema needs; all share
+    `name`, and the run-time class belongs to the name. Names are qualified by their module unless it is the
+    root (`models::User`).
+    """
 
     kind: str
     name: str = ""
@@ -137,7 +139,8 @@ class McpServer:
 
 @dataclass(slots=True)
 class ToolUse:
-    """An entry of a `tools:` list. `kind`: tool, mcp, method (`name` and `method`), hosted (`name` "openai:web_search")."""
+    """An entry of a `tools:` list. `kind`: tool, mcp, method (`name` and `method`), hosted (`name`
+    "openai:web_search")."""
 
     kind: str
     name: str
@@ -146,8 +149,9 @@ class ToolUse:
 
 @dataclass(slots=True)
 class Agent:
-    """`settings` has the declared fields but tools, allowed_tools and memory, as JSON (`model` also for `base:`).
-    `tool_choice` in settings is "auto", "required", "none" or {"tool": T, "method": m}. `methods`: name → function."""
+    """`settings` has the declared fields but tools, allowed_tools and memory, as JSON (`model` also for
+    `base:`). `tool_choice` in settings is "auto", "required", "none" or {"tool": T, "method": m}.
+    `methods`: name → function."""
 
     name: str
     module: str
@@ -169,8 +173,8 @@ class Host:
 
 @dataclass(slots=True)
 class Schema:
-    """What `execute_with_schema<T>` and `parse_schema<T>` need of a type: its JSON Schema, the mode and coercion,
-    validators as (path of fields, function index), path empty for the whole."""
+    """What `execute_with_schema<T>` and `parse_schema<T>` need of a type: its JSON Schema, the mode and
+    coercion, validators as (path of fields, function index), path empty for the whole."""
 
     name: str
     type: int
@@ -216,7 +220,8 @@ class Pipeline:
 
 @dataclass(slots=True)
 class ToolProvider:
-    """`@tool_provider` on a struct: its bound methods with schemas (`name` is the method's, without prefix)."""
+    """`@tool_provider` on a struct: its bound methods with schemas (`name` is the method's, without
+    prefix)."""
 
     type: int
     prefix: str

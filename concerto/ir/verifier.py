@@ -1,8 +1,9 @@
 """Is a module safe to run? One pass over every table and every instruction; the first fault is reported.
 
-Afterwards: every index is in range, every region is closed and its heights fit, every call has the number of
-arguments its target takes, and every name has the form of a name. Both executors rely on this and check nothing of
-it again. Nothing here recurses, so that a huge or hostile file costs time in proportion to its size and no more.
+Afterwards: every index is in range, every region is closed and its heights fit, every call has the number
+of arguments its target takes, and every name has the form of a name. Both executors rely on this and check
+nothing of it again. Nothing here recurses, so that a huge or hostile file costs time in proportion to its
+size and no more.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from concerto.ir.verify_code import CodeFault, verify_code
 from concerto.source import Source
 
 _PARTS: dict[str, range] = {
-    "builtin": range(5), "array": range(1, 2), "map": range(2, 3), "option": range(1, 2), "result": range(2, 3),
-    "tuple": range(1000), "set": range(1, 2), "queue": range(1, 2), "stack": range(1, 2), "task": range(2),
-    "range": range(2), "fn": range(1000), "hashmap": range(3), "literals": range(1),
-    "struct": range(100), "schema": range(100), "enum": range(100), "error": range(1),
-    "param": range(1), "tool": range(100),
-}  # fmt: skip
+    **dict.fromkeys(("array", "option", "set", "queue", "stack"), range(1, 2)),
+    **dict.fromkeys(("map", "result"), range(2, 3)),
+    **dict.fromkeys(("task", "range"), range(2)),
+    **dict.fromkeys(("literals", "error", "param"), range(1)),
+    **dict.fromkeys(("tuple", "fn"), range(1000)),
+    **dict.fromkeys(("builtin", "hashmap", "struct", "schema", "enum", "tool"), range(100)),
+}
 """How many `items` a kind of type has."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)

@@ -1,7 +1,8 @@
-"""The verifier's part for code: operands, structured nesting, stack heights, in one pass over the instructions.
+"""The verifier's part for code: operands, structured nesting, stack heights, in one pass over the
+instructions.
 
-After an instruction that ends its path the height is unknown until the region's next part, as in WebAssembly; what
-stands there must be well formed but cannot be reached.
+After an instruction that ends its path the height is unknown until the region's next part, as in
+WebAssembly; what stands there must be well formed but cannot be reached.
 """
 
 from __future__ import annotations
@@ -267,7 +268,7 @@ def _rethrow(verifier: _CodeVerifier, instr: Instr) -> None:
 
 
 def _catch(verifier: _CodeVerifier, instr: Instr) -> None:
-    around = any(region.part == "CATCH" and region.local == instr[1] for region in verifier.regions)
+    around = any(region.part == "CATCH" and region.local == instr[1] for region in verifier.regions[:-1])
     verifier.expect(not around, "a CATCH uses the local of a CATCH around it")
 
 

@@ -1,7 +1,7 @@
 """Reading and writing parts of values: by index, by key, by name.
 
-These are the checked forms. Generated code writes `items[i]` directly where it can and comes here for the rest;
-both end in the same failures.
+These are the checked forms. Generated code writes `items[i]` directly where it can and comes here for the
+rest; both end in the same failures.
 """
 
 from __future__ import annotations

@@ -82,8 +82,14 @@ def float_to_int(a: float) -> int:
     return checked(int(a))
 
 
-def _dynamic(sign: str, on_ints: Callable[[int, int], int], on_floats: Callable[[float, float], float],
-             on_strings: Callable[[str, str], str] | None = None) -> Callable[[Value, Value], Value]:  # fmt: skip
+def _dynamic(
+    sign: str,
+    on_ints: Callable[[int, int], int],
+    on_floats: Callable[[float, float], float],
+    on_strings: Callable[[str, str], str] | None = None,
+) -> Callable[[Value, Value], Value]:
+    """An operator that looks at the types of its operands."""
+
     def operate(a: Value, b: Value) -> Value:
         left, right = type(a), type(b)
         if left is int and right is int:

@@ -1,7 +1,7 @@
 """Run-time classes of the program's structs, schemas, tool states and enums: slotted, one per name.
 
-Each class has a constructor of its own, because CPython's inline caches live in the code object: two classes that
-share one would slow each other down.
+Each class has a constructor of its own, because CPython's inline caches live in the code object: two
+classes that share one would slow each other down.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The values of Set, Queue and Stack. Their methods are library functions; text, equality and copies are in `operations`."""
+"""The values of Set, Queue and Stack. Their methods are library functions; text, equality and copies are in
+`operations`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """From Python's exceptions to the language's errors, at one place.
 
-Checked operations raise `Raised` themselves. Generated code leaves bounds, keys and zero divisors to Python, whose
-exceptions become the same `Raised` here. What is no failure of the program (`Panic`, `Cancelled`, a bug) stays itself.
+Checked operations raise `Raised` themselves. Generated code leaves bounds, keys and zero divisors to
+Python, whose exceptions become the same `Raised` here. What is no failure of the program (`Panic`,
+`Cancelled`, a bug) stays itself.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _MESSAGES: dict[type[BaseException], tuple[str, str]] = {
 
 
 def language_error(exception: BaseException) -> Value | None:
-    """The error value that a `catch` sees for an exception; None if it is none of the program's. Asked again for the
-    same exception, which may have been thrown again, it is the same value."""
+    """The error value that a `catch` sees for an exception; None if it is none of the program's. Asked
+    again for the same exception, which may have been thrown again, it is the same value."""
     if isinstance(exception, Raised):
         return exception.value
     kept = exception.__dict__.get(_KEPT)
@@ -40,7 +41,8 @@ def language_error(exception: BaseException) -> Value | None:
 
 
 _KEPT = "language_error"
-"""The attribute of an exception that holds what it was converted to: the operands that tell may change later."""
+"""The attribute of an exception that holds what it was converted to: the operands that tell may change
+later."""
 
 
 def _converted(exception: BaseException) -> ErrorValue | None:

@@ -1,8 +1,8 @@
 """Structured control flow to jumps, for the interpreter.
 
-Regions become jumps with absolute targets; every jump says to which height the stack is cut and how many values
-on top survive. What can never be reached is left out. An iterator of a FOR lies on the stack below the values
-of its body, so heights here are those of the real stack.
+Regions become jumps with absolute targets; every jump says to which height the stack is cut and how many
+values on top survive. What can never be reached is left out. An iterator of a FOR lies on the stack below
+the values of its body, so heights here are those of the real stack.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Guard:
 
 @dataclass(slots=True)
 class Flat:
-    """A function ready for the interpreter. `origin[i]` is the IR instruction that `code[i]` comes from. `guards` has
-    the innermost first."""
+    """A function ready for the interpreter. `origin[i]` is the IR instruction that `code[i]` comes from.
+    `guards` has the innermost first."""
 
     code: list[list[Any]] = field(default_factory=list)
     origin: list[int] = field(default_factory=list)

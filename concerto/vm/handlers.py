@@ -1,4 +1,5 @@
-"""What each opcode does, for the interpreter. A handler gets the run, the frame and the instruction's operands."""
+"""What each opcode does, for the interpreter. A handler gets the run, the frame and the instruction's
+operands."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a running program asks of the world: the only door out of the VM.
 
-The runtime implements `Host`; the VM and the natives know no more than this. All methods are ordinary blocking calls
-for the program: an implementation that has to wait switches greenlets inside.
+The runtime implements `Host`; the VM and the natives know no more than this. All methods are ordinary
+blocking calls for the program: an implementation that has to wait switches greenlets inside.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from concerto.vm.values import Value
 
 class Host(Protocol):
     def perform(self, effect: Any) -> Value:
-        """Do an effect (an instance of a class of `concerto.effects`) through the gate and give its value; failures raise `Raised`."""
+        """Do an effect (an instance of a class of `concerto.effects`) through the gate and give its value;
+        failures raise `Raised`."""
 
     def reference(self, kind: str, name: str) -> Value:
         """The handle of a declaration: agent tool method mcp host pipeline hashmap ledger memory."""

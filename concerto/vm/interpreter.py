@@ -1,7 +1,7 @@
 """The interpreter: the language's reference semantics, one small handler for each opcode.
 
-Frames are explicit, so that calls of the program do not nest Python's. It is never made fast: the Python tier is,
-and is tested against this.
+Frames are explicit, so that calls of the program do not nest Python's. It is never made fast: the Python
+tier is, and is tested against this.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _TICKS = 1000
 
 
 class Frame:
-    """One call under way. `pc` is the instruction that comes next. `caught` keeps the exception that a CATCH put
-    into a local, for RETHROW."""
+    """One call under way. `pc` is the instruction that comes next. `caught` keeps the exception that a
+    CATCH put into a local, for RETHROW."""
 
     __slots__ = ("caught", "flat", "function", "index", "locals", "pc", "stack")
 
@@ -170,7 +170,8 @@ class Run:
             self.result = result
 
     def _unwind(self, exception: BaseException) -> None:
-        """Continue at the innermost CATCH, or raise out of this run. Frames that are left are noted on the exception."""
+        """Continue at the innermost CATCH, or raise out of this run. Frames that are left are noted on the
+        exception."""
         error = language_error(exception)
         noted = exception.__dict__.setdefault("frames", [])
         while self.frames:

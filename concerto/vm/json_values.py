@@ -1,7 +1,9 @@
-"""Values as JSON and back: how payloads, tool arguments and structured replies cross the border of the machine.
+"""Values as JSON and back: how payloads, tool arguments and structured replies cross the border of the
+machine.
 
-Option is its value or null, a Result `{"ok": …}` or `{"err": …}`, an enum `{"variant", "data"}`, a struct an object,
-a tuple, set, queue or stack an array. Reading goes by a declared type; a mismatch says where it is.
+Option is its value or null, a Result `{"ok": …}` or `{"err": …}`, an enum `{"variant", "data"}`, a struct
+an object, a tuple, set, queue or stack an array. Reading goes by a declared type; a mismatch says where it
+is.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from concerto.ir.module import FieldDef, Json, TypeDef
+from concerto.ir.module import FieldDef, Json, TypeDef, VariantDef
 from concerto.vm.arithmetic import INT_MAX, INT_MIN
 from concerto.vm.classes import ClassTable, build_variant
 from concerto.vm.collections import Queue, Set, Stack
@@ -22,6 +24,7 @@ from concerto.vm.values import (
     Handle,
     NoneOption,
     Ok,
+    Raised,
     Some,
     Struct,
     TypeValue,
@@ -31,12 +34,24 @@ from concerto.vm.values import (
 )
 
 _DEPTH = 1000
+"""Deeper data is refused in either direction."""
 
 
-def to_json(value: Value, depth: int = 0) -> Json:
+def to_json(value: Value) -> Json:
     """A value as JSON. A function has no JSON form, nor has what is nested too deeply: both are failures."""
+    try:
+        return _to_json(value, 0)
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _too_deep() -> Raised:
+    return failure("the value is nested too deeply to become JSON", "ValueError")
+
+
+def _to_json(value: Value, depth: int) -> Json:
     if depth > _DEPTH:
-        raise failure("the value is nested too deeply to become JSON", "ValueError")
+        raise _too_deep()
     match value:
         case None | bool() | int() | str():
             return value
@@ -45,28 +60,28 @@ def to_json(value: Value, depth: int = 0) -> Json:
         case NoneOption():
             return None
         case list() | tuple():
-            return [to_json(item, depth + 1) for item in value]
+            return [_to_json(item, depth + 1) for item in value]
         case dict():
-            return {_key_text(key): to_json(item, depth + 1) for key, item in value.items()}
+            return {_key_text(key): _to_json(item, depth + 1) for key, item in value.items()}
         case Some():
-            return to_json(value.value, depth + 1)
+            return _to_json(value.value, depth + 1)
         case Ok():
-            return {"ok": to_json(value.value, depth + 1)}
+            return {"ok": _to_json(value.value, depth + 1)}
         case Err():
-            return {"err": to_json(value.value, depth + 1)}
+            return {"err": _to_json(value.value, depth + 1)}
         case Struct():
             parts = zip(value.field_names, parts_of(value), strict=True)
-            return {name: to_json(part, depth + 1) for name, part in parts}
+            return {name: _to_json(part, depth + 1) for name, part in parts}
         case Variant():
             return {"variant": value.variant_name, "data": _payload_json(value, depth)}
         case Set():
-            return [to_json(item, depth + 1) for item in value.items.values()]
+            return [_to_json(item, depth + 1) for item in value.items.values()]
         case Queue() | Stack():
-            return [to_json(item, depth + 1) for item in value.items]
+            return [_to_json(item, depth + 1) for item in value.items]
         case range():
             return {"start": value.start, "end": value.stop}
         case ErrorValue():
-            own = {name: to_json(part, depth + 1) for name, part in value.fields.items()}
+            own = {name: _to_json(part, depth + 1) for name, part in value.fields.items()}
             return {"message": value.message, "kind": value.kind, **own}
         case Handle() | TypeValue():
             return to_text(value)
@@ -79,7 +94,7 @@ def _key_text(key: Value) -> str:
 
 
 def _payload_json(value: Variant, depth: int) -> Json:
-    parts = [to_json(part, depth + 1) for part in parts_of(value)]
+    parts = [_to_json(part, depth + 1) for part in parts_of(value)]
     if value.named:
         return dict(zip(value.field_names, parts, strict=True))
     if len(parts) == 1:
@@ -91,7 +106,10 @@ def from_json(
     data: Json, type_index: int, types: Sequence[TypeDef], classes: ClassTable, *, coerce: bool = False
 ) -> Value:
     """JSON data as a value of a type; raises Misfit with the path to what does not fit."""
-    return _Reader(types, classes, coerce).read(data, type_index, 0)
+    try:
+        return _Reader(types, classes, coerce).read(data, type_index, 0)
+    except RecursionError:
+        raise Misfit(type_text(types, type_index), "a value nested too deeply") from None
 
 
 class _Reader:
@@ -274,21 +292,20 @@ class _Reader:
                 raise self._misfit(type_index, data)
         for tag, variant in enumerate(definition.variants):
             if variant.name == name:
-                parts = self._payload(payload, variant.fields, variant.named, type_index, depth)
+                parts = self._payload(payload, variant, type_index, depth)
                 return build_variant(self._classes, definition.name, tag, parts)
         names = " | ".join(f'"{variant.name}"' for variant in definition.variants)
         raise Misfit(f"{self._text(type_index)} ({names})", f'"{name}"')
 
-    def _payload(
-        self, data: Json, fields: list[FieldDef], named: bool, type_index: int, depth: int
-    ) -> list[Value]:
-        if named:
+    def _payload(self, data: Json, variant: VariantDef, type_index: int, depth: int) -> list[Value]:
+        fields = variant.fields
+        if variant.named:
             return self._fields(data, fields, type_index, depth)
         if not fields and data is None:
             return []
         parts = [data] if len(fields) == 1 else data
         if not isinstance(parts, list) or len(parts) != len(fields):
-            raise self._misfit(type_index, data)
+            raise Misfit(f"{self._text(type_index)}::{variant.name} with {len(fields)} values", _found(data))
         steps = [".data"] if len(fields) == 1 else [f".data[{place}]" for place in range(len(fields))]
         return [
             self._part(part, field.type, step, depth)

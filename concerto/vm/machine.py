@@ -123,7 +123,8 @@ class Machine:
         return TypeValue(type_index, self.checks.text(type_index))
 
     def check(self, value: Value, type_index: int) -> Value:
-        """The value as a value of the type, implicit conversions applied; a failure of kind TypeError if it is none."""
+        """The value as a value of the type, implicit conversions applied; a failure of kind TypeError if it
+        is none."""
         return self.checks.check(value, type_index)
 
     def to_json(self, value: Value) -> Json:
@@ -131,8 +132,8 @@ class Machine:
         return json_values.to_json(value)
 
     def from_json(self, data: Json, type_index: int, *, coerce: bool = False) -> Value:
-        """A payload as a value of a type; raises a SchemaError with `path` if it does not fit. With `coerce`, texts
-        of numbers and Bools are taken for these."""
+        """A payload as a value of a type; raises a SchemaError with `path` if it does not fit. With
+        `coerce`, texts of numbers and Bools are taken for these."""
         try:
             return json_values.from_json(data, type_index, self.module.types, self.classes, coerce=coerce)
         except Misfit as misfit:
@@ -140,7 +141,8 @@ class Machine:
             raise Raised(ErrorValue("SchemaError", str(misfit), raw=None, path=path)) from None
 
     def cancel(self) -> None:
-        """Make the running program raise Cancelled soon, from any thread. The machine is of no use afterwards."""
+        """Make the running program raise Cancelled soon, from any thread. The machine is of no use
+        afterwards."""
         self._cancelled = True
         self._executor.cancel()
 

@@ -1,7 +1,7 @@
 """Where a failure happened, in terms of the source: for people, and for tools that ask.
 
-Both tiers leave what is needed on the exception: generated code in its Python traceback, the interpreter in a list
-of the frames it left. Nothing is computed before somebody asks.
+Both tiers leave what is needed on the exception: generated code in its Python traceback, the interpreter in
+a list of the frames it left. Nothing is computed before somebody asks.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class TraceFrame:
-    """One call: where in the source it was. `line` and `column` count from 1, `end_column` is exclusive; `text` is the
-    line."""
+    """One call: where in the source it was. `line` and `column` count from 1, `end_column` is exclusive;
+    `text` is the line."""
 
     function: str
     file: str

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from concerto.ir.module import TypeDef
 from concerto.vm.collections import Queue, Set, Stack
-from concerto.vm.operations import short_name, type_name
+from concerto.vm.operations import quoted, short_name, type_name
 from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Some, Struct, Value, Variant, failure
 
 Checker: TypeAlias = Callable[[Value], Value]
@@ -52,7 +52,8 @@ class TypeChecks:
         self._checkers: dict[tuple[int, bool], Checker] = {}
 
     def check(self, value: Value, type_index: int) -> Value:
-        """The value, converted as an implicit conversion would; a failure of kind TypeError if it does not fit."""
+        """The value, converted as an implicit conversion would; a failure of kind TypeError if it does not
+        fit."""
         try:
             return self.checker(type_index, True)(value)
         except Misfit as misfit:
@@ -238,7 +239,10 @@ def _map(check_key: Checker, check_item: Checker, text: str) -> Checker:
             check_key(key)
         if check_item is _anything:
             return value
-        items = {key: _inside(check_item, item, f"[{key!r}]") for key, item in value.items()}
+        items = {
+            key: _inside(check_item, item, f"[{quoted(key) if isinstance(key, str) else key}]")
+            for key, item in value.items()
+        }
         return items if any(items[key] is not item for key, item in value.items()) else value
 
     return check_map

@@ -1,7 +1,8 @@
 """Values of a running program and what every value can do: text, equality, copy, type name.
 
 Int, Float, String, Bool, nil, Array, Map, tuple and Range are Python's int, float, str, bool, None, list,
-dict, tuple and range (a Map keeps insertion order; its keys have one type, so `True == 1` cannot meet). Everything else is a slotted class here.
+dict, tuple and range (a Map keeps insertion order; its keys have one type, so `True == 1` cannot meet).
+Everything else is a slotted class here.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ class Struct:
 
 
 class Variant:
-    """Base of the classes made for enum variants: slots `tag` (the variant's number), `f0`, `f1`, …; a variant
-    without payload has one instance."""
+    """Base of the classes made for enum variants: slots `tag` (the variant's number), `f0`, `f1`, …; a
+    variant without payload has one instance."""
 
     __slots__ = ()
     type_name: ClassVar[str]
@@ -79,8 +80,9 @@ class TypeValue:
 
 
 class Handle:
-    """Base of everything shared by nature (agents, builders, tools, hashmaps, tasks, …): compared by identity, never
-    copied. `type_name` is the language's word (`AgentRef`), which CHECK and `typeof` go by."""
+    """Base of everything shared by nature (agents, builders, tools, hashmaps, tasks, …): compared by
+    identity, never copied. `type_name` is the language's word (`AgentRef`), which CHECK and `typeof` go by.
+    """
 
     __slots__ = ()
     type_name: ClassVar[str] = "Handle"
@@ -95,7 +97,8 @@ class Handle:
 
 
 class ErrorValue:
-    """An error of a built-in type (`AgentError`, `ToolError`, `RuntimeError`, …). `fields` holds its own members."""
+    """An error of a built-in type (`AgentError`, `ToolError`, `RuntimeError`, …). `fields` holds its own
+    members."""
 
     __slots__ = ("fields", "kind", "message", "type_name")
 
@@ -107,7 +110,8 @@ class ErrorValue:
 
 
 class Raised(Exception):
-    """A language error on its way to a `catch`: `value` is what was thrown, an ErrorValue for run-time failures."""
+    """A language error on its way to a `catch`: `value` is what was thrown, an ErrorValue for run-time
+    failures."""
 
     def __init__(self, value: Value) -> None:
         super().__init__(value)

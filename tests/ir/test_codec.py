@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concerto.diagnostics import Problems
-from concerto.ir import codec, module as ir
+from concerto.ir import codec
+from concerto.ir import module as ir
 from concerto.ir.codec import SECTIONS, decode, encode
 
 
@@ -121,8 +122,8 @@ def test_a_wrong_shape_is_named() -> None:
     document = json.loads(encode(full_module()))
     document["functions"][0]["code"][0] = ["LOAD_LOCAL", [0]]
     assert refusals(json.dumps(document).encode()) == [
-        "E0601 `x.conc-ir` is not a readable IR file: `functions[0].code[0]` is not an instruction: a list of a name "
-        "and numbers or strings"
+        "E0601 `x.conc-ir` is not a readable IR file: `functions[0].code[0]` is not an instruction: a list of "
+        "a name and numbers or strings"
     ]
 
 
@@ -152,5 +153,5 @@ def test_a_changed_document_is_read_or_refused(data: st.DataObject) -> None:
 
 
 def test_every_section_of_a_module_is_in_the_file() -> None:
-    names = {field for field in ir.Module.__dataclass_fields__}
+    names = set(ir.Module.__dataclass_fields__)
     assert names == {"module", "source_file", *codec.SECTIONS, "files", "entry", "metadata"}

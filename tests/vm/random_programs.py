@@ -1,7 +1,7 @@
 """Random well-formed programs that use every kind of region and leave no order of evaluation untested.
 
-A program is one function over typed locals. Expressions may hold whole regions, with values of unfinished expressions
-below them on the stack; `Test::note` tells in which order things happen; fuel ends every loop.
+A program is one function over typed locals. Expressions may hold whole regions, with values of unfinished
+expressions below them on the stack; `Test::note` tells in which order things happen; fuel ends every loop.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from random import Random
 
 from concerto.ir.module import FieldDef, Function, Instr, Module, TypeDef, VariantDef
 
-INTS, BOOLS, STRINGS, FLOATS = range(0, 4), range(4, 6), range(6, 8), range(8, 10)
+INTS, BOOLS, STRINGS, FLOATS = range(4), range(4, 6), range(6, 8), range(8, 10)
 ARRAY, STRUCT, FUEL, ITEM, CAUGHT = 10, 11, 12, 13, 18
 LOCALS = 60
 

@@ -239,14 +239,15 @@ def test_value(code: str, expected: str) -> None:
         if code.endswith("EMIT"):
             assert value is None or value == ("emit", "c", 1)
         else:
-            assert to_text(value if not isinstance(value, tuple) else value).replace("'", '"') == expected
+            assert to_text(value).replace("'", '"') == expected
 
 
 @pytest.mark.parametrize(("name", "sign"), COMPARISONS)
 def test_comparisons(name: str, sign: str) -> None:
     cases: list[tuple[str, Any, Any]] = [
-        ("_INT", 1, 2), ("_INT", 2, 2), ("_FLOAT", 2.0, 1.0), ("_FLOAT", math.nan, 1.0), ("_STRING", "a", "b"),
-        ("_STRING", "b", "b"), ("", 1, 1.0), ("", "a", "b"), ("", [1, 2], [1, 3]), ("", (1, "b"), (1, "a")),
+        ("_INT", 1, 2), ("_INT", 2, 2), ("_FLOAT", 2.0, 1.0), ("_FLOAT", math.nan, 1.0),
+        ("_STRING", "a", "b"), ("_STRING", "b", "b"), ("", 1, 1.0), ("", "a", "b"),
+        ("", [1, 2], [1, 3]), ("", (1, "b"), (1, "a")),
     ]  # fmt: skip
     if name in ("EQ", "NE"):
         cases += [("_BOOL", True, False), ("_BOOL", True, True)]

@@ -1,7 +1,7 @@
 """The Python tier: every function of the IR as a Python function, compiled by CPython.
 
-`compile_module` gives bytes to be cached; `PythonTier` makes a machine run them. No text of the program becomes
-code: generated names and numbers only, everything else is passed in (`names`).
+`compile_module` gives bytes to be cached; `PythonTier` makes a machine run them. No text of the program
+becomes code: generated names and numbers only, everything else is passed in (`names`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def compile_module(module: Module) -> bytes:
 
 
 def _compile(module: Module) -> tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]]:
-    """The code that defines the functions, the functions that it leaves to the interpreter, the names it uses."""
+    """The code that defines the functions, the functions that it leaves to the interpreter, the names it
+    uses."""
     names = Names()
     texts: list[tuple[int, str]] = []
     skipped = []
@@ -184,7 +185,8 @@ def _stopper(free_variables: int) -> CodeType:
     code = _STOPPERS.get(free_variables)
     if code is None:
         names = [f"v{number}" for number in range(free_variables)]
-        text = f"def make({', '.join(names)}):\n def stop(*_):\n  stopped()\n  ({', '.join(names)})\n return stop"
+        listed = ", ".join(names)
+        text = f"def make({listed}):\n def stop(*_):\n  stopped()\n  ({listed})\n return stop"
         namespace: dict[str, Any] = {}
         exec(compile(text, FILE, "exec"), namespace)
         code = _STOPPERS[free_variables] = namespace["make"](*[None] * free_variables).__code__

@@ -1,9 +1,10 @@
 """Regions as Python statements.
 
-`write_sequence` writes nodes one after the other in a `Context`, which says what a branch to an outer region can be
-here: nothing at all, where falling off the end of the Python block already leads there; `break` or `continue`; or
-a flag that the sequences around it look at. What follows a conditional branch goes into its `else`, and what follows
-a region that only one arm leaves normally goes into that arm, so most programs need no flags.
+`write_sequence` writes nodes one after the other in a `Context`, which says what a branch to an outer
+region can be here: nothing at all, where falling off the end of the Python block already leads there;
+`break` or `continue`; or a flag that the sequences around it look at. What follows a conditional branch
+goes into its `else`, and what follows a region that only one arm leaves normally goes into that arm, so
+most programs need no flags.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from concerto.vm.python_tier.writer import FunctionWriter
 Nodes: TypeAlias = deque[Node]
 
 Outcome: TypeAlias = Literal["go on", "falls", "jumps"]
-"""Of writing a node: go on with the rest of the sequence; or the rest is written too (or is never reached), and the
-Python block can fall off its end, or cannot."""
+"""Of writing a node: go on with the rest of the sequence; or the rest is written too (or is never reached),
+and the Python block can fall off its end, or cannot."""
 
 
 @dataclass(slots=True)
@@ -47,9 +48,9 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`owner` is the region whose END the sequence comes to. `tail`: regions to whose end (a loop: to whose start)
-    falling off leads; `breaks`: to which `break` does; `loop`: which `continue` starts again. `flags` are looked at
-    by sequences further out."""
+    """`owner` is the region whose END the sequence comes to. `tail`: regions to whose end (a loop: to whose
+    start) falling off leads; `breaks`: to which `break` does; `loop`: which `continue` starts again.
+    `flags` are looked at by sequences further out."""
 
     owner: Region | None = None
     tail: frozenset[int] = frozenset()
@@ -65,9 +66,10 @@ class Context:
 
 @dataclass(slots=True)
 class Landing:
-    """The END of a region being written: `place` is the variable for its result (`return` leaves the function at
-    once, "" drops it) and `local` its number if it is a local; `height` that of the stack without the result. `fact`
-    and `facts` say what is known on all ways there, `reached` that there is one."""
+    """The END of a region being written: `place` is the variable for its result (`return` leaves the
+    function at once, "" drops it) and `local` its number if it is a local; `height` that of the stack
+    without the result. `fact` and `facts` say what is known on all ways there, `reached` that there is one.
+    """
 
     height: int
     place: str = ""
@@ -313,8 +315,8 @@ class ControlWriter:
         return subject
 
     def land(self, region: Region, rest: Nodes, context: Context) -> None:
-        """Decide where the result of a region goes: to the local that is assigned next, out of the function, nowhere
-        if it is dropped, to where the region around wants it, or to a temporary."""
+        """Decide where the result of a region goes: to the local that is assigned next, out of the
+        function, nowhere if it is dropped, to where the region around wants it, or to a temporary."""
         writer = self.writer
         landing = self.landings[region.number] = Landing(len(writer.stack))
         if not region.result:
@@ -386,8 +388,8 @@ class ControlWriter:
         return replace(context, owner=region, tail=own, flags={**context.flags, **flags})
 
     def follow_flags(self, flags: dict[int, Flag], context: Context, start: int) -> list[str]:
-        """After a region: where its branches outside have come to, they jump on; the flags returned say that the rest
-        of the sequence is left out."""
+        """After a region: where its branches outside have come to, they jump on; the flags returned say
+        that the rest of the sequence is left out."""
         writer = self.writer
         skips = []
         for target, flag in flags.items():
@@ -512,8 +514,8 @@ class ControlWriter:
     def write_single_way(
         self, choices: list[tuple[Expr | None, Arm]], falling: Arm, rest: Nodes, context: Context
     ) -> Outcome:
-        """Only one arm comes to the END, so what follows the region belongs to it: its value stays symbolic, and if
-        the other arms jump away it need not even be indented."""
+        """Only one arm comes to the END, so what follows the region belongs to it: its value stays
+        symbolic, and if the other arms jump away it need not even be indented."""
         writer = self.writer
         rest.extendleft(reversed(falling.nodes))
         if len(choices) == 2:
@@ -554,7 +556,8 @@ class ControlWriter:
         self.resume(stack, facts)
 
     def loop_facts(self, region: Region) -> Facts:
-        """What is known at the start of every round: nothing of locals that jump about, one bound of counters."""
+        """What is known at the start of every round: nothing of locals that jump about, one bound of
+        counters."""
         facts = {}
         for number, fact in self.writer.known.items():
             if number in region.jumps_about or (number in region.rises and number in region.sinks):
@@ -586,7 +589,8 @@ class ControlWriter:
 
 
 def _is_fork(region: Region) -> bool:
-    """A BLOCK that is left by one BR_IF only, while its body ends elsewhere: an `if` whose `else` is what follows."""
+    """A BLOCK that is left by one BR_IF only, while its body ends elsewhere: an `if` whose `else` is what
+    follows."""
     arm = region.arms[0]
     if arm.falls or region.result:
         return False

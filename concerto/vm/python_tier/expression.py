@@ -68,8 +68,9 @@ NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 
 @dataclass(slots=True, eq=False)
 class Expr:
-    """A Python expression; never changed (not frozen, because that makes its construction slow). `atom` needs no parentheses, `cheap` may be written twice (a name or a literal), `stable` is
-    never affected by what is executed meanwhile. `reads` is a bit set of locals."""
+    """A Python expression; never changed (not frozen, because that makes its construction slow). `atom`
+    needs no parentheses, `cheap` may be written twice (a name or a literal), `stable` is never affected by
+    what is executed meanwhile. `reads` is a bit set of locals."""
 
     text: str
     fact: Fact = UNKNOWN

@@ -1,7 +1,7 @@
 """Names that generated code has for what comes from outside: constants, functions, classes, natives, ….
 
-No text of the program is in a name: whatever is called by name there has a number here. `Names` collects while a
-module is written; `link` makes the objects when the code is loaded.
+No text of the program is in a name: whatever is called by name there has a number here. `Names` collects
+while a module is written; `link` makes the objects when the code is loaded.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """The texts and outside objects that the code of a module uses. `texts` and `used` are all that `link` needs, and
-    plain data."""
+    """The texts and outside objects that the code of a module uses. `texts` and `used` are all that `link`
+    needs, and plain data."""
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
         self.texts = list(texts)

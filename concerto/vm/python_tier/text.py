@@ -1,7 +1,7 @@
 """A module's functions as Python text.
 
-`module_text` is deterministic: the same function gives the same lines, so that lines and columns can be told what
-they come from by writing a function once more with marks, only when something failed in it.
+`module_text` is deterministic: the same function gives the same lines, so that lines and columns can be
+told what they come from by writing a function once more with marks, only when something failed in it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _MOST_BLOCKS = 16
 
 
 def function_lines(module: Module, index: int, names: Names) -> list[str] | None:
-    """The lines that define a function; None if it is nested too deeply for Python and has to be interpreted."""
+    """The lines that define a function; None if it is nested too deeply for Python and has to be
+    interpreted."""
     function = module.functions[index]
     root = grow(function.code)
     if root.depth > _DEEPEST or root.python_blocks > _MOST_BLOCKS:

@@ -1,7 +1,7 @@
 """How loops let the machine look after the run, at almost no cost.
 
-`ticks` is one endless iterator for the whole run; every loop without an iterable draws from it. Each thousand steps
-it asks the machine, which may raise Cancelled. `each` does the same for loops over a value.
+`ticks` is one endless iterator for the whole run; every loop without an iterable draws from it. Each
+thousand steps it asks the machine, which may raise Cancelled. `each` does the same for loops over a value.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _STEPS = 1000
 
 
 class _Alarm:
-    """An iterator that gives nothing but polls. When polling raises, `chain` keeps it, so that the iterator around it
-    stays alive for others."""
+    """An iterator that gives nothing but polls. When polling raises, `chain` keeps it, so that the iterator
+    around it stays alive for others."""
 
     def __init__(self, poll: Callable[[], None]) -> None:
         self._poll = poll
@@ -43,7 +43,8 @@ def _batches(alarm: _Alarm) -> Iterator[Iterable[Any]]:
 
 
 def each_with(poll: Callable[[], None]) -> Callable[[Value], Iterable[Value]]:
-    """The function `each`: what a `for` goes through, polling every thousand elements, short loops together."""
+    """The function `each`: what a `for` goes through, polling every thousand elements, short loops
+    together."""
     steps = 0
 
     def each(value: Value) -> Iterable[Value]:

@@ -1,8 +1,8 @@
 """A function's instructions as a tree of regions, dead code left out.
 
-The writer needs to know about a region before it writes it: which locals it assigns, to which outer regions it
-branches, which of its arms reach its end, and whether it is one expression. All of that is found here, in one pass
-from the inside out.
+The writer needs to know about a region before it writes it: which locals it assigns, to which outer regions
+it branches, which of its arms reach its end, and whether it is one expression. All of that is found here,
+in one pass from the inside out.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Exit:
 
 @dataclass(slots=True)
 class Arm:
-    """A part of a region: the body of a BLOCK or loop, a case, the guarded or the catching part. `labels` are the
-    constants of a SWITCH's cases; `default` marks ELSE and DEFAULT."""
+    """A part of a region: the body of a BLOCK or loop, a case, the guarded or the catching part. `labels`
+    are the constants of a SWITCH's cases; `default` marks ELSE and DEFAULT."""
 
     nodes: list[Node] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
@@ -47,8 +47,9 @@ class Arm:
 
 @dataclass(slots=True)
 class Region:
-    """`stores` are the locals assigned inside; of these some only ever rise or sink by a constant, others jump about.
-    `escapes` are the numbers of outer regions branched to, `size`, `depth` and `python_blocks` measure what is inside. `branched` says that a BR leads to it, `simple` that it is an expression."""
+    """`stores` are the locals assigned inside; of these some only ever rise or sink by a constant, others
+    jump about. `escapes` are the numbers of outer regions branched to, `size`, `depth` and `python_blocks`
+    measure what is inside. `branched` says that a BR leads to it, `simple` that it is an expression."""
 
     pc: int
     number: int

@@ -1,10 +1,10 @@
 """The text of one function under way: lines, the symbolic stack, what is known of locals, temporaries.
 
-An instruction that only computes leaves a text on the symbolic stack; an instruction that does something becomes a
-statement. Before a statement is written, everything below on the stack that it could affect, or that could fail
-after it instead of before, is put into temporaries, so that the order of evaluation is that of the stack machine.
-Generated names: `v` locals, `t` temporaries, `q` flags, `e` caught exceptions; what comes from outside a
-function has its name from `Names`.
+An instruction that only computes leaves a text on the symbolic stack; an instruction that does something
+becomes a statement. Before a statement is written, everything below on the stack that it could affect, or
+that could fail after it instead of before, is put into temporaries, so that the order of evaluation is that
+of the stack machine. Generated names: `v` locals, `t` temporaries, `q` flags, `e` caught exceptions; what
+comes from outside a function has its name from `Names`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ MARK_OPEN, MARK_SPLIT, MARK_CLOSE = "\x01", "\x02", "\x03"
 
 
 class FunctionWriter:
-    """`marked` puts marks around what each instruction becomes and notes its operands; the code is the same."""
+    """`marked` puts marks around what each instruction becomes and notes its operands; the code is the
+    same."""
 
     def __init__(self, module: Module, function: Function, names: Names, *, marked: bool = False) -> None:
         self.module = module
@@ -105,8 +106,8 @@ class FunctionWriter:
         self.stack[place] = name(made, expr.fact)
 
     def settle(self, stores: int = 0, below: int | None = None, *, pure_too: bool = False) -> None:
-        """Compute those entries of the stack that must come before a statement which assigns the locals `stores`;
-        with `pure_too` all but literals and names, because other code comes between."""
+        """Compute those entries of the stack that must come before a statement which assigns the locals
+        `stores`; with `pure_too` all but literals and names, because other code comes between."""
         assert not self.inside_expression, "a statement is written inside an expression"
         for place, expr in enumerate(self.stack[:below]):
             if expr.stable:

@@ -1,0 +1,318 @@
+"""Stopping, depth, traces and cached code: what a machine promises beyond values."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from concerto.ir.module import Module
+from concerto.vm.host import Host
+from concerto.vm.machine import Machine, Tier
+from concerto.vm.python_tier import compile_module
+from concerto.vm.trace import render_failure, source_trace
+from concerto.vm.values import Cancelled, Raised
+from tests.vm.assembler import assemble
+from tests.vm.hosts import TIERS, Recorder
+
+
+def machine_for(text: str | Module, tier: Tier, **options: Any) -> Machine:
+    module = assemble(text) if isinstance(text, str) else text
+    return Machine(module, cast(Host, Recorder()), tier=tier, **options)
+
+
+def on_large_stack(work: Callable[[], Any]) -> Any:
+    """The result, or the exception, of work done in a thread with room for deep recursion."""
+    results: list[Any] = []
+
+    def body() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            results.append(error)
+
+    size, limit = threading.stack_size(512 * 1024 * 1024), sys.getrecursionlimit()
+    sys.setrecursionlimit(110_000)
+    try:
+        thread = threading.Thread(target=body)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    return results[0]
+
+
+ENDLESS = {
+    "loop": """
+fn main()
+    LOOP
+    END
+""",
+    "for": """
+fn main() locals=1
+    LOAD_CONST 0
+    LOAD_CONST 9223372036854775807
+    BUILD_RANGE 0
+    FOR 0
+    END
+""",
+    "calls": """
+fn fib(n)
+    LOAD_LOCAL 0
+    LOAD_CONST 2
+    LT_INT
+    IF 0
+      LOAD_LOCAL 0
+      RETURN
+    END
+    LOAD_LOCAL 0
+    LOAD_CONST 1
+    SUB_INT
+    CALL fib 1
+    LOAD_LOCAL 0
+    LOAD_CONST 2
+    SUB_INT
+    CALL fib 1
+    ADD_INT
+    RETURN
+fn main()
+    LOAD_CONST 60
+    CALL fib 1
+    RETURN
+""",
+    "closures in a native": """
+fn same(seen, n) captures=1
+    LOAD_LOCAL 1
+    RETURN
+fn main()
+    LOAD_CONST 0
+    LOAD_CONST 100000000
+    BUILD_RANGE 0
+    LOAD_CONST 1
+    MAKE_CLOSURE same 1
+    CALL_NATIVE Range::map 2
+    RETURN
+""".replace("fn same(seen, n) captures=1", "fn same(n) captures=1"),
+}
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("name", ENDLESS)
+def test_cancel_stops_running_code(name: str, tier: Tier) -> None:
+    machine = machine_for(ENDLESS[name], tier)
+    stopped_at = []
+
+    def stop() -> None:
+        time.sleep(0.05)
+        stopped_at.append(time.perf_counter())
+        machine.cancel()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    with pytest.raises(Cancelled):
+        machine.run_entry()
+    thread.join()
+    assert time.perf_counter() - stopped_at[0] < 1.0
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_the_owner_is_asked_now_and_then(tier: Tier) -> None:
+    asked = []
+
+    def check() -> None:
+        asked.append(1)
+        if len(asked) == 3:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        machine_for(ENDLESS["loop"], tier, cancel_check=check).run_entry()
+    assert len(asked) == 3
+
+
+def test_one_stopped_loop_does_not_end_others() -> None:
+    """All loops draw from one iterator; that a poll raised must not exhaust it."""
+    refuse = [True]
+
+    def check() -> None:
+        if refuse[0]:
+            raise Cancelled
+
+    text = """
+fn count(n) locals=2
+    LOAD_CONST 0
+    STORE_LOCAL 1
+    BLOCK 0
+      LOOP
+        LOAD_LOCAL 1
+        LOAD_LOCAL 0
+        GE_INT
+        BR_IF 1
+        LOAD_LOCAL 1
+        LOAD_CONST 1
+        ADD_INT
+        STORE_LOCAL 1
+      END
+    END
+    LOAD_LOCAL 1
+    RETURN
+"""
+    machine = machine_for(text, "python", cancel_check=check)
+    with pytest.raises(Cancelled):
+        machine.call(0, [5000])
+    refuse[0] = False
+    assert machine.call(0, [5000]) == 5000
+
+
+DEEP = """
+fn down(n)
+    LOAD_LOCAL 0
+    LOAD_CONST 0
+    EQ_INT
+    IF 0
+      LOAD_CONST 0
+      RETURN
+    END
+    LOAD_LOCAL 0
+    LOAD_CONST 1
+    SUB_INT
+    CALL down 1
+    LOAD_CONST 1
+    ADD_INT
+    RETURN
+"""
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_fifty_thousand_calls_deep(tier: Tier) -> None:
+    machine = machine_for(DEEP, tier)
+    assert on_large_stack(lambda: machine.call(0, [50_000])) == 50_000
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_endless_recursion_is_an_error(tier: Tier) -> None:
+    machine = machine_for(DEEP, tier)
+    error = on_large_stack(lambda: machine.call(0, [-1]))
+    assert isinstance(error, Raised)
+    assert (error.value.message, error.value.kind) == ("call depth exceeded", "CallDepth")
+
+
+FAILING = """
+fn pick(a, i)
+    LOAD_LOCAL 0
+    LOAD_LOCAL 1
+    INDEX_ARRAY
+    RETURN
+fn main()
+    LOAD_CONST 1
+    LOAD_CONST 2
+    BUILD_ARRAY 2
+    LOAD_CONST 7
+    CALL pick 2
+    RETURN
+"""
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_trace_in_terms_of_the_source(tier: Tier) -> None:
+    machine = machine_for(FAILING, tier)
+    with pytest.raises(Raised) as caught:
+        machine.run_entry()
+    frames = source_trace(caught.value)
+    assert [(frame.function, frame.text.strip()) for frame in frames] == [
+        ("main", "CALL pick 2"),
+        ("pick", "INDEX_ARRAY"),
+    ]
+    assert render_failure(caught.value, machine, caught.value.value.message) == (
+        "error: index 7 is out of bounds for length 2\n"
+        "  ┌─ test.conc:5:5 in `pick`\n"
+        "5 │     INDEX_ARRAY\n"
+        "  │     ^^^^^^^^^^^\n"
+        "call stack, innermost first:\n"
+        "  `pick` at test.conc:5:5\n"
+        "  `main` at test.conc:12:5\n"
+    )
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_the_failing_part_of_an_expression_is_found(tier: Tier) -> None:
+    text = """
+fn main(a, b)
+    LOAD_LOCAL 0
+    LOAD_LOCAL 0
+    ADD_INT
+    LOAD_LOCAL 1
+    LOAD_CONST 0
+    INDEX_ARRAY
+    LOAD_CONST 0
+    DIV_INT
+    ADD_INT
+    RETURN
+"""
+    for arguments, expected in (
+        ([2**63 - 1, [1]], "ADD_INT"),
+        ([1, []], "INDEX_ARRAY"),
+        ([1, [1]], "DIV_INT"),
+    ):
+        module = assemble(text.replace("fn main", "fn sums"))
+        with pytest.raises(Raised) as caught:
+            machine_for(module, tier).call(0, arguments)
+        assert source_trace(caught.value)[-1].text.strip() == expected
+
+
+def test_long_stacks_are_shortened() -> None:
+    machine = machine_for(
+        DEEP.replace("LOAD_CONST 0\n      RETURN", "BUILD_ARRAY 0\n LOAD_LOCAL 0\n INDEX_ARRAY\n RETURN"),
+        "python",
+    )
+    with pytest.raises(Raised) as caught:
+        machine.call(0, [100])
+    shown = render_failure(caught.value, machine, "gone")
+    assert "81 more calls" in shown and len(shown.splitlines()) < 30
+
+
+def test_cached_code_does_the_same() -> None:
+    module = assemble(FAILING)
+    machine = machine_for(module, "python", code=compile_module(module))
+    with pytest.raises(Raised) as caught:
+        machine.run_entry()
+    assert caught.value.value.message == "index 7 is out of bounds for length 2"
+    assert source_trace(caught.value)[-1].function == "pick"
+
+
+def nested(kind: str, depth: int) -> str:
+    """`deep(n)`: that many regions in one another, the innermost adding one to the number."""
+    opening = {
+        "blocks": "BLOCK 0",
+        "conditions": "LOAD_TRUE\nIF 0",
+        "loops": "BLOCK 0\nLOOP",
+        "tries": "TRY 0",
+    }[kind]
+    closing = {"blocks": "END", "conditions": "END", "loops": "BR 1\nEND\nEND", "tries": "CATCH 1\nEND"}[kind]
+    inner = "LOAD_LOCAL 0\nLOAD_CONST 1\nADD_INT\nSTORE_LOCAL 0"
+    if kind == "tries":
+        closings = "\n".join([f"CATCH {1 + level}\nEND" for level in range(depth)])
+    else:
+        closings = "\n".join([closing] * depth)
+    body = "\n".join([opening] * depth) + f"\n{inner}\n{closings}\nLOAD_LOCAL 0\nRETURN"
+    return f"fn deep(n) locals={depth + 2}\n{body}"
+
+
+@pytest.mark.parametrize("kind", ["blocks", "conditions", "loops", "tries"])
+@pytest.mark.parametrize("depth", [10, 19, 25, 70, 110, 3000])
+def test_nesting_beyond_what_python_takes(kind: str, depth: int) -> None:
+    for tier in TIERS:
+        assert machine_for(nested(kind, depth), tier).call(0, [1]) == 2
+
+
+def test_functions_left_to_the_interpreter_call_and_are_called() -> None:
+    text = (
+        "fn before(n)\nLOAD_LOCAL 0\nCALL deep 1\nRETURN\n"
+        + nested("conditions", 100).replace("LOAD_LOCAL 0\nRETURN", "LOAD_LOCAL 0\nCALL after 1\nRETURN")
+        + "\nfn after(n)\nLOAD_LOCAL 0\nLOAD_CONST 10\nMUL_INT\nRETURN\n"
+    )
+    assert machine_for(text, "python").call(0, [1]) == 20
