@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from concerto.syntax.tokens import CLOSERS, OPENERS, VALUE_ENDS, Token, words
 
-# Nobody nests this deep by hand; a pass may need several Python frames for a level.
-MOST_LEVELS = 256
+# Nobody nests this deep by hand; a pass may need several Python frames for each level.
+MOST_LEVELS = 1_500
 
 # What nests to its right. A binary operator behind a prefix or a comparison ends their nesting; the
 # others go on to the end of the expression.

@@ -51,6 +51,7 @@ def _parse(source: Source, problems: Problems) -> ast.Module:
         builder.report_lonely_lowest()
         if not problems.errors:
             _report_stray_docs(lexed, source, problems)
+        _keep_stray_docs(lexed, source)
     return ast.Module(0, len(source.text), source, items, lexed.comments)
 
 
@@ -59,3 +60,16 @@ def _report_stray_docs(lexed: Lexed, source: Source, problems: Problems) -> None
     for doc in lexed.docs.values():
         place = Span(source, doc.start, doc.end)
         problems.add(StrayDoc(place, "this documents nothing", help="write `//` for a comment"))
+
+
+def _keep_stray_docs(lexed: Lexed, source: Source) -> None:
+    """They are in no node, so they are comments."""
+    for doc in lexed.docs.values():
+        start = doc.start
+        for line in source.text[doc.start : doc.end].splitlines(keepends=True):
+            text = line.strip()
+            if text.startswith("///"):
+                begin = start + line.index("///")
+                lexed.comments.append(ast.Comment(begin, begin + len(text), text))
+            start += len(line)
+    lexed.comments.sort(key=lambda comment: comment.start)

@@ -15,9 +15,9 @@ from concerto.syntax.tokens import Token
 
 Operands: TypeAlias = list[Any]
 
-_PREFIX = 100
-_CAST = 90
-_LEVELS = {
+PREFIX_LEVEL = 100
+CAST_LEVEL = 90
+LEVELS = {
     "**": 80,
     "*": 70, "/": 70, "%": 70,
     "+": 60, "-": 60,
@@ -30,8 +30,8 @@ _LEVELS = {
     "|>": 15,
     "=": 5, "+=": 5, "-=": 5, "*=": 5, "/=": 5, "%=": 5,
 }  # fmt: skip
-_ASSIGNMENTS = frozenset(op for op, level in _LEVELS.items() if level == 5)
-_RIGHT = frozenset({80, 5})
+_ASSIGNMENTS = frozenset(op for op, level in LEVELS.items() if level == 5)
+RIGHT_LEVELS = frozenset({80, 5})
 _CHAINLESS = {
     50: "a range has two ends",
     40: "comparisons cannot be chained",
@@ -73,18 +73,18 @@ class OperatorRules(AtomRules):
         operand_next = True
         for part in operands:
             if isinstance(part, tuple):
-                self.settle(nodes, pending, _CAST, False)
+                self.settle(nodes, pending, CAST_LEVEL, False)
                 type_expr = part[1]
                 nodes[-1] = ast.Cast(nodes[-1].start, type_expr.end, nodes[-1], type_expr)
             elif not isinstance(part, Token):
                 nodes.append(part)
                 operand_next = False
             elif operand_next:
-                pending.append((_PREFIX, part))
+                pending.append((PREFIX_LEVEL, part))
             else:
-                level = _LEVELS[part.text]
+                level = LEVELS[part.text]
                 self.settle(nodes, pending, level, True)
-                if pending and pending[-1][0] == level and level not in _RIGHT:
+                if pending and pending[-1][0] == level and level not in RIGHT_LEVELS:
                     if level in _CHAINLESS:
                         self.chained(part, level)
                     self.settle(nodes, pending, level, False)
@@ -99,7 +99,7 @@ class OperatorRules(AtomRules):
         """Applies the pending operators that bind tighter than one of `level` that comes next."""
         while pending and (pending[-1][0] > level or (pending[-1][0] == level and not right)):
             token = pending[-1][1]
-            if pending.pop()[0] == _PREFIX:
+            if pending.pop()[0] == PREFIX_LEVEL:
                 nodes[-1] = self.prefixed(token, nodes[-1])
                 continue
             operand = nodes.pop()

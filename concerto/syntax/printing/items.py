@@ -1,0 +1,263 @@
+"""Prints declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import TypeVar, assert_never
+
+from concerto.syntax import ast
+from concerto.syntax.layout import (
+    HARD,
+    LINE,
+    SOFT,
+    Behind,
+    Doc,
+    concat,
+    group,
+    indent,
+    join,
+)
+from concerto.syntax.printing.base import Printing, stacked
+from concerto.syntax.printing.statements import StatementPrinter
+
+_N = TypeVar("_N", bound=ast.Node)
+_HEADS = ("name", "generics", "trait", "target", "parameters", "result")
+_Member = ast.Setting | ast.FieldDecl | ast.FnDecl
+
+
+class ItemPrinter(StatementPrinter):
+    def module(self, node: ast.Module) -> Printing:
+        listed = yield from self.listed(node.items, 0, node.end, self.item)
+        return "" if listed.empty else concat(stacked(listed), HARD)
+
+    def item(self, node: ast.Item) -> Printing:
+        body = yield self.declaration(node)
+        return (yield self.dressed(node, body, HARD))
+
+    def dressed(self, node: ast.ItemBase, body: Doc, between: Doc) -> Printing:
+        """A declaration with its docs, decorators and `pub`; `between` goes behind a decorator unless
+        the author put it on the same line."""
+        parts: list[Doc] = [*doc_lines(node.docs)]
+        for number, decorator in enumerate(node.decorators):
+            parts.append((yield self.decorator(decorator)))
+            comment, _ = self.comments.take_behind(decorator.end)
+            if comment:
+                parts += [Behind(comment), HARD]
+            else:
+                onward = node.decorators[number + 1].start if number + 1 < len(node.decorators) else None
+                parts.append(self.behind_decorator(decorator, onward, between))
+        return concat(*parts, "pub " if node.public else "", body)
+
+    def behind_decorator(self, decorator: ast.Decorator, onward: int | None, between: Doc) -> Doc:
+        if self.text is None:
+            return between
+        stop = self.text.find("\n", decorator.end)
+        behind = self.text[decorator.end : onward if onward is not None else stop if stop >= 0 else None]
+        same_line = "\n" not in behind and (onward is not None or bool(behind.strip()))
+        return " " if same_line else HARD
+
+    def decorator(self, node: ast.Decorator) -> Printing:
+        head = f"@{node.name.text}"
+        if not node.arguments:
+            return head
+        return concat(head, (yield self.arguments(node.arguments, (node.name.end + 1, node.end - 1))))
+
+    def declaration(self, node: ast.Item) -> Printing:
+        match node:
+            case ast.FnDecl():
+                return (yield self.function(node))
+            case ast.StructDecl() | ast.SchemaDecl():
+                word = "struct" if isinstance(node, ast.StructDecl) else "schema"
+                head = concat(f"{word} {node.name.text}", (yield self.generics(node.generics)))
+                return (yield self.members(head, node.fields, node, self.field))
+            case ast.EnumDecl():
+                head = concat(f"enum {node.name.text}", (yield self.generics(node.generics)))
+                return (yield self.members(head, node.variants, node, self.variant))
+            case ast.TraitDecl():
+                head = concat(f"trait {node.name.text}", (yield self.generics(node.generics)))
+                return (yield self.body(head, node.methods, node, self.item))
+            case ast.ImplDecl():
+                return (yield self.impl(node))
+            case ast.ConstDecl():
+                head = concat(f"const {node.name.text}", (yield self.type_note(node.type)))
+                return concat(head, " = ", (yield self.expression(node.value)), ";")
+            case ast.TypeAliasDecl():
+                head = concat(f"type {node.name.text}", (yield self.generics(node.generics)))
+                return concat(head, " = ", (yield self.type(node.type)), ";")
+            case ast.UseDecl():
+                return concat("use ", use_tree(node.trees, 0), ";")
+            case ast.ModDecl():
+                if node.items is None:
+                    return f"mod {node.name.text};"
+                return (yield self.body(f"mod {node.name.text}", node.items, node, self.item))
+            case ast.StateDecl():
+                head = concat(f"{node.keyword} {node.name.text}", (yield self.type_note(node.type)))
+                if node.value is None:
+                    return concat(head, ";")
+                return concat(head, " = ", (yield self.expression(node.value)), ";")
+            case _:
+                return (yield self.agent_declaration(node))
+
+    def agent_declaration(
+        self,
+        node: ast.ToolDecl | ast.McpDecl | ast.AgentDecl | ast.ConnectDecl | ast.PipelineDecl | ast.ErrorItem,
+    ) -> Printing:
+        match node:
+            case ast.ToolDecl():
+                head: Doc = f"tool {node.name.text}"
+                if node.trait is not None:
+                    head = concat(head, " impl ", (yield self.type(node.trait)))
+                members: list[_Member] = [*node.settings, *node.fields, *node.methods]
+                return (yield self.mixed(head, members, node))
+            case ast.McpDecl():
+                return (yield self.mixed(f"mcp {node.name.text}", [*node.settings, *node.functions], node))
+            case ast.AgentDecl():
+                head = f"{node.keyword} {node.name.text}"
+                return (yield self.members(head, node.settings, node, self.setting))
+            case ast.ConnectDecl():
+                return (yield self.members(f"connect {node.name.text}", node.settings, node, self.setting))
+            case ast.PipelineDecl():
+                head = f"pipeline {node.name.text}"
+                if node.parameters is not None:
+                    head = concat(head, (yield self.parameters(node.parameters, node.name.end, node.end)))
+                head = concat(head, (yield self.result(node.result)))
+                return (yield self.body(head, node.stages, node, self.stage))
+            case ast.ErrorItem():
+                return self.text[node.start : node.end] if self.text else "?"
+            case _:
+                assert_never(node)
+
+    # --- Functions ---
+
+    def function(self, node: ast.FnDecl) -> Printing:
+        word = "async fn" if node.is_async else "fn"
+        head = concat(f"{word} {node.name.text}", (yield self.generics(node.generics)))
+        end = node.body.start if node.body else node.end
+        head = concat(head, (yield self.parameters(node.parameters, node.name.end, end)))
+        head = concat(head, (yield self.result(node.result)))
+        if node.body is None:
+            return concat(head, ";")
+        return concat(head, " ", (yield self.block(node.body)))
+
+    def parameters(self, nodes: Sequence[ast.Parameter], start: int, end: int) -> Printing:
+        # The list's own end is not in the tree; comments behind its last element stay out of it.
+        place = (nodes[0].start if nodes else start, nodes[-1].end if nodes else start)
+        return (yield self.bracketed("()", nodes, place, self.parameter))
+
+    def parameter(self, node: ast.Parameter) -> Printing:
+        decorators: list[Doc] = []
+        for decorator in node.decorators:
+            decorators += [(yield self.decorator(decorator)), " "]
+        name = f"mut {node.name.text}" if node.mutable else node.name.text
+        head = concat(*decorators, name, (yield self.type_note(node.type)))
+        return concat(head, " = ", (yield self.expression(node.default))) if node.default else head
+
+    def stage(self, node: ast.StageDecl) -> Printing:
+        head = concat(
+            f"stage {node.name.text}",
+            (yield self.parameters(node.parameters, node.name.end, node.body.start)),
+            (yield self.result(node.result)),
+        )
+        return (yield self.dressed(node, concat(head, " ", (yield self.block(node.body))), HARD))
+
+    def impl(self, node: ast.ImplDecl) -> Printing:
+        head = concat("impl", (yield self.generics(node.generics)), " ")
+        if node.trait is not None:
+            head = concat(head, (yield self.type(node.trait)), " for ")
+        head = concat(head, (yield self.type(node.target)))
+        return (yield self.body(head, node.methods, node, self.item))
+
+    # --- Members ---
+
+    def field(self, node: ast.FieldDecl) -> Printing:
+        mark = "?" if node.optional else ""
+        doc = concat(f"{node.name.text}{mark}: ", (yield self.type(node.type)))
+        if node.default is not None:
+            doc = concat(doc, " = ", (yield self.expression(node.default)))
+        return (yield self.dressed(node, doc, " "))
+
+    def variant(self, node: ast.VariantDecl) -> Printing:
+        docs = doc_lines(node.docs)
+        if node.types is not None:
+            return concat(*docs, node.name.text, "(", (yield self.types(node.types)), ")")
+        if node.fields is not None:
+            fields = yield self.braced(node.name.end, node.fields, node.end, self.field)
+            return concat(*docs, f"{node.name.text} ", fields)
+        return concat(*docs, node.name.text)
+
+    def setting(self, node: ast.Setting) -> Printing:
+        return concat(f"{node.name.text}: ", (yield self.expression(node.value)))
+
+    def members(
+        self, head: Doc, nodes: Sequence[_N], node: ast.Node, one: Callable[[_N], Printing]
+    ) -> Printing:
+        """A body of members with commas, on one line if the author wrote it so."""
+        start = self.body_start(node)
+        listed = yield from self.listed(nodes, start, node.end - 1, one)
+        if not listed.empty and not listed.hard and self.one_line(start, node.end):
+            return concat(head, " ", self.surrounded("{}", listed, LINE))
+        for entry in listed.entries:
+            entry.doc = concat(entry.doc, ",")
+        return concat(head, " ", self.body_of_lines(listed))
+
+    def body(self, head: Doc, nodes: Sequence[_N], node: ast.Node, one: Callable[[_N], Printing]) -> Printing:
+        """A body of declarations."""
+        listed = yield from self.listed(nodes, self.body_start(node), node.end - 1, one)
+        return concat(head, " ", self.body_of_lines(listed))
+
+    def mixed(self, head: Doc, nodes: list[_Member], node: ast.Node) -> Printing:
+        """A body of fields with commas and functions without, in the author's order."""
+        if self.text is not None:
+            nodes = sorted(nodes, key=lambda member: member.start)
+        return (yield self.body(head, nodes, node, self.member))
+
+    def member(self, node: _Member) -> Printing:
+        match node:
+            case ast.FnDecl():
+                return (yield self.item(node))
+            case ast.FieldDecl():
+                return concat((yield self.field(node)), ",")
+            case ast.Setting():
+                return concat((yield self.setting(node)), ",")
+            case _:
+                assert_never(node)
+
+    def body_start(self, node: ast.Node) -> int:
+        """Behind the brace that opens the body of a declaration."""
+        heads = [getattr(node, name, None) for name in _HEADS]
+        parts = [part for head in heads if head for part in (head if isinstance(head, list) else [head])]
+        return self.brace_behind(max(part.end for part in parts)) + 1
+
+
+def doc_lines(docs: str | None) -> list[Doc]:
+    if docs is None:
+        return []
+    return [part for line in docs.split("\n") for part in (f"/// {line}".rstrip(), HARD)]
+
+
+def use_tree(leaves: Sequence[ast.UseTree], depth: int) -> Doc:
+    """Leaves that share what comes before `depth`, folded again into braces."""
+    branches: list[Doc] = []
+    for name, same in groupby(leaves, key=lambda leaf: _step(leaf, depth)):
+        group_of = list(same)
+        if name is None:
+            branches += [_leaf(leaf, depth) for leaf in group_of]
+        else:
+            branches.append(concat(f"{name}::", use_tree(group_of, depth + 1)))
+    if len(branches) == 1:
+        return branches[0]
+    return group("{", indent(SOFT, join(concat(",", LINE), branches)), SOFT, "}")
+
+
+def _step(leaf: ast.UseTree, depth: int) -> str | None:
+    """The name that leads on from here; None where the leaf ends."""
+    ends = depth == len(leaf.path) if leaf.glob else depth == len(leaf.path) - 1
+    return None if ends else leaf.path[depth].text
+
+
+def _leaf(leaf: ast.UseTree, depth: int) -> str:
+    if leaf.glob:
+        return "*"
+    name = leaf.path[depth].text
+    return f"{name} as {leaf.alias.text}" if leaf.alias else name
