@@ -291,7 +291,7 @@ def test_dis_shows_source_and_compiled_alike(hello: Path) -> None:
 
 def test_fmt(tmp_path: Path) -> None:
     path = tmp_path / "main.conc"
-    path.write_text('fn main( ){println( "hello" );}')
+    path.write_text('fn main( ){\nprintln( "hello" );}')
     check = run("concertoc", "fmt", "--check", "main.conc", cwd=tmp_path)
     assert (check.returncode, check.stderr) == (1, "would change main.conc\n")
     assert run("concertoc", "fmt", ".", cwd=tmp_path).returncode == 0
