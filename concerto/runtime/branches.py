@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from greenlet import getcurrent, greenlet
 
 from concerto.effects.gate import Identity
+from concerto.effects.meters import Meter
 from concerto.vm.failures import language_error
 from concerto.vm.values import Cancelled, Raised, Value
 
@@ -27,14 +28,17 @@ Make: TypeAlias = Callable[[], Awaitable[Any]]
 
 
 class Branch:
-    """One strand's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest first."""
+    """One strand's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest first;
+    `meters` are the budgets of these stages."""
 
-    __slots__ = ("_children", "_effects", "deadline", "path", "scopes")
+    __slots__ = ("_children", "_effects", "meters", "path", "scopes")
 
-    def __init__(self, path: tuple[int, ...] = (), scopes: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self, path: tuple[int, ...] = (), scopes: tuple[Any, ...] = (), meters: tuple[Meter, ...] = ()
+    ) -> None:
         self.path = path
         self.scopes = scopes
-        self.deadline: float | None = None
+        self.meters = meters
         self._effects = 0
         self._children = 0
 
@@ -46,7 +50,7 @@ class Branch:
     def child(self) -> Branch:
         """A branch that starts from here."""
         self._children += 1
-        return Branch((*self.path, self._children), self.scopes)
+        return Branch((*self.path, self._children), self.scopes, self.meters)
 
 
 class Strand(greenlet):

@@ -75,7 +75,7 @@ class Planner:
             or self._run.settings.max_iterations
             or _MAX_ITERATIONS,
             policy=fixed.policy,
-            meters=self._meters(fixed, builder),
+            meters=(*self._meters(fixed, builder), *branch.meters),
             discovery=builder.discovery,
             on_tool_error=agent.methods.get("on_tool_error"),
             context=shared_map(builder.context),

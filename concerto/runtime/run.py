@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.diagnostics import suggest
 from concerto.effects.gate import Passage, gate
-from concerto.effects.kinds import AnyEffect, EmitAwait, ModelCall, ToolCall
+from concerto.effects.kinds import AnyEffect, EmitAwait, StageRun, ToolCall
 from concerto.effects.layers import standard_layers
 from concerto.effects.policy import NO_POLICY
 from concerto.ir.module import Module
@@ -35,10 +35,11 @@ from concerto.runtime.branches import (
 from concerto.runtime.connections import Connection, find_connection
 from concerto.runtime.emits import Emits
 from concerto.runtime.injections import Injections
-from concerto.runtime.mocks import mocked
+from concerto.runtime.mocks import Mocks
 from concerto.runtime.models import Models
 from concerto.runtime.options import Options
 from concerto.runtime.perform import Performer
+from concerto.runtime.pipelines import Pipelines
 from concerto.runtime.python_tools import PythonTools
 from concerto.runtime.states import States
 from concerto.runtime.tools import Tools
@@ -79,18 +80,22 @@ class Run:
         for name, given in options.tools.items():
             self.python_tools.add(name, given)
         self.injections = Injections(self, options.strategies)
+        self.mocks = Mocks(self)
         self._agents = Agents(self)
         self._states = States(self)
+        self._pipelines = Pipelines(self)
         self._connections: dict[str, Connection] = {}
         self._source_connections = {each.name: each.settings for each in module.connections}
         self._refs: dict[tuple[str, str], Value] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
-        layers = standard_layers(options.permissions, self.waiting, self.emit, self._scripted)
+        layers = standard_layers(options.permissions, self.waiting, self.emit, self.mocks.answer)
         self._way = gate(layers, Performer(self).perform)
 
-    def start(self) -> Value:
-        """Run `main` and give what it returns. The event loop, if one is needed, runs here."""
-        strand = Strand(Branch(), self.machine.run_entry)
+    def start(self, function: int | None = None) -> Value:
+        """Run `main`, or another function without parameters, and give what it returns. The event loop, if one is
+        needed, runs here."""
+        entry = self.machine.run_entry if function is None else partial(self.machine.call, function, ())
+        strand = Strand(Branch(), entry)
         asked = strand.begin()
         if strand.dead:
             return asked
@@ -161,7 +166,8 @@ class Run:
 
     def perform(self, effect: AnyEffect) -> Value:
         passage = Passage(effect, current_branch().identity())
-        if effect.immediate or (isinstance(effect, ToolCall) and effect.policy is NO_POLICY):
+        in_place = isinstance(effect, ToolCall | StageRun) and effect.policy is NO_POLICY
+        if effect.immediate or in_place:
             return run_now(self._way(passage))
         return wait(lambda: self._way(passage))
 
@@ -205,7 +211,11 @@ class Run:
         return wait(lambda: self._agents.call(builder_of(receiver), method, arguments, branch))
 
     def call_pipeline(self, name: str, arguments: list[Value]) -> Value:
-        raise failure(f"pipeline `{name}` cannot be run yet", "NotSupported")
+        return self._pipelines.call(name, arguments)
+
+    def mock(self, target: Value, fields: dict[str, Value]) -> None:
+        """Used by `std::testing::mock`."""
+        self.mocks.add(target, fields)
 
     def call_handle(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
         match receiver:
@@ -265,6 +275,8 @@ class Run:
         function = self.agents[builder.agent].methods.get(method)
         if function is not None:
             return self.machine.call(function, [receiver, *arguments])
+        if method == "calls" and self.options.testing:
+            return self.mocks.requests(builder.agent)
         if method in Agents.CALLS:
             return self.call_agent(receiver, method, arguments)
         body = find_native(f"AgentBuilder::{method}")
@@ -284,14 +296,6 @@ class Run:
         work = asyncio.ensure_future(drive(branch, body))
         self.keep(work)
         return Task(work, work.done, work.cancel)
-
-    def _scripted(self, effect: AnyEffect) -> Awaitable[Value] | None:
-        """The answer of a mock: to every model call under `--mock`, else to those of mock connections."""
-        if not isinstance(effect, ModelCall):
-            return None
-        if self.options.mock or self.connection(effect.connection).provider == "mock":
-            return mocked(effect)
-        return None
 
 
 async def _awaited(task: Task) -> Value:

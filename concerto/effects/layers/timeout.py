@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiting
-from concerto.effects.kinds import AgentRun, ModelCall, policy_of, subject_of
+from concerto.effects.kinds import AgentRun, ModelCall, StageRun, policy_of, subject_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
 
@@ -23,6 +23,10 @@ def timeout_layer(waiting: Waiting) -> Layer:
 def _too_slow(passage: Passage, seconds: float) -> ErrorValue:
     subject = subject_of(passage.effect)
     message = f"`{subject}` took longer than {seconds:g} seconds"
-    if isinstance(passage.effect, AgentRun | ModelCall):
-        return ErrorValue("AgentError", message, "Timeout", agent=subject)
-    return ErrorValue("ToolError", message, "Timeout", seconds=float(seconds))
+    match passage.effect:
+        case AgentRun() | ModelCall():
+            return ErrorValue("AgentError", message, "Timeout", agent=subject)
+        case StageRun():
+            return ErrorValue("TimeoutError", message, "Timeout", seconds=float(seconds))
+        case _:
+            return ErrorValue("ToolError", message, "Timeout", seconds=float(seconds))
