@@ -1,23 +1,98 @@
-"""Answers without a network: `--mock`, the provider `mock`, and the scripts of tests."""
+"""Answers without a network: `--mock`, the provider `mock`, and what `mock …` in a test says."""
 
 from __future__ import annotations
 
 import json
-from typing import Any, TypeAlias
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.effects.kinds import ModelCall
+from concerto.effects.kinds import AnyEffect, EmitAwait, McpCall, ModelCall
+from concerto.natives.agentbuilder import AgentRef, ToolRef
+from concerto.runtime.branches import Branch, drive
+from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.providers import StreamPart
-from concerto.runtime.requests import Message, Reply, Request
+from concerto.runtime.requests import MADE_ID, Message, Reply, Request, ToolCallRequest
+from concerto.runtime.toolbox import wire_name
+from concerto.vm.json_values import to_json
+from concerto.vm.operations import to_text
+from concerto.vm.values import Value, failure
+
+if TYPE_CHECKING:
+    from concerto.runtime.run import Run
 
 Json: TypeAlias = Any
 
 
-async def mocked(effect: ModelCall) -> Reply:
-    """The mock answer to a model call, in one piece even if it is streamed."""
-    reply = mock_reply(effect.request)
-    if effect.sink is not None:
-        await effect.sink(StreamPart(reply.message.text))
-    return reply
+@dataclass(slots=True)
+class MockedAgent:
+    """What a test's `mock Agent { … }` says, and the requests that came. `turn` counts those of a script."""
+
+    name: str
+    fields: dict[str, Value]
+    turn: int = 0
+    requests: list[Request] = field(default_factory=list)
+
+
+class Mocks:
+    """The scripted answers of a run. Under `--mock` and on mock connections, models answer in a fixed form; in a test,
+    only what is mocked answers at all."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._agents: dict[str, MockedAgent] = {}
+        self._servers: dict[str, dict[str, Value]] = {}
+        self._channels: dict[str, Value] = {}
+
+    def add(self, target: Value, fields: dict[str, Value]) -> None:
+        """A `mock` statement; a later one for the same target replaces it."""
+        match target:
+            case AgentRef():
+                self._agents[target.name] = MockedAgent(target.name, fields)
+            case ToolRef():
+                self._servers[target.name] = fields
+            case str():
+                self._channels[target] = fields.get("reply")
+            case _:
+                raise failure(f"{to_text(target)} cannot be mocked", "TypeError")
+
+    def requests(self, agent: str) -> list[Value]:
+        """The requests that a mocked agent received: `{prompt, messages, tools}` each."""
+        mocked = self._agents.get(agent)
+        if mocked is None:
+            raise failure(f"agent `{agent}` is not mocked", "Unmocked")
+        return [_shown(request) for request in mocked.requests]
+
+    def answer(self, effect: AnyEffect) -> Awaitable[Value] | None:
+        """The scripted answer to an effect, None where nothing is scripted."""
+        match effect:
+            case ModelCall():
+                return self._model(effect)
+            case EmitAwait() if effect.channel in self._channels:
+                return _ready(to_json(self._channels[effect.channel]))
+            case McpCall() if effect.server in self._servers:
+                return self._call_server(effect)
+            case _:
+                return None
+
+    def _model(self, effect: ModelCall) -> Awaitable[Value] | None:
+        mocked = self._agents.get(effect.agent)
+        if mocked is not None:
+            return _delivered(effect, _scripted(mocked, effect.request))
+        options = self._run.options
+        if options.mock or self._run.connection(effect.connection).provider == "mock":
+            return _delivered(effect, mock_reply(effect.request))
+        if options.testing:
+            message = f"agent `{effect.agent}` is not mocked, and a test calls no model"
+            raise agent_failure(message, AgentKind.UNMOCKED, agent=effect.agent)
+        return None
+
+    async def _call_server(self, effect: McpCall) -> Json:
+        mocked = self._servers[effect.server].get(effect.function)
+        if callable(mocked):
+            given = self._run.machine_value(dict(effect.arguments))
+            mocked = await drive(Branch(), lambda: mocked(given))
+        return to_json(mocked)
 
 
 def mock_reply(request: Request) -> Reply:
@@ -62,3 +137,60 @@ def smallest(schema: Json, defs: Json) -> Json:
             return False
         case _:
             return None
+
+
+def _scripted(mocked: MockedAgent, request: Request) -> Reply:
+    mocked.requests.append(request)
+    if "error" in mocked.fields:
+        raise agent_failure(to_text(mocked.fields["error"]), AgentKind.PROVIDER, agent=mocked.name)
+    if "script" not in mocked.fields:
+        return _reply(mocked.fields.get("response", ""), request)
+    script = mocked.fields["script"]
+    if mocked.turn >= len(script):
+        message = f"the script of agent `{mocked.name}` has {len(script)} turns, and one more was asked for"
+        raise agent_failure(message, AgentKind.UNMOCKED, agent=mocked.name)
+    mocked.turn += 1
+    return _turn(script[mocked.turn - 1], mocked.turn, request)
+
+
+def _turn(entry: Value, number: int, request: Request) -> Reply:
+    """The reply of one entry: calls, or a text."""
+    entries = entry if isinstance(entry, list) else [entry]
+    if not all(isinstance(each, dict) and "call" in each for each in entries):
+        return _reply(entry.get("reply", "") if isinstance(entry, dict) else entry, request)
+    calls = tuple(
+        ToolCallRequest(
+            f"{MADE_ID}{number}_{place}",
+            wire_name(*each["call"].split("::")),
+            json.dumps(to_json(each.get("arguments", {}))),
+        )
+        for place, each in enumerate(entries)
+    )
+    return Reply(Message("assistant", "", calls), "tool_calls", request.model, cost_usd=0.0)
+
+
+def _reply(answer: Value, request: Request) -> Reply:
+    text = answer if isinstance(answer, str) else json.dumps(to_json(answer), ensure_ascii=False)
+    return Reply(Message("assistant", text), "stop", request.model, cost_usd=0.0)
+
+
+def _shown(request: Request) -> Value:
+    return {
+        "prompt": prompt_of(request),
+        "messages": [{"role": message.role, "content": message.text} for message in request.messages],
+        "tools": [offer.name for offer in request.tools],
+    }
+
+
+async def _delivered(effect: ModelCall, reply: Reply) -> Reply:
+    """The reply, given to the sink in one piece if it is to be streamed."""
+    if effect.sink is not None:
+        if reply.message.text:
+            await effect.sink(StreamPart(reply.message.text))
+        for call in reply.message.calls:
+            await effect.sink(StreamPart(call=call))
+    return reply
+
+
+async def _ready(value: Value) -> Value:
+    return value
