@@ -1,7 +1,8 @@
 """Branches: the strands of one program, and how they wait for the event loop and for each other.
 
-Program code is ordinary synchronous Python in a greenlet (a `Strand`). To wait, it switches to the hub, the greenlet
-that runs the event loop, with a function that makes something awaitable; `drive` awaits it and switches back.
+Program code is ordinary synchronous Python in a greenlet (a `Strand`). To wait, it switches to the hub, the
+greenlet that runs the event loop, with a function that makes something awaitable; `drive` awaits it and
+switches back.
 A program that never waits never starts an event loop.
 
 A `Branch` is what a strand knows of its place: its number path, which names its effects, and what is in
@@ -28,8 +29,8 @@ Make: TypeAlias = Callable[[], Awaitable[Any]]
 
 
 class Branch:
-    """One strand's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest first;
-    `meters` are the budgets of these stages."""
+    """One strand's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest
+    first; `meters` are the budgets of these stages."""
 
     __slots__ = ("_children", "_effects", "meters", "path", "scopes")
 

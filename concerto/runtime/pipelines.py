@@ -1,7 +1,7 @@
 """Pipelines: stages one after the other, each through the gate, with what is in force inside of them.
 
-A stage passes on what it gives, the Ok of a Result. An Err, of a stage or of its decorators, ends the pipeline with an
-error of the pipeline's type; a failure that has no such form leaves `run` as it would leave a function.
+A stage passes on what it gives, the Ok of a Result. An Err, of a stage or of its decorators, ends the pipeline
+with an error of the pipeline's type; a failure that has no such form leaves `run` as it would leave a function.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import Pipeline, Stage, ToolUse
 from concerto.natives.errors import make_error
 from concerto.runtime.branches import Branch, current_branch, drive
-from concerto.runtime.failures import message_of
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value
@@ -36,38 +35,43 @@ class Pipelines:
     def call(self, name: str, arguments: Sequence[Value]) -> Value:
         """`P.run(…)`, called by program code: a Result."""
         pipeline = self._pipelines[name]
-        branch, now = current_branch(), self._run.waiting.now
-        begun = now()
+        branch, begun = current_branch(), self._now()
         self._run.tell("pipeline:start", lambda: {"pipeline": name})
-        with in_force(branch, pipeline.tools):
-            for stage in pipeline.stages:
-                stage_begun = now()
-                self._run.tell("pipeline:stage_start", lambda: {"pipeline": name, "stage": stage.name})
-                try:
-                    value = self._stage(pipeline, stage, arguments, branch)
-                except Raised as raised:
-                    error = raised.value
-                    self._run.tell("pipeline:error", lambda: _failed(name, stage.name, error, now() - begun))
-                    fitting = self._fitting(pipeline, raised)
-                    if fitting is None:
-                        raise
-                    return Err(fitting)
-                self._run.tell(
-                    "pipeline:stage_complete",
-                    lambda: {"pipeline": name, "stage": stage.name, "ms": _ms(now() - stage_begun)},
-                )
-                arguments = (value,)
-        self._run.tell("pipeline:complete", lambda: {"pipeline": name, "ms": _ms(now() - begun)})
+        try:
+            with in_force(branch, pipeline.tools):
+                for stage in pipeline.stages:
+                    arguments = (self._step(pipeline, stage, arguments, branch),)
+        except Raised as raised:
+            error = self._fitting(pipeline, raised)
+            if error is None:
+                raise
+            return Err(error)
+        self._run.tell("pipeline:complete", lambda: {"pipeline": name, "ms": self._ms(begun)})
         return Ok(arguments[0])
 
+    def _step(self, pipeline: Pipeline, stage: Stage, arguments: Sequence[Value], branch: Branch) -> Value:
+        """What a stage passes on, with the events around it."""
+        begun = self._now()
+        place: dict[str, Value] = {"pipeline": pipeline.name, "stage": stage.name}
+        self._run.tell("pipeline:stage_start", lambda: dict(place))
+        try:
+            value = self._stage(pipeline, stage, arguments, branch)
+        except Raised as raised:
+            said = _said(raised.value)
+            self._run.tell("pipeline:error", lambda: {**place, **said, "ms": self._ms(begun)})
+            raise
+        self._run.tell("pipeline:stage_complete", lambda: {**place, "ms": self._ms(begun)})
+        return value
+
     def _stage(self, pipeline: Pipeline, stage: Stage, arguments: Sequence[Value], branch: Branch) -> Value:
-        """What a stage passes on; its Err is raised as Failed. Without decorators it runs in the caller's strand."""
+        """What a stage passes on; its Err is raised as Failed. Without decorators it runs in the caller's
+        strand."""
         policy = policy_from(stage.decorators)
-        meters = _meters(f"`@budget` of `{pipeline.name}::{stage.name}`", policy)
         body = partial(self._body, stage, arguments)
         if policy is NO_POLICY:
             work = partial(_in_place, branch, stage.tools, body)
         else:
+            meters = _meters(f"`@budget` of `{pipeline.name}::{stage.name}`", policy)
             work = partial(_in_strand, branch, stage.tools, meters, body)
         key = [to_json(argument) for argument in arguments] if policy.cache_seconds is not None else None
         return self._run.perform(StageRun(pipeline.name, stage.name, key, work, policy))
@@ -78,8 +82,14 @@ class Pipelines:
             raise Failed(value.value)
         return value.value if isinstance(value, Ok) else value
 
+    def _now(self) -> float:
+        return self._run.waiting.now()
+
+    def _ms(self, begun: float) -> int:
+        return int((self._now() - begun) * 1000)
+
     def _fitting(self, pipeline: Pipeline, raised: Raised) -> Value | None:
-        """The error as one of the pipeline's type, which is that of its stages if they agree, else AgentError."""
+        """The error as one of the pipeline's type: that of its stages if they agree, else AgentError."""
         error = raised.value
         types = self._run.module.types
         results = [types[stage.result] for stage in pipeline.stages if types[stage.result].kind == "result"]
@@ -103,7 +113,7 @@ _CONVERTED = frozenset({"ToolError", "TimeoutError", "SchemaError", "EmitError",
 
 @contextmanager
 def in_force(branch: Branch, tools: Sequence[ToolUse]) -> Iterator[None]:
-    """Offer tools to every agent that is executed from the branch meanwhile; the narrowest scope comes first."""
+    """Offer tools to every agent executed from the branch meanwhile; the narrowest scope comes first."""
     before = branch.scopes
     if tools:
         branch.scopes = (tuple(tools), *before)
@@ -133,11 +143,7 @@ def _meters(name: str, policy: Policy) -> tuple[Meter, ...]:
     return (Meter(name, policy.most_tokens, policy.most_usd),)
 
 
-def _failed(pipeline: str, stage: str, error: Value, seconds: float) -> dict[str, Value]:
-    kind = error.kind if isinstance(error, ErrorValue) else "Error"
-    message = message_of(error) if isinstance(error, ErrorValue | str) else to_text(error)
-    return {"pipeline": pipeline, "stage": stage, "error": message, "kind": kind, "ms": _ms(seconds)}
-
-
-def _ms(seconds: float) -> int:
-    return int(seconds * 1000)
+def _said(error: Value) -> dict[str, Value]:
+    if isinstance(error, ErrorValue):
+        return {"error": error.message, "kind": error.kind}
+    return {"error": to_text(error), "kind": "Error"}
