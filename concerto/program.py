@@ -1,7 +1,7 @@
 """Programs and their runs: the Python API, which the command line uses too.
 
-`Program` is a compiled program. `Runtime` runs it once: `run()` from ordinary code, `run_async()` inside an event
-loop. A failure of the program is reported on stderr in source terms and gives an exit status.
+`Program` is a compiled program. `Runtime` runs it once: `run()` from ordinary code, `run_async()` inside an
+event loop. A failure of the program is reported on stderr in source terms and gives an exit status.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.layers.permission import Permissions
 from concerto.ir.module import Module
-from concerto.runtime.failures import RequiresAction, message_of
+from concerto.runtime.failures import RequiresAction, RunEnds, message_of
 from concerto.runtime.options import Options, Settings, read_manifest
 from concerto.runtime.run import Run
 from concerto.vm.values import Cancelled, Err, Panic, Raised, Value
@@ -84,6 +84,7 @@ class Runtime:
             mock=mock,
             quiet=quiet,
             json=json,
+            debug=debug,
             testing=testing,
             tier="interpreter" if tier == "interpreter" else "python",
             args=tuple(args),
@@ -127,7 +128,7 @@ class Runtime:
         """Run `main` in the caller's event loop; the exit status."""
         try:
             return self._status(Ended(value=await self._run.start_here()))
-        except (Exception, RequiresAction, Panic) as error:
+        except (Exception, RequiresAction, RunEnds, Panic) as error:
             return self._status(Ended(error=error))
 
     def _status(self, ended: Ended) -> int:
@@ -149,6 +150,9 @@ class Runtime:
                     _complain(message_of(ended.value.value))
                     return FAILED
                 return OK
+            case RunEnds():
+                _complain(str(error))
+                return FAILED
             case RequiresAction():
                 self.pending = error.calls
                 self._ask_for_action(error.calls)
@@ -179,9 +183,8 @@ class Runtime:
             return
         for call in calls:
             written = json.dumps(call["arguments"], ensure_ascii=False)
-            _complain(
-                f"requires action: {call['tool']}::{call['method']}({written}) as {call['call_id'] or 'a call from code'}"
-            )
+            origin = call["call_id"] or "a call from code"
+            _complain(f"requires action: {call['tool']}::{call['method']}({written}) as {origin}")
 
     def _internal(self, error: BaseException) -> int:
         _complain(f"internal error: {type(error).__name__}: {error} (please report it; --debug shows where)")

@@ -1,7 +1,8 @@
 """The gate: the one door between a program and the world.
 
-A gate is a plain ordered list of layers around a performer. Every effect passes all layers, from the first to the
-performer and back; each layer may refuse, answer, repeat or watch it. Nothing reaches the world in another way.
+A gate is a plain ordered list of layers around a performer. Every effect passes all layers, from the first
+to the performer and back; each layer may refuse, answer, repeat or watch it. Nothing reaches the world in
+another way.
 """
 
 from __future__ import annotations

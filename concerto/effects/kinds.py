@@ -1,8 +1,8 @@
 """The closed set of effects: everything in which two runs of one program can differ.
 
 An effect is a frozen value that says what is wanted. The gate gives it an identity, passes it through its
-layers, and a performer of the runtime does it. `recovery` says what may happen to an effect that was begun and
-whose outcome is unknown after a crash. An `immediate` effect is done without waiting for anybody.
+layers, and a performer of the runtime does it. `recovery` says what may happen to an effect that was begun
+and whose outcome is unknown after a crash. An `immediate` effect is done without waiting for anybody.
 
 Failures of every kind are `Raised` values; the error type is named beside the class.
 """
@@ -127,7 +127,8 @@ class Sleep(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Http(Effect):
-    """`{"status": Int, "body": String, "headers": Map}` of a request. `ConnectionError` if there was no answer."""
+    """`{"status": Int, "body": String, "headers": Map}` of a request. `ConnectionError` if there was no
+    answer."""
 
     recovery = Recovery.ONCE
     method: str
@@ -157,8 +158,8 @@ class EmitAwait(Effect):
 
 @dataclass(frozen=True, slots=True)
 class ModelCall(Effect):
-    """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; parts of a streamed
-    answer go to `sink` as they arrive."""
+    """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; parts of a
+    streamed answer go to `sink` as they arrive."""
 
     recovery = Recovery.REPEAT
     agent: str

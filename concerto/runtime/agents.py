@@ -61,7 +61,7 @@ class Agents:
 
     async def _respond(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
         begun = perf_counter()
-        plan = self._planner.plan(builder, branch)
+        plan = await self._planner.plan(builder, branch)
         work, reply = await self._converse(
             builder, plan, asked, branch, lambda work: tool_loop(self._run, work)
         )
@@ -75,7 +75,7 @@ class Agents:
 
         async def body() -> Value:
             target = Wanted(self._run, wanted)
-            plan = with_schema(self._planner.plan(builder, branch), target.schema)
+            plan = with_schema(await self._planner.plan(builder, branch), target.schema)
             text = prompt_with_schema(prompt, target.schema) if plan.toolbox.offers else prompt
             attempts = self._attempts(builder)
             work, value = await self._converse(
@@ -94,7 +94,7 @@ class Agents:
         from concerto.runtime.streaming import Streaming
 
         async def converse(sink: Sink) -> tuple[Execution, Reply]:
-            plan = self._planner.plan(builder, branch)
+            plan = await self._planner.plan(builder, branch)
             loop = self._converse(
                 builder, plan, asked, branch, lambda work: tool_loop(self._run, work), sink=sink
             )

@@ -1,7 +1,7 @@
 """Arguments that a model wrote: read, checked against the tool's JSON Schema, and made into values.
 
-A complaint is written for the model: it names the place, what was expected and what was found, so that the next
-attempt can be right.
+A complaint is written for the model: it names the place, what was expected and what was found, so that the
+next attempt can be right.
 """
 
 from __future__ import annotations

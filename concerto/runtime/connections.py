@@ -1,7 +1,8 @@
 """Connections: where the model servers are and how to talk to them.
 
-Settings come from four places, each over the one before: the built-in defaults of a provider, `connect` in the
-source, `Concerto.toml`, the host. Keys are named by their environment variables and read when first used.
+Settings come from four places, each over the one before: the built-in defaults of a provider, `connect` in
+the source, `Concerto.toml`, the host. Keys are named by their environment variables and read when first
+used.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ def key_of(connection: Connection, environment: Mapping[str, str]) -> str:
     if key:
         return key
     raise agent_failure(
-        f"connection `{connection.name}` needs the environment variable `{connection.key_env}`, which is not set; "
-        "set it, or run with `--mock` to answer without a model",
+        f"connection `{connection.name}` needs the environment variable `{connection.key_env}`, "
+        "which is not set; set it, or run with `--mock` to answer without a model",
         AgentKind.MISSING_KEY,
         provider=connection.name,
     )

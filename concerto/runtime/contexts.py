@@ -25,7 +25,8 @@ def tool_context(caller: CallContext) -> Value:
 
 
 def shared_map(given: Value) -> Value:
-    """The map that an execution's tools share: the program's own hashmap, or a fresh one filled from a Map."""
+    """The map that an execution's tools share: the program's own hashmap, or a fresh one filled from a
+    Map."""
     if isinstance(given, dict):
         return HashMap(given)
     return HashMap() if given is None else given

@@ -1,7 +1,7 @@
 """What a program tells its host: prints, emits, and emits that wait for an answer.
 
-Emits are shown on the output (as text, or as JSON lines) and given to the listeners of their channel. A handler
-answers a channel; the last one registered wins.
+Emits are shown on the output (as text, or as JSON lines) and given to the listeners of their channel. A
+handler answers a channel; the last one registered wins.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Emits:
         (sys.stderr if self._json_lines else sys.stdout).write(text)
 
     def listen(self, channel: str, listener: Listener) -> None:
-        """Call `listener` with the payload of every emit on `channel`, of all emits as `{channel, payload}` for `*`."""
+        """Call `listener` with the payload of every emit on `channel`, of all emits as `{channel, payload}`
+        for `*`."""
         self._listeners.setdefault(channel, []).append(listener)
 
     def handle(self, channel: str, handler: Handler) -> None:

@@ -20,8 +20,9 @@ Sink: TypeAlias = Callable[[Any], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that is settled before the first request. `request` has everything but messages and tools; its tool
-    choice holds for the first request only. `callable` are the names on the wire that may be called, None for all."""
+    """All that is settled before the first request. `request` has everything but messages and tools; its
+    tool choice holds for the first request only. `callable` are the names on the wire that may be called,
+    None for all."""
 
     agent: str
     connection: Connection

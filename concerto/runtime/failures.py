@@ -65,6 +65,10 @@ def message_of(error: Value) -> str:
     return error if isinstance(error, str) else str(getattr(error, "message", error))
 
 
+class RunEnds(BaseException):
+    """The run ends here with exit status 1, whatever the program would do about it; the text says why."""
+
+
 class RequiresAction(BaseException):
     """The run stops here: somebody outside has to execute calls and resume it with their results."""
 

@@ -1,4 +1,5 @@
-"""HTTP to model servers: one client per connection and run, made at the first request and closed with the run.
+"""HTTP to model servers: one client per connection and run, made at the first request and closed with the
+run.
 
 Every trouble becomes an AgentError that says who answered what.
 """

@@ -1,7 +1,7 @@
 """Injected tools: methods of values that a tool returned, offered for the rest of an execution.
 
-Every strategy is asked after every tool call. The built-in one finds `@tool_provider` values in a result, at any
-depth, and binds their methods to them; hosts add their own in Python.
+Every strategy is asked after every tool call. The built-in one finds `@tool_provider` values in a result,
+at any depth, and binds their methods to them; hosts add their own in Python.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class Injections:
         self.strategies = tuple(strategies)
 
     def consider(self, work: Execution, call: ToolCallRequest, value: Value, result: Json) -> Json:
-        """Ask the strategies about a call that went well; the result, with the names of what became available."""
+        """Ask the strategies about a call that went well; the result, with the names of what became
+        available."""
         if work.plan.discovery and self._providers:
             result = self._discover(work, value, result)
         if self.strategies:

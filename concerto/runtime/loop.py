@@ -1,7 +1,8 @@
 """The tool loop: ask the model, run the calls it wants, tell it the results, until it wants no more.
 
-`tool_loop` is the whole of it; what the steps do is below, in the order in which they are called. A call that goes
-wrong becomes a result for the model; only a decision to stop (`on_tool_error`, limits, budgets) leaves the loop.
+`tool_loop` is the whole of it; what the steps do is below, in the order in which they are called. A call
+that goes wrong becomes a result for the model; only a decision to stop (`on_tool_error`, limits, budgets)
+leaves the loop.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
             return reply
         if work.iteration >= plan.max_iterations:
             raise agent_failure(
-                f"`{plan.agent}` still calls tools after {plan.max_iterations} requests, the most it may make",
+                f"`{plan.agent}` still calls tools after {plan.max_iterations} requests, the most allowed",
                 AgentKind.MAX_ITERATIONS,
                 agent=plan.agent,
             )
@@ -258,7 +259,7 @@ def _watch(work: Execution, outcomes: list[Outcome]) -> None:
         work.unknown_in_a_row = work.unknown_in_a_row + 1 if outcome.kind == "ToolNotFound" else 0
         if work.unknown_in_a_row >= _UNKNOWN_IN_A_ROW:
             raise agent_failure(
-                f"`{agent}` called tools that do not exist {_UNKNOWN_IN_A_ROW} times in a row, last `{record.name}`",
+                f"`{agent}` called {_UNKNOWN_IN_A_ROW} unknown tools in a row, last `{record.name}`",
                 AgentKind.TOOL_NOT_FOUND,
                 agent=agent,
             )
@@ -268,7 +269,7 @@ def _watch(work: Execution, outcomes: list[Outcome]) -> None:
         count = work.failures[key] = work.failures.get(key, 0) + 1
         if count >= _SAME_FAILURES:
             raise agent_failure(
-                f"`{agent}` repeated the failing call of `{record.name}` {count} times: {outcome.message.text}",
+                f"`{agent}` repeated a failing call of `{record.name}` {count} times: {outcome.message.text}",
                 AgentKind.REPEATED_FAILURE,
                 agent=agent,
             )

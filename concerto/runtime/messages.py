@@ -24,8 +24,8 @@ def from_memory(memory: Memory) -> list[Message]:
 
 
 def from_values(values: Iterable[Value]) -> list[Message]:
-    """The messages of `chat`: Message structs, or maps with `role` and `content`. Calls that lack a result get one
-    that says so, since no model server takes them without."""
+    """The messages of `chat`: Message structs, or maps with `role` and `content`. Calls that lack a result
+    get one that says so, since no model server takes them without."""
     messages = [_message(to_json(value)) for value in values]
     answered = {message.call_id for message in messages if message.role == "tool"}
     repaired: list[Message] = []

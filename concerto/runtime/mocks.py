@@ -35,8 +35,8 @@ class MockedAgent:
 
 
 class Mocks:
-    """The scripted answers of a run. Under `--mock` and on mock connections, models answer in a fixed form; in a test,
-    only what is mocked answers at all."""
+    """The scripted answers of a run. Under `--mock` and on mock connections, models answer in a fixed form;
+    in a test, only what is mocked answers at all."""
 
     def __init__(self, run: Run) -> None:
         self._run = run

@@ -30,15 +30,16 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`folder` is where relative paths start; files may be used below it. `connections` and `prices` are those of
-    the manifest, `python_tools` the imports it names; `tools` are Python objects that the host gave by name,
-    `strategies` its ToolInjectionStrategies. `environment` is read, never kept."""
+    """`folder` is where relative paths start; files may be used below it. `connections`, `prices` and
+    `mcp` are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that the host
+    gave by name, `strategies` its ToolInjectionStrategies. `environment` is read, never kept."""
 
     folder: Path
     environment: Mapping[str, str]
     mock: bool = False
     quiet: bool = False
     json: bool = False
+    debug: bool = False
     testing: bool = False
     tier: Literal["python", "interpreter"] = "python"
     args: tuple[str, ...] = ()
@@ -50,6 +51,7 @@ class Options:
     tools: Mapping[str, Any] = field(default_factory=dict)
     strategies: tuple[Any, ...] = ()
     python_tools: Mapping[str, str] = field(default_factory=dict)
+    mcp: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
 
     def meters(self) -> tuple[Meter, ...]:
         """The meter of the whole run, if it has a budget."""
@@ -82,4 +84,5 @@ def read_manifest(options: Options, manifest: Manifest) -> Options:
         connections=connections,
         prices={model: (price.input, price.output) for model, price in manifest.prices.items()},
         python_tools={name: tool.import_ for name, tool in manifest.tools.items()},
+        mcp={name: server.model_dump(exclude_unset=True) for name, server in manifest.mcp.items()},
     )

@@ -50,9 +50,7 @@ class Performer:
             case EmitAwait():
                 return await run.emits.ask(effect.channel, effect.payload)
             case McpCall():
-                raise tool_failure(
-                    "mcp servers cannot be connected yet", "NotSupported", effect.server, effect.function
-                )
+                return await run.mcp.perform(effect)
             case Sleep():
                 return await run.waiting.sleep(effect.seconds)
             case Http():

@@ -1,7 +1,8 @@
 """Pipelines: stages one after the other, each through the gate, with what is in force inside of them.
 
-A stage passes on what it gives, the Ok of a Result. An Err, of a stage or of its decorators, ends the pipeline
-with an error of the pipeline's type; a failure that has no such form leaves `run` as it would leave a function.
+A stage passes on what it gives, the Ok of a Result. An Err, of a stage or of its decorators, ends the
+pipeline with an error of the pipeline's type; a failure that has no such form leaves `run` as it would leave
+a function.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Planning: what an execution needs, settled from the agent's declaration and the builder before anything is asked."""
+"""Planning: what an execution needs, settled from the agent's declaration and the builder before anything
+is asked."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ class Fixed:
     agent: Agent
     connection: Connection
     request: Request
-    toolbox: Toolbox
+    toolbox: Toolbox | None
+    """None if it has to be asked for again each time, because a server may change what it offers"""
     policy: Policy
     """of its model calls"""
     run_policy: Policy
@@ -55,7 +57,11 @@ class Planner:
             found = self._fixed[name] = self._fix(self._run.agents[name])
         return found
 
-    def plan(self, builder: AgentBuilder, branch: Branch) -> Plan:
+    async def plan(self, builder: AgentBuilder, branch: Branch) -> Plan:
+        """The plan of an execution, for which the servers of its tools are started."""
+        servers = self._servers(builder, branch)
+        if servers:
+            await self._run.mcp.ready(servers)
         fixed = self.fixed(builder.agent)
         agent, settings = fixed.agent, fixed.agent.settings
         tools = self._toolbox(fixed, builder, branch)
@@ -102,15 +108,39 @@ class Planner:
             timeout=settings.get("timeout"),
         )
         retry = retry_from(settings.get("retry_policy") or {}, connection.retry)
-        tools = toolbox([self._mentioned(agent.name, agent.tools)])
+        tools = None
+        if not any(self._server(mention) for mention in agent.tools):
+            tools = toolbox([self._mentioned(agent.name, agent.tools)])
         return Fixed(agent, connection, request, tools, Policy(retry=retry), policy_from(agent.decorators))
 
     def _toolbox(self, fixed: Fixed, builder: AgentBuilder, branch: Branch) -> Toolbox:
         static = EMPTY if builder.no_static_tools else fixed.toolbox
+        if static is None:
+            static = toolbox([self._mentioned(fixed.agent.name, fixed.agent.tools)])
         if not builder.tools and not branch.scopes:
             return static
         scopes = [self._mentioned(fixed.agent.name, uses) for uses in reversed(branch.scopes)]
         return toolbox([static.tools.values(), *scopes, self._mentioned(fixed.agent.name, builder.tools)])
+
+    def _servers(self, builder: AgentBuilder, branch: Branch) -> list[str]:
+        """The MCP servers among the tools of an execution."""
+        agent = self._run.agents[builder.agent]
+        mentions = [
+            *(() if builder.no_static_tools else agent.tools),
+            *(mention for uses in branch.scopes for mention in uses),
+            *builder.tools,
+            *(builder.allowed_tools or agent.allowed_tools or ()),
+        ]
+        return [name for mention in mentions if (name := self._server(mention))]
+
+    def _server(self, mention: Mention) -> str:
+        """The name of the MCP server that a mention is of, or of a tool of which it is."""
+        if not isinstance(mention, ToolUse | ToolRef) or mention.kind in ("tool", "hosted"):
+            return ""
+        named = mention.kind == "mcp" or (
+            not self._run.tools.knows(mention.name) and self._run.mcp.knows(mention.name)
+        )
+        return mention.name if named else ""
 
     def _mentioned(self, agent: str, mentions: Iterable[Mention]) -> list[BoundTool]:
         found: list[BoundTool] = []
@@ -132,10 +162,8 @@ class Planner:
                 return [
                     BoundTool(ToolOffer(mention.name, "", {}, hosted=kind), mention.name, "", _unreachable)
                 ]
-            case "mcp":
-                raise agent_failure(
-                    f"mcp server `{mention.name}` cannot be connected yet", AgentKind.BAD_TOOLS, agent=agent
-                )
+            case _ if self._server(mention):
+                return self._run.mcp.bound(mention)
             case _ if self._run.tools.knows(mention.name):
                 return self._run.tools.bound(mention)
             case _:

@@ -1,7 +1,7 @@
 """Tools written in Python: a function or a class that `concerto.tool` marked, offered to agents by name.
 
-Names, descriptions and schemas come from the Python signature and docstring. A class may have `initialize` and
-`shutdown`, called (and awaited) around its use by a run.
+Names, descriptions and schemas come from the Python signature and docstring. A class may have `initialize`
+and `shutdown`, called (and awaited) around its use by a run.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def tool(marked: Marked) -> Marked:
 
 
 def python_tool(name: str, given: Any) -> PythonTool:
-    """The tool that a function, class or object is; its public methods are those of a class. Raises TypeError."""
+    """The tool that a function, class or object is; its public methods are those of a class. Raises
+    TypeError."""
     if isinstance(given, PythonTool):
         return given
     if inspect.isroutine(given):

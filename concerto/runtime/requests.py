@@ -1,7 +1,7 @@
 """What is asked of a model and what it answers, in words that no provider owns.
 
-A provider's file turns a `Request` into its wire and its wire into a `Reply`; everything else knows only these.
-All values are frozen. JSON Schemas are plain dicts.
+A provider's file turns a `Request` into its wire and its wire into a `Reply`; everything else knows only
+these. All values are frozen. JSON Schemas are plain dicts.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class ToolCallRequest:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. `call_id`, `name` and `failed` belong to the role tool. `echo` holds a provider's own parts of an
-    assistant's message (thinking, signatures), sent back as they came."""
+    """One message. `call_id`, `name` and `failed` belong to the role tool. `echo` holds a provider's own
+    parts of an assistant's message (thinking, signatures), sent back as they came."""
 
     role: Role
     text: str
@@ -81,7 +81,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, or the provider's own word."""
+    """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, or the provider's own
+    word."""
 
     message: Message
     stop_reason: str

@@ -1,7 +1,7 @@
 """One run of a program: implements the machine's `Host` and owns all that the run touches.
 
-Program code calls the methods of `Host` from its strands; what has to wait goes to the event loop, which is started
-when something waits for the first time and ends with the run, leaving nothing behind.
+Program code calls the methods of `Host` from its strands; what has to wait goes to the event loop, which is
+started when something waits for the first time and ends with the run, leaving nothing behind.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from concerto.natives.memory import Memory
+    from concerto.runtime.mcp.servers import McpServers
 
 Body: TypeAlias = Callable[[], Value]
 
@@ -84,6 +85,7 @@ class Run:
         self._agents = Agents(self)
         self._states = States(self)
         self._pipelines = Pipelines(self)
+        self._mcp: McpServers | None = None
         self._connections: dict[str, Connection] = {}
         self._source_connections = {each.name: each.settings for each in module.connections}
         self._refs: dict[tuple[str, str], Value] = {}
@@ -92,8 +94,8 @@ class Run:
         self._way = gate(layers, Performer(self).perform)
 
     def start(self, function: int | None = None) -> Value:
-        """Run `main`, or another function without parameters, and give what it returns. The event loop, if one is
-        needed, runs here."""
+        """Run `main`, or another function without parameters, and give what it returns. The event loop, if
+        one is needed, runs here."""
         entry = self.machine.run_entry if function is None else partial(self.machine.call, function, ())
         strand = Strand(Branch(), entry)
         asked = strand.begin()
@@ -122,6 +124,8 @@ class Run:
     async def _close(self) -> None:
         await cancel(list(self._tasks))
         await self.python_tools.close()
+        if self._mcp is not None:
+            await self._mcp.close()
         await self.models.close()
 
     def interrupt(self) -> None:
@@ -132,6 +136,15 @@ class Run:
     async def pass_gate(self, effect: AnyEffect, branch: Branch) -> Value:
         """Do an effect from the event loop, as the next one of a branch."""
         return await self._way(Passage(effect, branch.identity()))
+
+    @property
+    def mcp(self) -> McpServers:
+        """The MCP servers; most programs have none and do not pay for them."""
+        if self._mcp is None:
+            from concerto.runtime.mcp.servers import McpServers
+
+            self._mcp = McpServers(self)
+        return self._mcp
 
     def connection(self, name: str) -> Connection:
         found = self._connections.get(name)
@@ -202,7 +215,7 @@ class Run:
         return self.tools.call_from_code(tool, method, arguments)
 
     def call_mcp(self, server: str, function: str, arguments: list[Value]) -> Value:
-        raise failure(f"mcp server `{server}` cannot be connected yet", "NotSupported")
+        return self.mcp.call_from_code(server, function, arguments)
 
     def call_agent(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
         if not isinstance(receiver, AgentRef | AgentBuilder):
@@ -262,7 +275,8 @@ class Run:
                 return ToolRef(kind, name)
             case "method":
                 owner, _, method = name.rpartition("::")
-                return ToolRef("tool" if self.tools.knows(owner) else "mcp", owner, method)
+                known = self.tools.knows(owner) or not self.mcp.knows(owner)
+                return ToolRef("tool" if known else "mcp", owner, method)
             case "hashmap" | "ledger" | "memory":
                 return self._states.make(kind, name)
             case _:

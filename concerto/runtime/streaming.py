@@ -1,7 +1,7 @@
 """Streams: an execution that gives its answer away in chunks while it runs.
 
-The execution is a task of its own that fills a short queue; the program's loop empties it. A failure before the
-first chunk is the stream's Err, a later one is thrown into the loop.
+The execution is a task of its own that fills a short queue; the program's loop empties it. A failure before
+the first chunk is the stream's Err, a later one is thrown into the loop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`execute_with_schema`: an answer as a value of a declared type.
 
-The wire asks for the schema in its native form; the reply is read leniently, converted and validated. What does not
-fit is told to the model, which tries again.
+The wire asks for the schema in its native form; the reply is read leniently, converted and validated. What
+does not fit is told to the model, which tries again.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ class Misread(Exception):
 
 async def converse_for(run: Run, work: Execution, wanted: Wanted, attempts: int, retry_message: str) -> Value:
     """Run the loop until a reply is a value of the type."""
+    agent = work.plan.agent
     for attempt in range(1, attempts + 1):
         work.iteration = 0
         reply = await tool_loop(run, work)
@@ -83,15 +84,15 @@ async def converse_for(run: Run, work: Execution, wanted: Wanted, attempts: int,
         except Misread as misread:
             if attempt == attempts:
                 raise agent_failure(
-                    f"`{work.plan.agent}` gave no valid `{wanted.schema.name}` in {attempts} attempts: {misread}",
+                    f"`{agent}` gave no valid `{wanted.schema.name}` in {attempts} attempts: {misread}",
                     AgentKind.SCHEMA,
-                    agent=work.plan.agent,
+                    agent=agent,
                 ) from None
-            run.tell("agent:schema_retry", _told(work.plan.agent, attempt, str(misread)))
+            run.tell("agent:schema_retry", _told(agent, attempt, str(misread)))
             work.messages.append(Message("user", _again(retry_message, str(misread), wanted.schema)))
             continue
         if repairs:
-            run.tell("agent:repaired", _repaired(work.plan.agent, repairs))
+            run.tell("agent:repaired", _repaired(agent, repairs))
         return value
     raise AssertionError("there is at least one attempt")
 
@@ -103,7 +104,8 @@ def with_schema(plan: Plan, schema: OutputSchema) -> Plan:
 
 def prompt_with_schema(prompt: str, schema: OutputSchema) -> str:
     """The prompt for wires that cannot ask for a schema and offer tools at once."""
-    return f"{prompt}\n\nAnswer in the end with JSON alone that fits this JSON Schema:\n{json.dumps(schema.schema)}"
+    asked = "Answer in the end with JSON alone that fits this JSON Schema:"
+    return f"{prompt}\n\n{asked}\n{json.dumps(schema.schema)}"
 
 
 def _told(agent: str, attempt: int, problem: str) -> Callable[[], dict[str, Value]]:

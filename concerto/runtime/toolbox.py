@@ -1,7 +1,7 @@
 """Toolboxes: which tools one execution offers, under which names on the wire.
 
-Tools come from the agent's declaration, from the pipelines and stages around, and from `with_tools`. Each is offered
-once; of two with one name the narrower wins, in the place of the first.
+Tools come from the agent's declaration, from the pipelines and stages around, and from `with_tools`. Each
+is offered once; of two with one name the narrower wins, in the place of the first.
 """
 
 from __future__ import annotations

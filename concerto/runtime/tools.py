@@ -1,7 +1,7 @@
 """The tools of a run: their state, their calls from code and from models.
 
-Both ways go through the gate as one ToolCall (or HostCall) effect, so permissions and decorators hold for both. A
-tool's state is made at its first use and lives as long as the run.
+Both ways go through the gate as one ToolCall (or HostCall) effect, so permissions and decorators hold for
+both. A tool's state is made at its first use and lives as long as the run.
 """
 
 from __future__ import annotations
@@ -180,7 +180,8 @@ class Tools:
 def fill_parameters(
     machine: Machine, tool: str, method: MethodDef, caller: CallContext, given: Mapping[str, Json]
 ) -> list[Value]:
-    """A model's arguments, which fit the schema, as values in declared order; a ToolError if one is no value."""
+    """A model's arguments, which fit the schema, as values in declared order; a ToolError if one is no
+    value."""
     values: list[Value] = []
     for parameter in method.parameters:
         try:

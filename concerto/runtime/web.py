@@ -16,7 +16,8 @@ _MOST_HOPS = 5
 
 
 async def fetch(effect: Http, permissions: Permissions) -> dict[str, Any]:
-    """`{"status", "body", "headers"}` of the answer, whatever its status; a ConnectionError if there is none."""
+    """`{"status", "body", "headers"}` of the answer, whatever its status; a ConnectionError if there is
+    none."""
     seconds = _DEFAULT_TIMEOUT if effect.timeout_ms is None else effect.timeout_ms / 1000
     method, url, body = effect.method.upper(), effect.url, effect.body
     try:

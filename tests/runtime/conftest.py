@@ -43,5 +43,3 @@ def run(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Outcome]]:
     yield run_it
     assert [each.name for each in threading.enumerate() if each.name == "concerto"] == []
     assert threading.active_count() <= before + 1
-
-

@@ -37,7 +37,9 @@ def run_program(
     environment: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Outcome:
-    runtime = make_runtime(source, connections, manifest, quiet=quiet, environment=environment or {}, **options)
+    runtime = make_runtime(
+        source, connections, manifest, quiet=quiet, environment=environment or {}, **options
+    )
     capsys.readouterr()
     status = runtime.run()
     out, err = capsys.readouterr()

@@ -1,4 +1,5 @@
-"""Model servers for the tests: a real one in a process of its own, and one that says exactly what it is told."""
+"""Model servers for the tests: a real one in a process of its own, and one that says exactly what it is
+told."""
 
 from __future__ import annotations
 
@@ -152,7 +153,12 @@ def chat_reply(text: str | None = None, *calls: tuple[str, str, str], **more: Js
         ]
     reason = "tool_calls" if calls else "stop"
     usage = {"prompt_tokens": 10, "completion_tokens": 5}
-    return {"model": "gpt-4o", "choices": [{"message": message, "finish_reason": reason}], "usage": usage, **more}
+    return {
+        "model": "gpt-4o",
+        "choices": [{"message": message, "finish_reason": reason}],
+        "usage": usage,
+        **more,
+    }
 
 
 def _handler(script: Script) -> type[BaseHTTPRequestHandler]:

@@ -38,12 +38,17 @@ tool Search {
     description: "Search",
     @describe("Find a customer")
     @param("name", "The name")
-    pub fn find(self, name: String) -> Result<Customer, ToolError> { Ok(Customer { id: "c 123", name: name, visits: 0 }) }
+    pub fn find(self, name: String) -> Result<Customer, ToolError> {
+        Ok(Customer { id: "c 123", name: name, visits: 0 })
+    }
     @describe("Find all")
     pub fn all(self) -> Found {
         Found {
             best: Some(Customer { id: "c123", name: "Ann", visits: 0 }),
-            others: [Customer { id: "c-4", name: "Bob", visits: 0 }, Customer { id: "c 123", name: "Eve", visits: 0 }],
+            others: [
+                Customer { id: "c-4", name: "Bob", visits: 0 },
+                Customer { id: "c 123", name: "Eve", visits: 0 },
+            ],
         }
     }
 }
@@ -91,14 +96,21 @@ def test_values_are_found_at_any_depth_and_clashes_get_numbers(script: Script, r
     script.answer(call("Search__all"), call("Search__all"), chat_reply("done"))
     run(SHOP, connections=chat_at(script.url))
     spend = [name for name in offered(script, 1) if name.endswith("spend") or "spend_" in name]
-    assert spend == ["customer_c123_average_spend", "customer_c-4_average_spend", "customer_c_123_average_spend"]
+    assert spend == [
+        "customer_c123_average_spend",
+        "customer_c-4_average_spend",
+        "customer_c_123_average_spend",
+    ]
     assert offered(script, 2) == offered(script, 1)
     assert result(script, 1)["best"]["_available_operations"][0] == "customer_c123_average_spend"
 
 
 def test_providers_may_return_providers(script: Script, run: Run) -> None:
     script.answer(
-        call("Search__find", '{"name": "Ann"}'), call("customer_c_123_orders"), call("order_7_total"), chat_reply("99")
+        call("Search__find", '{"name": "Ann"}'),
+        call("customer_c_123_orders"),
+        call("order_7_total"),
+        chat_reply("99"),
     )
     run(SHOP, connections=chat_at(script.url))
     assert result(script, 3) == 99
@@ -133,7 +145,9 @@ def test_hosts_inject_tools_of_their_own(script: Script, run: Run) -> None:
             seen.append(context)
             return [refund] if context.last_call.tool == "Search__find" else []
 
-    script.answer(call("Search__find", '{"name": "Ann"}'), call("refund", '{"amount": 5}'), chat_reply("done"))
+    script.answer(
+        call("Search__find", '{"name": "Ann"}'), call("refund", '{"amount": 5}'), chat_reply("done")
+    )
     source = SHOP.replace(".with_tool_discovery()", "")
     outcome = run(source, connections=chat_at(script.url), strategies=[AfterSearch()])
     assert outcome.out == 'done ["refund"]\n', outcome.err

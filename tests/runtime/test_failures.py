@@ -26,12 +26,27 @@ PATIENT = PROGRAM.replace("max_attempts: 1", 'max_attempts: 3, backoff: "exponen
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (Answer({"error": {"message": "bad key"}}, 401), "Authentication openai Some(401) `openai` answered 401: bad key"),
-        (Answer({"error": "no such model"}, 404), "ProviderError openai Some(404) `openai` answered 404: no such model"),
-        (Answer("<html><title>Oops</title><body>Bad gateway</body></html>", 502), "an HTML page (`Oops Bad gateway`)"),
-        (Answer("<html><body>Hello</body></html>"), "InvalidReply openai None `openai` gave an invalid answer: expected JSON"),
+        (
+            Answer({"error": {"message": "bad key"}}, 401),
+            "Authentication openai Some(401) `openai` answered 401: bad key",
+        ),
+        (
+            Answer({"error": "no such model"}, 404),
+            "ProviderError openai Some(404) `openai` answered 404: no such model",
+        ),
+        (
+            Answer("<html><title>Oops</title><body>Bad gateway</body></html>", 502),
+            "an HTML page (`Oops Bad gateway`)",
+        ),
+        (
+            Answer("<html><body>Hello</body></html>"),
+            "InvalidReply openai None `openai` gave an invalid answer: expected JSON",
+        ),
         (Answer('{"choices": [{"mess'), "expected JSON, found `{"),
-        (Answer({"choices": [{"message": {"content": "x" * 500}}]}, cut=True), "ConnectionLost openai None no answer from"),
+        (
+            Answer({"choices": [{"message": {"content": "x" * 500}}]}, cut=True),
+            "ConnectionLost openai None no answer from",
+        ),
         (Answer(""), "expected JSON, found nothing"),
         (Answer([1, 2]), "expected a JSON object"),
         (Answer({"choices": []}), "the answer has no `choices.0`"),

@@ -19,7 +19,9 @@ tool Calculator {
     count: Int = 0,
 
     @describe("Add two numbers together")
-    pub fn add(mut self, @param("The first number") a: Int, @param("The second number") b: Int) -> Result<Int, ToolError> {
+    @param("a", "The first number")
+    @param("b", "The second number")
+    pub fn add(mut self, a: Int, b: Int) -> Result<Int, ToolError> {
         self.count += 1;
         Ok(a + b)
     }
@@ -64,13 +66,19 @@ def test_two_calls_and_an_answer_on_every_wire(model_server: ModelServer, run: R
 
 
 def test_results_follow_the_order_of_the_calls(script: Script, run: Run) -> None:
-    calls = [("call_b", "Calculator__add", '{"a": 1, "b": 2}'), ("call_a", "Calculator__divide", '{"a": 9, "b": 3}')]
+    calls = [
+        ("call_b", "Calculator__add", '{"a": 1, "b": 2}'),
+        ("call_a", "Calculator__divide", '{"a": 9, "b": 3}'),
+    ]
     script.answer(chat_reply(None, *calls), chat_reply("done"))
     outcome = run(CALCULATOR + ASK, connections=chat_at(script.url))
     assert outcome.out == "done after 2\n"
     messages = script.seen[1].body["messages"]
     assert [message["role"] for message in messages] == ["user", "assistant", "tool", "tool"]
-    assert [(message["tool_call_id"], message["content"]) for message in messages[2:]] == [("call_b", "3"), ("call_a", "3")]
+    assert [(message["tool_call_id"], message["content"]) for message in messages[2:]] == [
+        ("call_b", "3"),
+        ("call_a", "3"),
+    ]
 
 
 def test_names_on_the_wire_are_those_that_servers_accept(script: Script, run: Run) -> None:
@@ -106,7 +114,9 @@ def test_state_lives_as_long_as_the_run_and_is_shared_with_code(script: Script, 
         ("Weather__now", "{}", "there is no tool `Weather__now`; available are"),
     ],
 )
-def test_what_goes_wrong_is_told_to_the_model(script: Script, run: Run, name: str, arguments: str, told: str) -> None:
+def test_what_goes_wrong_is_told_to_the_model(
+    script: Script, run: Run, name: str, arguments: str, told: str
+) -> None:
     script.answer(chat_reply(None, ("1", name, arguments)), chat_reply("done"))
     assert run(CALCULATOR + ASK, connections=chat_at(script.url)).out == "done after 2\n"
     assert told in script.seen[1].body["messages"][-1]["content"]
@@ -142,7 +152,9 @@ def test_the_iteration_limit_ends_the_execution_with_all_messages(script: Script
         }
     }
     """
-    assert run(CALCULATOR + source, connections=chat_at(script.url)).out == "MaxIterationsExceeded 6 Assistant\n"
+    assert (
+        run(CALCULATOR + source, connections=chat_at(script.url)).out == "MaxIterationsExceeded 6 Assistant\n"
+    )
     assert len(script.seen) == 3
 
 
@@ -162,18 +174,12 @@ def test_the_same_failing_call_is_told_and_then_stopped(script: Script, run: Run
 def test_builders_change_one_execution_and_not_the_agent(script: Script, run: Run) -> None:
     script.answer(chat_reply("done"))
     source = """
-    tool Extra {
-        description: "More",
-        @describe("Nothing")
-        pub fn nothing(self) -> Int { 0 }
-    }
-    fn main() {
-        Assistant.without_tools().execute("a").unwrap();
+        tool Extra { description: "More", @describe("Nothing") pub fn nothing(self) -> Int { 0 } } fn main()
+        { Assistant.without_tools().execute("a").unwrap();
         Assistant.with_tools([Extra]).execute("b").unwrap();
-        Assistant.with_tools([Extra]).without_tools().with_tools([Calculator::add, Extra]).execute("c").unwrap();
-        Assistant.execute("d").unwrap();
-        Assistant.with_system("Be brief").execute("e").unwrap();
-    }
+        Assistant.with_tools([Extra]).without_tools().with_tools([Calculator::add,
+        Extra]).execute("c").unwrap(); Assistant.execute("d").unwrap(); Assistant.with_system("Be
+        brief").execute("e").unwrap(); }
     """
     outcome = run(CALCULATOR + source, connections=chat_at(script.url))
     assert outcome.status == 0, outcome.err

@@ -49,7 +49,9 @@ def test_a_stream_with_a_tool_call_on_every_wire(model_server: ModelServer, run:
     model_server.call("Calculator__add", {"a": 2, "b": 2})
     model_server.reply("The sum is four.")
     outcome = run(CALCULATOR + STREAM, connections={"openai": model_server.connection(provider)})
-    assert outcome.lines == ["calls Calculator__add", "done: The sum is four.", "2", "The sum is four."], outcome.err
+    assert outcome.lines == ["calls Calculator__add", "done: The sum is four.", "2", "The sum is four."], (
+        outcome.err
+    )
     assert all(request["stream"] for request in model_server.requests())
 
 
@@ -70,7 +72,9 @@ def test_a_refused_stream_is_an_err(script: Script, run: Run) -> None:
     assert run(CALCULATOR + STREAM, connections=chat_at(script.url)).out == "no stream: Authentication\n"
 
 
-def test_a_stream_that_is_not_read_to_its_end_leaves_nothing_behind(model_server: ModelServer, run: Run) -> None:
+def test_a_stream_that_is_not_read_to_its_end_leaves_nothing_behind(
+    model_server: ModelServer, run: Run
+) -> None:
     model_server.reply("one two three four five six seven eight nine ten " * 50)
     source = """
     fn main() {
@@ -111,5 +115,3 @@ def test_usage_comes_with_the_last_chunk(script: Script, run: Run) -> None:
     }
     """
     assert run(CALCULATOR + source, connections=chat_at(script.url)).out == "Hello 7\n"
-
-

@@ -28,10 +28,13 @@ fn main() {
     ("reply", "printed"),
     [
         ('{"name": "Ann", "age": 42}', "Ann 42 good"),
-        ('Here you are:\n```json\n{"name": "Ann", "age": 42, "mood": "bad"}\n```\nAnything else?', "Ann 42 bad"),
+        (
+            'Here you are:\n```json\n{"name": "Ann", "age": 42, "mood": "bad"}\n```\nAnything else?',
+            "Ann 42 bad",
+        ),
         ("Sure! {'name': 'Ann', 'age': 42,} // done", "Ann 42 good"),
         ('{"name": "Ann", "age": 42, "tags": ["a", "b"', "Ann 42 good"),
-        ("{name: \"Ann\", /* years */ age: 42}", "Ann 42 good"),
+        ('{name: "Ann", /* years */ age: 42}', "Ann 42 good"),
     ],
 )
 def test_replies_are_read_leniently(script: Script, run: Run, reply: str, printed: str) -> None:

@@ -33,7 +33,9 @@ def told(script: Script) -> str:
 
 
 def test_context_and_data_are_shared_by_the_tools_of_an_execution(script: Script, run: Run) -> None:
-    source = AGENT % "Travel" + """
+    source = (
+        AGENT % "Travel"
+        + """
     tool Travel {
         description: "Travel",
         @describe("Go to a city")
@@ -54,6 +56,7 @@ def test_context_and_data_are_shared_by_the_tools_of_an_execution(script: Script
         println("${shared.get("city")} ${shared.get("trips")}");
     }
     """
+    )
     script.answer(call("Travel__go", '{"city": "Rome"}'), call("Travel__place"), chat_reply("done"))
     outcome = run(source, connections=chat_at(script.url))
     assert outcome.out == 'Some("Rome") Some(1)\n', outcome.err
@@ -62,7 +65,9 @@ def test_context_and_data_are_shared_by_the_tools_of_an_execution(script: Script
     assert told(script) == "Rome"
 
 
-OUTSIDE = AGENT % "Database" + """
+OUTSIDE = (
+    AGENT % "Database"
+    + """
 tool Database {
     description: "Rows",
     @describe("Ask")
@@ -70,16 +75,20 @@ tool Database {
     pub fn query(self, sql: String, limit: Int = 10) -> Result<Array<Map<String, Any>>, ToolError>;
 }
 """.replace("limit: Int", '@param("Rows at most") limit: Int')
+)
 
 
 def test_a_method_without_a_body_is_executed_by_a_handler(script: Script, run: Run) -> None:
     script.answer(call("Database__query", '{"sql": "select"}'), chat_reply("done"))
-    source = OUTSIDE + """
+    source = (
+        OUTSIDE
+        + """
     fn main() {
         println(Assistant.execute("go").unwrap().text);
         println(Database.query("direct", 1).unwrap());
     }
     """
+    )
 
     async def query(arguments: Any) -> Any:
         return [{"sql": arguments["sql"]}]
@@ -159,7 +168,9 @@ def test_the_host_may_give_a_tool_by_its_name() -> None:
     ]
 
 
-TWO = AGENT % "Pen" + """
+TWO = (
+    AGENT % "Pen"
+    + """
 tool Pen {
     description: "A pen",
     @describe("Write")
@@ -168,24 +179,30 @@ tool Pen {
     pub fn erase(self) -> Result<String, ToolError> { Ok("erased") }
 }
 """
+)
 
 
 def test_a_denied_method_is_not_offered_and_cannot_be_called(script: Script, run: Run) -> None:
     script.answer(call("Pen__erase"), chat_reply("done"))
-    source = TWO + """
+    source = (
+        TWO
+        + """
     fn main() {
         Assistant.execute("go").unwrap();
         match Pen.erase() { Ok(text) => println(text), Err(error) => println("${error.kind}") }
         println(Pen.write().unwrap());
     }
     """
+    )
     outcome = run(source, connections=chat_at(script.url), permissions={"Pen::erase": False})
     assert outcome.out == "PermissionDenied\nwritten\n", outcome.err
     assert [each["function"]["name"] for each in script.seen[0].body["tools"]] == ["Pen__write"]
     assert "there is no tool `Pen__erase`" in told(script)
 
 
-DECORATED = AGENT % "Slow" + """
+DECORATED = (
+    AGENT % "Slow"
+    + """
 tool Slow {
     description: "Slow",
     tries: Int = 0,
@@ -205,16 +222,21 @@ tool Slow {
     pub fn count(mut self, @param("any") n: Int) -> Result<Int, ToolError> { self.tries += 1; Ok(self.tries) }
 }
 """
+)
 
 
 def test_decorators_hold_for_calls_from_code(run: Run) -> None:
-    source = "use std::time;\n" + DECORATED + """
+    source = (
+        "use std::time;\n"
+        + DECORATED
+        + """
     fn main() {
         println(Slow.sleep());
         println(Slow.third());
         println("${Slow.count(1)} ${Slow.count(1)} ${Slow.count(2)}");
     }
     """
+    )
     begun = time.monotonic()
     outcome = run(source, mock=True)
     assert time.monotonic() - begun < 3
@@ -222,7 +244,9 @@ def test_decorators_hold_for_calls_from_code(run: Run) -> None:
     assert outcome.lines[0] == "Err(`Slow::sleep` took longer than 0.05 seconds)"
     assert outcome.lines[1] == "Ok(3)"
     assert outcome.lines[-1] == "Ok(4) Ok(4) Ok(5)"
-    assert [line for line in outcome.lines if "[emit:audit]" in line][0].startswith('[emit:audit] {"call": "Slow::count"')
+    assert next(line for line in outcome.lines if "[emit:audit]" in line).startswith(
+        '[emit:audit] {"call": "Slow::count"'
+    )
 
 
 def test_decorators_hold_for_calls_of_models(script: Script, run: Run) -> None:
@@ -269,7 +293,13 @@ def test_the_shell_is_denied_until_allowed(script: Script, run: Run, tmp_path: P
     def ask(command: str, timeout_ms: int = 5000) -> str:
         arguments = f'{{"command": "{command}", "timeout_ms": {timeout_ms}}}'
         return library(
-            script, run, "ShellTool", "ShellTool__exec", arguments, permissions={"ShellTool": True}, folder=tmp_path
+            script,
+            run,
+            "ShellTool",
+            "ShellTool__exec",
+            arguments,
+            permissions={"ShellTool": True},
+            folder=tmp_path,
         )
 
     assert ask("echo hi") == "hi\n"
@@ -286,7 +316,9 @@ def test_hosts_need_to_be_on_the_allow_list(script: Script, run: Run) -> None:
         arguments = f'{{"url": "{site.url}/page"}}'
         assert "not on the allow list" in library(script, run, "HttpTool", "HttpTool__get", arguments)
         assert site.seen == []
-        answer = library(script, run, "HttpTool", "HttpTool__get", arguments, permissions={"http": ["127.0.0.1"]})
+        answer = library(
+            script, run, "HttpTool", "HttpTool__get", arguments, permissions={"http": ["127.0.0.1"]}
+        )
         assert '"status": 200' in answer
         assert '"body": "page"' in answer
 
@@ -295,20 +327,27 @@ def test_a_redirect_does_not_lead_past_the_allow_list(script: Script, run: Run) 
     with Script() as site:
         site.answer(Answer("", 302, {"location": "http://localhost:1/private"}))
         arguments = f'{{"url": "{site.url}/page"}}'
-        answer = library(script, run, "HttpTool", "HttpTool__get", arguments, permissions={"http": ["127.0.0.1"]})
+        answer = library(
+            script, run, "HttpTool", "HttpTool__get", arguments, permissions={"http": ["127.0.0.1"]}
+        )
         assert "not on the allow list" in answer
 
 
 @pytest.mark.parametrize("limit", [True, False])
 def test_calls_of_one_turn_run_at_once_unless_told_otherwise(script: Script, run: Run, limit: bool) -> None:
-    source = "use std::time;\n" + """
+    source = (
+        "use std::time;\n"
+        + """
     agent Assistant { provider: openai, model: "gpt-4o", tools: [Nap], parallel_tool_calls: %s }
     tool Nap {
         description: "Naps",
         @describe("Nap")
         pub fn nap(self) -> String { time::sleep(150); "slept" }
     }
-    """ % ("true" if limit else "false") + EXECUTE
+    """
+        % ("true" if limit else "false")
+        + EXECUTE
+    )
     naps = [(str(n), "Nap__nap", "{}") for n in range(4)]
     script.answer(chat_reply(None, *naps), chat_reply("done"))
     begun = time.monotonic()

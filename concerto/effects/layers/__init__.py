@@ -14,8 +14,9 @@ from concerto.effects.layers.timeout import timeout_layer
 
 
 def standard_layers(permissions: Permissions, waiting: Waiting, log: Log, answers: Answers) -> list[Layer]:
-    """Permission first, so that nothing forbidden costs anything; the log sees what the program sees; a cached
-    answer costs no budget and no time; a timeout bounds all attempts; each attempt waits for its turn and pays, whether the world answers or a script."""
+    """Permission first, so that nothing forbidden costs anything; the log sees what the program sees; a
+    cached answer costs no budget and no time; a timeout bounds all attempts; each attempt waits for its
+    turn and pays, whether the world answers or a script."""
     return [
         permission_layer(permissions),
         log_layer(log, waiting),

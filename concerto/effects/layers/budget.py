@@ -27,5 +27,8 @@ def budget_layer() -> Layer:
 
 
 def _unpriced(agent: str, model: str) -> ErrorValue:
-    message = f'the price of `{model}` is unknown, so a budget in USD cannot be kept; add [prices."{model}"] to Concerto.toml'
+    message = (
+        f"the price of `{model}` is unknown, so a budget in USD cannot be kept; "
+        f'add [prices."{model}"] to Concerto.toml'
+    )
     return ErrorValue("AgentError", message, "BudgetExceeded", agent=agent)

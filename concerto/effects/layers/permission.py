@@ -30,8 +30,8 @@ _DENIED_UNLESS_ALLOWED = {"ShellTool": False}
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """`tools` maps a tool to True, False or its methods' own answers; `files` are folders, `hosts` names of
-    HTTP hosts (`api.example.com`, `*.example.com`, `*`, with or without a port)."""
+    """`tools` maps a tool to True, False or its methods' own answers; `files` are folders, `hosts` names
+    of HTTP hosts (`api.example.com`, `*.example.com`, `*`, with or without a port)."""
 
     tools: Mapping[str, bool | Mapping[str, bool]] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
@@ -42,7 +42,7 @@ class Permissions:
         return rule if isinstance(rule, bool) else rule.get(method, True)
 
     def place(self, path: str) -> tuple[Path, Path] | None:
-        """An allowed folder and the way from it to the file, links resolved; None if no folder holds the file."""
+        """An allowed folder and the way from it to the file, links resolved; None if none holds it."""
         if not self.files:
             return None
         real = Path(os.path.realpath(self.files[0] / path))
@@ -116,7 +116,8 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
             host = urlsplit(url).hostname or url
             return ErrorValue(
                 "ConnectionError",
-                f'host `{host}` is not on the allow list; add `http = ["{host}"]` to [permissions] in Concerto.toml',
+                f"host `{host}` is not on the allow list; "
+                f'add `http = ["{host}"]` to [permissions] in Concerto.toml',
                 "PermissionDenied",
             )
         case (

@@ -1,4 +1,5 @@
-"""Rate: `@rate_limit(per_minute: n)` lets so many calls of one subject begin in any 60 seconds; others wait."""
+"""Rate: `@rate_limit(per_minute: n)` lets so many calls of one subject begin in any 60 seconds; others
+wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Retry: another attempt after a failure that may pass, with a growing pause or the one a server asked for."""
+"""Retry: another attempt after a failure that may pass, with a growing pause or the one a server asked
+for."""
 
 from __future__ import annotations
 
@@ -29,7 +30,11 @@ def retry_layer(waiting: Waiting) -> Layer:
             except Raised as raised:
                 error = raised.value
                 asked = _asked_pause(error)
-                if attempt >= policy.attempts or asked > _LONGEST_ASKED or not _may_pass(error, policy, of_model):
+                if (
+                    attempt >= policy.attempts
+                    or asked > _LONGEST_ASKED
+                    or not _may_pass(error, policy, of_model)
+                ):
                     raise
             await waiting.sleep(asked or policy.pause(attempt))
             attempt += 1

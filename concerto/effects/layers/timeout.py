@@ -1,4 +1,5 @@
-"""Timeout: `@timeout(seconds: n)` ends the work itself, all attempts together, not only the waiting for it."""
+"""Timeout: `@timeout(seconds: n)` ends the work itself, all attempts together, not only the waiting for
+it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class WireCall:
-    """A Request on its wire: `path` under the connection's base URL, `headers` beside the connection's own."""
+    """A Request on its wire: `path` under the connection's base URL, `headers` beside the connection's
+    own."""
 
     path: str
     body: Mapping[str, Json]
@@ -33,7 +34,8 @@ class StreamPart:
 
 
 class StreamReader(Protocol):
-    """Reads the events of one streamed answer. `reply` is there when the stream ended as it should, else None."""
+    """Reads the events of one streamed answer. `reply` is there when the stream ended as it should, else
+    None."""
 
     def feed(self, event: Json) -> Iterator[StreamPart]: ...
 
@@ -49,7 +51,8 @@ class Unsupported(Exception):
 
 
 def hosted_kind(offer: ToolOffer, *owners: str) -> str:
-    """The provider's own type of a hosted tool (`web_search` of `openai:web_search`), if it is one of `owners`' ."""
+    """The provider's own type of a hosted tool (`web_search` of `openai:web_search`), if it is one of
+    `owners`' ."""
     owner, _, kind = offer.hosted.partition(":")
     if owner not in owners:
         raise Unsupported(f"the hosted tool `{offer.hosted}` is not one of this connection's provider")
@@ -58,9 +61,9 @@ def hosted_kind(offer: ToolOffer, *owners: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """`authorize` gives the headers that carry an API key. `base_url` and `key_env`, with `base_url_env` over the
-    former, belong to the default connection; `key_env` is empty for servers that want none. A streamed answer is
-    server-sent events, or plain lines of JSON if `json_lines`."""
+    """`authorize` gives the headers that carry an API key. `base_url` and `key_env`, with `base_url_env`
+    over the former, belong to the default connection; `key_env` is empty for servers that want none. A
+    streamed answer is server-sent events, or plain lines of JSON if `json_lines`."""
 
     name: str
     base_url: str

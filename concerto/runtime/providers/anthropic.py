@@ -1,7 +1,8 @@
 """Anthropic Messages.
 
-The system prompt stands apart, results of tools travel in the user's messages, all of one turn in one. A schema
-becomes a tool that the model has to call. Blocks of an answer (thinking, signatures) go back as they came.
+The system prompt stands apart, results of tools travel in the user's messages, all of one turn in one. A
+schema becomes a tool that the model has to call. Blocks of an answer (thinking, signatures) go back as they
+came.
 """
 
 from __future__ import annotations
