@@ -89,10 +89,10 @@ class Mocks:
 
     async def _call_server(self, effect: McpCall) -> Json:
         mocked = self._servers[effect.server].get(effect.function)
-        if callable(mocked):
-            given = self._run.machine_value(dict(effect.arguments))
-            mocked = await drive(Branch(), lambda: mocked(given))
-        return to_json(mocked)
+        if not callable(mocked):
+            return to_json(mocked)
+        given = self._run.machine_value(dict(effect.arguments))
+        return to_json(await drive(Branch(), lambda: mocked(given)))
 
 
 def mock_reply(request: Request) -> Reply:

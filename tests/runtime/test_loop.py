@@ -174,12 +174,19 @@ def test_the_same_failing_call_is_told_and_then_stopped(script: Script, run: Run
 def test_builders_change_one_execution_and_not_the_agent(script: Script, run: Run) -> None:
     script.answer(chat_reply("done"))
     source = """
-        tool Extra { description: "More", @describe("Nothing") pub fn nothing(self) -> Int { 0 } } fn main()
-        { Assistant.without_tools().execute("a").unwrap();
+        tool Extra {
+        description: "More",
+        @describe("Nothing")
+        pub fn nothing(self) -> Int { 0 }
+    }
+    fn main() {
+        Assistant.without_tools().execute("a").unwrap();
         Assistant.with_tools([Extra]).execute("b").unwrap();
-        Assistant.with_tools([Extra]).without_tools().with_tools([Calculator::add,
-        Extra]).execute("c").unwrap(); Assistant.execute("d").unwrap(); Assistant.with_system("Be
-        brief").execute("e").unwrap(); }
+        let both = Assistant.with_tools([Extra]).without_tools();
+        both.with_tools([Calculator::add, Extra]).execute("c").unwrap();
+        Assistant.execute("d").unwrap();
+        Assistant.with_system("Be brief").execute("e").unwrap();
+    }
     """
     outcome = run(CALCULATOR + source, connections=chat_at(script.url))
     assert outcome.status == 0, outcome.err

@@ -10,8 +10,8 @@ from concerto.runtime.providers import BadReply
 Json: TypeAlias = Any
 
 
-def member(value: Json, *path: str | int) -> Json:
-    """The part of a JSON value at a path; BadReply naming the path if it is not there."""
+def member(value: Json, *path: Any) -> Json:
+    """The part of a JSON value at a path of names and numbers; BadReply naming the path if it is not there."""
     here = value
     for step in path:
         if (isinstance(step, str) and isinstance(here, dict) and step in here) or (
