@@ -57,6 +57,9 @@ class Host(Protocol):
         self, items: Iterable[Value], limit: int | None, body: Callable[[Value], Value]
     ) -> list[Value]: ...
 
+    def task_scope(self, body: Callable[[], Value]) -> Value:
+        """The value of a body, after the tasks that it has spawned and does not return."""
+
     def spawn(self, body: Callable[[], Value]) -> Value: ...
 
     def await_task(self, task: Value) -> Value: ...

@@ -19,6 +19,7 @@ from concerto.vm.failures import EXPLAIN
 from concerto.vm.interpreter import InterpretedFunction, Interpreter
 from concerto.vm.operations import type_name
 from concerto.vm.python_tier.names import Names, link
+from concerto.vm.python_tier.strings import with_strings
 from concerto.vm.python_tier.text import Origin, function_lines, trace_origin
 from concerto.vm.python_tier.ticks import each_with, endless_ticks
 from concerto.vm.values import Raised, Value, failure
@@ -55,7 +56,7 @@ def _compile(module: Module) -> tuple[CodeType, list[int], list[str], dict[str, 
     except (SyntaxError, RecursionError, MemoryError):
         code, refused = _compile_one_by_one(texts)
         skipped += refused
-    return code, skipped, names.texts, names.used
+    return with_strings(code, module.constants), skipped, names.texts, names.used
 
 
 def _compile_one_by_one(texts: list[tuple[int, str]]) -> tuple[CodeType, list[int]]:
@@ -150,7 +151,9 @@ class PythonTier:
         if texts is None:
             return None
         frame = trace.tb_frame
-        operands = [eval(text, frame.f_globals, dict(frame.f_locals)) for text in texts]
+        constants = self.machine.module.constants
+        codes = [with_strings(compile(text, FILE, "eval"), constants) for text in texts]
+        operands = [eval(code, frame.f_globals, dict(frame.f_locals)) for code in codes]
         if opcode in ("INDEX_ARRAY", "INDEX_STRING", "SET_INDEX_ARRAY"):
             return out_of_bounds(operands[1], operands[0])
         return self._wrong_call(operands[0])

@@ -24,6 +24,7 @@ from concerto.vm.python_tier.expression import (
     compound,
     name,
 )
+from concerto.vm.python_tier.strings import piece_text
 from concerto.vm.python_tier.writer import FunctionWriter
 
 Writing: TypeAlias = Callable[[FunctionWriter, Instr], None]
@@ -371,17 +372,26 @@ def _format(writer: FunctionWriter, instr: Instr) -> None:
         # An f-string cannot stand inside another one.
         text = f"joined({_listed(parts)})"
     else:
-        text = 'f"' + "".join([_replacement(part) for part in parts]) + '"'
+        text = 'f"' + "".join([_replacement(writer, part) for part in parts]) + '"'
     level = READ if any(part.fact.kind not in ("int", "str", "float") for part in parts) else 0
     writer.compute(text, parts, KINDS["str"], level, atom=True)
 
 
-def _replacement(part: Expr) -> str:
+def _replacement(writer: FunctionWriter, part: Expr) -> str:
+    """A part of an f-string. Most values of unknown type are strings, and need no call."""
     match part.fact.kind:
+        case "str" if part.literal:
+            return piece_text(part.text)
         case "int" | "str":
-            return "{" + (part.text if part.atom and part.text[0] != "{" else f"({part.text})") + "}"
+            return "{" + part.wrapped + "}"
         case "float":
             return "{" + part.wrapped + "!r}"
+        case "":
+            first, again = part.text, part.text
+            if not part.cheap:
+                again = writer.temporary()
+                first = f"{again} := {part.text}"
+            return "{" + f"({again} if type({first}) is str else to_text({again}))" + "}"
         case _:
             return "{to_text(" + part.text + ")}"
 
@@ -414,6 +424,9 @@ def _copy(writer: FunctionWriter, instr: Instr) -> None:
 def _index(writer: FunctionWriter, instr: Instr) -> None:
     """A negative index is made one that Python refuses too; the message is found when it is needed."""
     items, position = writer.pop_many(2)
+    if items.literal:
+        # CPython would take the element of a literal that is not there yet.
+        items = compound(f"str({items.text})", (items,), items.fact, atom=True)
     first, again = writer.named(items) if items.level >= ACT else (items.wrapped, items.text)
     position_text, position_again = _guarded(writer, position)
     if writer.marked:
@@ -529,9 +542,16 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
     if found is None or found.inline is None:
         _calls(writer, writer.names.native(native), parts)
         return
-    text = found.inline.format(*[part.wrapped for part in parts])
+    inline = found.inline
+    if inline == _MEMBERSHIP and min(part.level for part in parts) < READ:
+        # The order of the two makes no difference, and this is faster.
+        inline = "{1} in {0}"
+    text = inline.format(*[part.wrapped for part in parts])
     fact = LENGTH if text.startswith("len(") else UNKNOWN
     writer.compute(f"({text})", parts, fact, ACT, atom=True)
+
+
+_MEMBERSHIP = "{0}.__contains__({1})"
 
 
 @writes("CALL_METHOD")

@@ -29,6 +29,7 @@ class Names:
         self._places = {text: place for place, text in enumerate(texts)}
 
     def constant(self, index: int) -> str:
+        """A Float that has no literal."""
         return self._use(f"k{index}", "constant", index)
 
     def text(self, text: str) -> str:

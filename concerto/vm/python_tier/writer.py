@@ -26,6 +26,7 @@ from concerto.vm.python_tier.expression import (
     name,
 )
 from concerto.vm.python_tier.names import Names
+from concerto.vm.python_tier.strings import string_text
 from concerto.vm.values import Value
 
 _DEEPEST = 20
@@ -159,8 +160,9 @@ class FunctionWriter:
             text = repr(value)
             text = f"({text})" if text[0] == "-" else text
             return Expr(text, Fact("float"), cheap=True, stable=True, literal=True)
-        fact = Fact("str") if type(value) is str else Fact("float")
-        return Expr(self.names.constant(index), fact, cheap=True, stable=True, literal=True)
+        if type(value) is str:
+            return Expr(string_text(index), Fact("str"), cheap=True, stable=True, literal=True)
+        return Expr(self.names.constant(index), Fact("float"), cheap=True, stable=True, literal=True)
 
     def checked(self, expr: Expr) -> Expr:
         """An Int expression that fails if the result has no 64 bits; as it is if the bounds exclude that."""

@@ -1,0 +1,44 @@
+"""String constants: in the text only their numbers, put in place once the text is compiled.
+
+So no text of the program is ever compiled, and yet CPython sees literals, which it keeps in tuples, joins in
+f-strings and loads faster than names. Adjacent numbers may come out joined; whatever else CPython can compute from
+a literal must not be written (an index of one is not).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from types import CodeType
+from typing import Any
+
+_NUMBER = re.compile(r"<k(\d+)>")
+
+
+def string_text(index: int) -> str:
+    """How a string constant is written."""
+    return f"'<k{index}>'"
+
+
+def piece_text(literal: str) -> str:
+    """How a string constant, as written, is written inside an f-string."""
+    return literal[1:-1]
+
+
+def with_strings(code: CodeType, constants: Sequence[Any]) -> CodeType:
+    """Compiled code with the strings in place of their numbers."""
+    return code.replace(co_consts=tuple([_put(constant, constants) for constant in code.co_consts]))
+
+
+def _put(value: Any, constants: Sequence[Any]) -> Any:
+    match value:
+        case str():
+            return _NUMBER.sub(lambda number: constants[int(number[1])], value)
+        case tuple():
+            return tuple([_put(item, constants) for item in value])
+        case frozenset():
+            return frozenset([_put(item, constants) for item in value])
+        case CodeType():
+            return with_strings(value, constants)
+        case _:
+            return value
