@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from concerto.emit.bodies import emit_first_state, emit_stage
 from concerto.emit.json_constants import NotConstant, json_constant
 from concerto.emit.program import Program
-from concerto.emit.schemas import tool_schema, type_schema
+from concerto.emit.schemas import answer_schema, tool_schema, type_schema
 from concerto.ir import module as ir
 from concerto.semantics.builtins import TOOL_CONTEXT
 from concerto.semantics.library import library
@@ -116,6 +116,7 @@ def emit_mcp(program: Program, server: McpSymbol) -> ir.McpServer:
         dict(server.settings),
         [method(program, function) for function in functions],
         [tool_schema(program.analysis, name, function) for function in functions],
+        {function.name: answer_schema(program.analysis, function) for function in functions},
     )
 
 

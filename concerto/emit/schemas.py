@@ -13,7 +13,7 @@ from typing import Final, assert_never
 from concerto.emit.json_constants import NotConstant, json_constant
 from concerto.ir.module import Json
 from concerto.semantics.analysis import Analysis
-from concerto.semantics.builtins import ANY, TOOL_CONTEXT, option_item
+from concerto.semantics.builtins import ANY, RESULT, TOOL_CONTEXT, option_item
 from concerto.semantics.infer import show, substitute
 from concerto.semantics.symbols import (
     EnumSymbol,
@@ -68,6 +68,14 @@ def parameters_schema(analysis: Analysis, parameters: Iterable[ParameterSymbol])
         if parameter.default is None and option_item(parameter.type) is None:
             required.append(parameter.name)
     return writer.complete({"type": "object", "properties": properties, "required": required})
+
+
+def answer_schema(analysis: Analysis, method: FunctionSymbol) -> Json:
+    """What a method gives if all goes well."""
+    result = method.result
+    if isinstance(result, Named) and result.symbol is RESULT:
+        result = result.arguments[0]
+    return type_schema(analysis, result)
 
 
 def type_schema(analysis: Analysis, type_: Type, *, partial: bool = False) -> Json:

@@ -130,11 +130,14 @@ class Tool:
 
 @dataclass(slots=True)
 class McpServer:
+    """`result_schemas` say of each function what it gives (in Ok, if it gives a Result)."""
+
     name: str
     module: str
     settings: dict[str, Json]
     methods: list[MethodDef]
     tool_schemas: list[Json]
+    result_schemas: dict[str, Json] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

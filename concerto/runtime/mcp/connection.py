@@ -1,0 +1,356 @@
+"""One session with a server, from its start to its end.
+
+A session is held open by a task of its own, because what opens a session has to close it; all others use it
+from wherever they are. Every failure is a `ServerFailure` that names the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import anyio
+import httpx2
+from mcp import Client
+from mcp.client.session import ClientRequestContext
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.dispatcher import ProgressFnT
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    CallToolResult,
+    ElicitRequestParams,
+    ElicitResult,
+    ErrorData,
+    Implementation,
+    LoggingMessageNotificationParams,
+    ToolListChangedNotification,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from concerto import __version__
+from concerto.runtime.mcp.interface import Interface, offered_tool
+from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
+from concerto.runtime.mcp.settings import ServerSettings
+
+Json: TypeAlias = Any
+Elicit: TypeAlias = Callable[[ElicitRequestParams], Awaitable[ElicitResult | ErrorData]]
+Era: TypeAlias = Literal["legacy", "auto"]
+
+_CLOSE_SECONDS = 10.0
+_MOST_PAGES = 1000
+
+# Whoever has no logging of his own would see the client's tracebacks on standard error.
+for _name in ("mcp", "client"):
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+
+class ServerFailure(Exception):
+    """What went wrong with a server, for a person; `kind` is the kind of the ToolError that it becomes."""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class SessionEnded(Exception):
+    """The session ended while a call waited for its answer; the text says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who hears what a server says besides its answers. `elicit` is None if nobody answers questions."""
+
+    note: Callable[[str], None]
+    warn: Callable[[str], None]
+    environment: dict[str, str]
+    elicit: Elicit | None = None
+
+
+class Connection:
+    """A session. `interface` is what the server offers, as of the last listing; `stale` says that it
+    announced a change since."""
+
+    def __init__(self, settings: ServerSettings, listener: Listener) -> None:
+        self.settings = settings
+        self.interface: Interface = {}
+        self.stale = False
+        self.server_version = ""
+        self._listener = listener
+        self._notes = Notes(listener.note, self._stray, self._end)
+        self._http_status = ""
+        self._client: Client | None = None
+        self._finish = asyncio.Event()
+        self._life: anyio.CancelScope | None = None
+        self._holder: asyncio.Task[None] | None = None
+        self._trouble: BaseException | None = None
+        self._closed = False
+
+    @property
+    def ended(self) -> bool:
+        return self._holder is None or self._holder.done() or self._finish.is_set()
+
+    async def open(self) -> None:
+        """Start the server and read what it offers. The session goes on if the caller is cancelled."""
+        era: Era = "legacy"
+        opened = await self._try_to_open(era)
+        if isinstance(opened, MCPError) and opened.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+            # The protocol's first handshake, which some servers need as their first message, was refused:
+            # this is one of those that know only the later one.
+            opened = await self._try_to_open("auto")
+        if opened is not None:
+            raise self._not_started(opened)
+
+    async def close(self) -> None:
+        """End the session and, over stdio, the server; returns when both have ended."""
+        self._closed = True
+        self._finish.set()
+        if self._client is None and self._life is not None:
+            self._life.cancel()  # It has not even started.
+        while self._holder is not None and not self._holder.done():
+            # Whatever is cancelled around here, the server has to be ended.
+            try:
+                await asyncio.wait([self._holder])
+            except asyncio.CancelledError:
+                continue
+
+    async def refresh(self) -> None:
+        """List the tools again."""
+        self.stale = False
+        try:
+            self.interface = await self._listing(self._session())
+        except MCPError as error:
+            raise ServerFailure(
+                f"{self.settings.title} does not list its tools: {error}", "ServerFailed"
+            ) from None
+
+    async def call(
+        self, tool: str, arguments: dict[str, Json], progress: ProgressFnT | None
+    ) -> CallToolResult:
+        """Call a tool by the server's own name. SessionEnded if the answer can come no more."""
+        seconds = self.settings.call_seconds
+        try:
+            result = await self._session().call_tool(tool, arguments, seconds, progress)
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                await self._wait_for_end()
+                raise SessionEnded(self._ending()) from None
+            raise self._failed_call(tool, error) from None
+        except RuntimeError as error:  # An answer that does not fit the server's own schema.
+            message = f"{self.settings.title} gave `{tool}` an invalid answer: {_first_line(error)}"
+            raise ServerFailure(message, "InvalidResult") from None
+        if sum(len(getattr(block, "text", "")) for block in result.content) > MOST_BYTES:
+            message = f"{self.settings.title} answered `{tool}` with too much: {TOO_LONG}"
+            raise ServerFailure(message, "InvalidResult")
+        return result
+
+    def _session(self) -> Client:
+        if self._client is None or self.ended:
+            raise SessionEnded(self._ending())
+        return self._client
+
+    async def _try_to_open(self, era: Era) -> BaseException | None:
+        """The exception that prevented it, or None."""
+        ended = ServerFailure(f"{self.settings.title} is ended", "ServerUnavailable")
+        if self._closed:
+            return ended
+        opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._finish = asyncio.Event()
+        self._holder = asyncio.create_task(self._hold(era, opened))
+        await asyncio.wait([self._holder, opened], return_when=asyncio.FIRST_COMPLETED)
+        return None if opened.done() else self._trouble or ended
+
+    async def _hold(self, era: Era, opened: asyncio.Future[None]) -> None:
+        """The whole life of the session; what ends it early is kept as `_trouble`."""
+        deadline = anyio.current_time() + self.settings.start_seconds
+        try:
+            with anyio.CancelScope(deadline=deadline) as self._life:
+                async with self._open_client(era) as client:
+                    self.interface = await self._listing(client)
+                    self.server_version = _version(client)
+                    self._client = client
+                    self._life.deadline = math.inf
+                    opened.set_result(None)
+                    await self._until_finished(client)
+                    self._life.deadline = anyio.current_time() + _CLOSE_SECONDS
+            if self._client is None and not self._closed:
+                self._trouble = TimeoutError()
+        except BaseException as error:
+            self._trouble = _innermost(error)
+        finally:
+            self._finish.set()
+
+    def _end(self) -> None:
+        self._finish.set()
+
+    async def _until_finished(self, client: Client) -> None:
+        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            await self._finish.wait()
+            return
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._listen, client)
+            await self._finish.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _listen(self, client: Client) -> None:
+        """Servers of the later kind tell of changes only those who asked for it."""
+        try:
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self.stale = True
+        except (MCPError, RuntimeError, TimeoutError) as error:
+            self._listener.note(f"changes of the tools will not be noticed: {error}")
+
+    @asynccontextmanager
+    async def _open_client(self, era: Era) -> AsyncIterator[Client]:
+        async with AsyncExitStack() as stack:
+            transport = await self._transport(stack)
+            client = Client(
+                transport,
+                mode=era,
+                cache=None,
+                client_info=Implementation(name="concerto", version=__version__),
+                elicitation_callback=self._elicit if self._listener.elicit is not None else None,
+                logging_callback=self._log,
+                message_handler=self._hear,
+            )
+            yield await stack.enter_async_context(client)
+
+    async def _transport(self, stack: AsyncExitStack) -> Any:
+        settings = self.settings
+        if settings.transport == "stdio":
+            environment = {**inherited(self._listener.environment), **settings.environment}
+            return stdio_transport(settings.command, environment, settings.folder, self._notes)
+        if settings.transport == "sse":
+            return sse_client(settings.url, httpx_client_factory=self._http_client)
+        http = await stack.enter_async_context(self._http_client())
+        return streamable_http_client(settings.url, http_client=http, max_sse_event_size=MOST_BYTES)
+
+    def _http_client(
+        self,
+        headers: dict[str, str] | None = None,
+        timeout: httpx2.Timeout | None = None,
+        auth: httpx2.Auth | None = None,
+    ) -> httpx2.AsyncClient:
+        """A client with our headers and timeouts: a stream may be silent as long as nobody waits for it."""
+        return httpx2.AsyncClient(
+            headers=dict(self.settings.headers),
+            timeout=httpx2.Timeout(self.settings.start_seconds, read=None),
+            event_hooks={"response": [self._note_status]},
+        )
+
+    async def _note_status(self, response: httpx2.Response) -> None:
+        # A session or a stream that a server does not keep is no trouble.
+        if response.status_code >= 400 and response.request.method == "POST":
+            self._http_status = f"{response.status_code} {response.reason_phrase}".strip()
+
+    async def _listing(self, client: Client) -> Interface:
+        """All pages of the server's tools. One that can only be run as a task of its own is none that a
+        call reaches."""
+        found: dict[str, Any] = {}
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            for tool in page.tools:
+                if tool.execution is not None and tool.execution.task_support == "required":
+                    self._listener.note(f"`{tool.name}` can only be run as a task and is left out")
+                else:
+                    found[tool.name] = offered_tool(tool)
+            cursor = page.next_cursor
+            if not cursor:
+                return found
+        raise ServerFailure(f"{self.settings.title} lists its tools without end", "ServerFailed")
+
+    async def _elicit(
+        self, context: ClientRequestContext, params: ElicitRequestParams
+    ) -> ElicitResult | ErrorData:
+        assert self._listener.elicit is not None
+        return await self._listener.elicit(params)
+
+    async def _log(self, params: LoggingMessageNotificationParams) -> None:
+        self._listener.note(f"{params.level}: {params.data}")
+
+    async def _hear(self, message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self.stale = True
+        elif isinstance(message, Exception):
+            self._listener.note(f"unreadable message: {_first_line(message)}")
+
+    def _stray(self, text: str) -> None:
+        self._listener.warn(f"{self.settings.title} printed `{text}`, which is no message of the protocol")
+
+    async def _wait_for_end(self) -> None:
+        """The session is over: let its holder find out how the server ended."""
+        self._finish.set()
+        if self._holder is not None:
+            await asyncio.wait([self._holder], timeout=_CLOSE_SECONDS)
+
+    def _ending(self) -> str:
+        if self.settings.transport == "stdio":
+            return f"{self._notes.ending()}{self._notes.said()}".strip()
+        if self._trouble is not None:
+            return f"({_first_line(self._trouble)})"
+        return f"(it answered {self._http_status})" if self._http_status else ""
+
+    def _failed_call(self, tool: str, error: MCPError) -> ServerFailure:
+        title = self.settings.title
+        if error.code == REQUEST_TIMEOUT:
+            message = f"{title} gave `{tool}` no answer within {self.settings.call_seconds:g} seconds"
+            return ServerFailure(message, "Timeout")
+        if TOO_LONG in error.message or "SSE stream failed" in error.message:
+            return ServerFailure(f"{title} answered `{tool}` with too much: {TOO_LONG}", "InvalidResult")
+        if self._http_status and "error response" in error.message:
+            return ServerFailure(f"{title} answered `{tool}` with {self._http_status}", "ServerFailed")
+        return ServerFailure(f"{title} refused `{tool}`: {_first_line(error)}", "ServerFailed")
+
+    def _not_started(self, error: BaseException) -> ServerFailure:
+        """Why the session could not be opened, in one line."""
+        settings, said = self.settings, self._notes.said()
+        title = settings.title if settings.transport == "stdio" else f"{settings.title} at {settings.url}"
+        match error:
+            case ServerFailure():
+                return error
+            case TimeoutError():
+                what = f"did not start within {settings.start_seconds:g} seconds{said}"
+            case FileNotFoundError() if not settings.folder.is_dir():
+                what = f"cannot be started: there is no folder `{settings.folder}`"
+            case FileNotFoundError():
+                what = f"cannot be started: there is no command `{settings.command[0]}`"
+            case OSError() if settings.transport == "stdio":
+                what = f"cannot be started: `{settings.command[0]}`: {(error.strerror or str(error)).lower()}"
+            case _ if self._http_status:
+                hint = "; check its `headers`" if self._http_status[:3] in ("401", "403") else ""
+                what = f"answered {self._http_status}{hint}"
+            case httpx2.HTTPError():
+                what = f"cannot be reached: {_first_line(error)}"
+            case MCPError(code=code) if code == CONNECTION_CLOSED and settings.transport == "stdio":
+                what = f"ended at its start {self._notes.ending()}".rstrip() + said
+            case _:
+                what = f"cannot be connected: {_first_line(error)}{said}"
+        return ServerFailure(f"{title} {what}", "ServerUnavailable")
+
+
+def _version(client: Client) -> str:
+    info = client.server_info
+    return f"{info.name} {info.version}" if info is not None else ""
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """The first of a group of exceptions that says something."""
+    while isinstance(error, BaseExceptionGroup):
+        error = next(
+            (each for each in error.exceptions if not isinstance(each, anyio.ClosedResourceError)),
+            error.exceptions[0],
+        )
+    return error
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0][:300] or type(error).__name__

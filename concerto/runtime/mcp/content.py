@@ -1,0 +1,160 @@
+"""What a tool of a server answered, as JSON for a program.
+
+A server may answer with structured content, with text, or with images, sounds and resources. For a declared
+type the form that fits it is taken; without one structured content comes before text. Everything else is
+described as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.runtime.mcp.comparison import wrapped_result
+from concerto.runtime.mcp.schemas import properties, required, resolved
+
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult, ContentBlock
+
+Json: TypeAlias = Any
+
+_BINARY = {"type", "mime_type", "bytes", "data"}
+
+
+def plain_content(result: CallToolResult, schema: Json) -> Json:
+    """The answer where no type is declared; `schema` is the server's own for it, or None."""
+    if result.structured_content is not None:
+        return _unwrapped(result.structured_content, schema)
+    if len(result.content) == 1:
+        return described(result.content[0])
+    if all(block.type == "text" for block in result.content):
+        return text_of(result)
+    return [described(block) for block in result.content]
+
+
+def fitting_content(
+    result: CallToolResult, own: Json, declared: Json, complaint: Callable[[Json], str | None]
+) -> Json:
+    """The form of the answer that fits a declared type: `complaint` says why one does not. ValueError with
+    the first complaint if none does. `own` and `declared` are the schemas of the server and of the
+    program."""
+    first = ""
+    for form in _forms(result, own, declared):
+        form = pruned(form, declared, declared)
+        said = complaint(form)
+        if said is None:
+            return form
+        first = first or said
+    raise ValueError(first)
+
+
+def text_of(result: CallToolResult) -> str:
+    """All text of an answer."""
+    return "\n".join([block.text for block in result.content if block.type == "text"])
+
+
+def described(block: ContentBlock) -> Json:
+    """One block of content: a text as it is, everything else as an object. Binary data are base64."""
+    match block.type:
+        case "text":
+            return block.text
+        case "image" | "audio":
+            return _binary(block.type, block.mime_type, block.data)
+        case "resource_link":
+            link = {"type": "resource_link", "uri": str(block.uri), "name": block.name}
+            if block.mime_type is not None:
+                link["mime_type"] = block.mime_type
+            return link
+        case "resource":
+            resource = block.resource
+            found: dict[str, Json] = {"type": "resource", "uri": str(resource.uri)}
+            if resource.mime_type is not None:
+                found["mime_type"] = resource.mime_type
+            blob = getattr(resource, "blob", None)
+            if blob is None:
+                return {**found, "text": getattr(resource, "text", "")}
+            return {**found, **_binary("resource", found.get("mime_type", ""), blob)}
+
+
+def without_data(value: Json) -> Json:
+    """The answer for a model, which cannot read base64: the data of images and the like are left out."""
+    if isinstance(value, list):
+        return [without_data(item) for item in value]
+    if isinstance(value, dict):
+        if value.keys() >= _BINARY and value["type"] in ("image", "audio", "resource"):
+            return {key: item for key, item in value.items() if key != "data"}
+        return {key: without_data(item) for key, item in value.items()}
+    return value
+
+
+def pruned(value: Json, schema: Json, root: Json) -> Json:
+    """The value without what a declared type does not know: a server may tell more than was declared."""
+    schema = resolved(schema, root)
+    if not isinstance(schema, dict):
+        return value
+    if isinstance(value, list) and "items" in schema:
+        return [pruned(item, schema["items"], root) for item in value]
+    if isinstance(value, dict) and (known := properties(schema)):
+        return {key: pruned(item, known[key], root) for key, item in value.items() if key in known}
+    if isinstance(value, list | dict):
+        for option in schema.get("anyOf", ()):
+            if resolved(option, root).get("type") == ("array" if isinstance(value, list) else "object"):
+                return pruned(value, option, root)
+    return value
+
+
+def sendable(value: Json, schema: Json, root: Json) -> Json:
+    """What is sent for a declared type: an Option without a value is left out of its object, not sent as
+    null."""
+    schema = resolved(schema, root)
+    if isinstance(value, list) and isinstance(schema, dict) and "items" in schema:
+        return [sendable(item, schema["items"], root) for item in value]
+    if isinstance(value, dict) and (known := properties(schema)):
+        needed = required(schema)
+        return {
+            key: sendable(item, known.get(key, {}), root)
+            for key, item in value.items()
+            if item is not None or key in needed
+        }
+    return value
+
+
+def _forms(result: CallToolResult, own: Json, declared: Json) -> Iterator[Json]:
+    """The forms in which an answer may be meant, the likeliest first."""
+    kind = declared.get("type") if isinstance(declared, dict) else None
+    texts = any(block.type == "text" for block in result.content)
+    if kind == "null":
+        yield None
+    if kind == "string" and texts:
+        yield text_of(result)
+    if result.structured_content is not None:
+        yield _unwrapped(result.structured_content, own)
+        yield result.structured_content
+    if not declared:
+        yield plain_content(result, own)
+    if texts:
+        with suppress(ValueError, RecursionError):
+            yield json.loads(text_of(result))
+        yield text_of(result)
+    yield from [described(block) for block in result.content] if len(result.content) == 1 else []
+    yield [described(block) for block in result.content]
+    if kind == "string":
+        yield json.dumps([described(block) for block in result.content], ensure_ascii=False)
+
+
+def _unwrapped(content: Json, schema: Json) -> Json:
+    wrapped = isinstance(content, dict) and list(content) == ["result"]
+    if wrapped and isinstance(schema, dict) and wrapped_result(schema) is not None:
+        return content["result"]
+    return content
+
+
+def _binary(kind: str, mime_type: str, data: str) -> dict[str, Json]:
+    try:
+        size = len(b64decode(data, validate=False))
+    except ValueError:
+        size = len(data)
+    return {"type": kind, "mime_type": mime_type, "bytes": size, "data": data}

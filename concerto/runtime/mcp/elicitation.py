@@ -1,0 +1,64 @@
+"""Questions of a server in the middle of a call: answered by whoever handles `await emit("mcp:elicit", …)`.
+
+The handler is given `{server, message, schema}`, or `{server, message, url}` for a question that is
+answered at another place. It gives the fields asked for, `{"action": "accept" | "decline" | "cancel",
+"content": {…}}`, or nil or false to decline.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from mcp.types import INVALID_REQUEST, ElicitRequestParams, ElicitRequestURLParams, ElicitResult, ErrorData
+
+from concerto.effects.kinds import EmitAwait
+from concerto.runtime.arguments import complaints
+from concerto.runtime.branches import Branch
+from concerto.runtime.failures import message_of
+from concerto.vm.values import Raised
+
+if TYPE_CHECKING:
+    from concerto.runtime.run import Run
+
+Json: TypeAlias = Any
+
+CHANNEL = "mcp:elicit"
+_ACTIONS: tuple[Literal["accept", "decline", "cancel"], ...] = ("accept", "decline", "cancel")
+
+
+async def answer_question(
+    run: Run, server: str, branch: Branch, params: ElicitRequestParams
+) -> ElicitResult | ErrorData:
+    """The answer for the server. One that is not what it asked for is refused with the reason."""
+    asked: dict[str, Json] = {"server": server, "message": params.message}
+    schema: Json = None
+    if isinstance(params, ElicitRequestURLParams):
+        asked["url"] = params.url
+    else:
+        asked["schema"] = schema = params.requested_schema
+    run.emit(CHANNEL, run.machine_value(asked))
+    try:
+        given = await run.pass_gate(EmitAwait(CHANNEL, asked), branch)
+    except Raised as raised:
+        return ErrorData(code=INVALID_REQUEST, message=message_of(raised.value))
+    return _answer(given, schema)
+
+
+def _answer(given: Json, schema: Json) -> ElicitResult | ErrorData:
+    if given is None or given is False:
+        return ElicitResult(action="decline")
+    if given is True:
+        given = {"action": "accept"}
+    if not isinstance(given, dict):
+        return ErrorData(code=INVALID_REQUEST, message=f"the handler of `{CHANNEL}` gives an object")
+    action = next((each for each in _ACTIONS if each == given.get("action")), None)
+    content = given.get("content")
+    if action is None or given.keys() - {"action", "content"}:
+        action, content = "accept", given
+    if action != "accept" or schema is None:
+        return ElicitResult(action=action)
+    content = content or {}
+    found = complaints(content, schema)
+    if found:
+        return ErrorData(code=INVALID_REQUEST, message=f"the answer does not fit: {'; '.join(found)}")
+    return ElicitResult(action="accept", content=content)

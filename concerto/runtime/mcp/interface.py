@@ -1,0 +1,78 @@
+"""Interfaces: what the tools of a server take and give, as declared in a program or offered by the server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.runtime.mcp.schemas import properties
+
+if TYPE_CHECKING:
+    from mcp.types import Tool
+
+    from concerto.ir.module import McpServer
+
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInterface:
+    """One tool. `parameters` is the schema of an object; `result` is None where nothing is known of it. A
+    tool that is `repeatable` may be called again when the outcome of a call is lost: the server says that
+    it only reads, or that a second call changes nothing more."""
+
+    name: str
+    parameters: Json
+    result: Json = None
+    description: str = ""
+    repeatable: bool = False
+
+
+Interface: TypeAlias = Mapping[str, ToolInterface]
+"""The tools of one server by their names."""
+
+
+def offered_tool(tool: Tool) -> ToolInterface:
+    """A tool as the server lists it."""
+    hints = tool.annotations
+    parameters = {key: part for key, part in tool.input_schema.items() if key != "$schema"}
+    return ToolInterface(
+        tool.name,
+        {"type": "object", "properties": {}, **parameters},
+        tool.output_schema,
+        tool.description or tool.title or "",
+        hints is not None and bool(hints.read_only_hint or hints.idempotent_hint),
+    )
+
+
+def declared_interface(server: McpServer) -> Interface:
+    """The functions of an `mcp` block."""
+    found = {}
+    for method, schema in zip(server.methods, server.tool_schemas, strict=True):
+        result = server.result_schemas.get(method.name)
+        found[method.name] = ToolInterface(method.name, schema["parameters"], result, schema["description"])
+    return found
+
+
+def match_name(name: str, names: Iterable[str]) -> str | None:
+    """The server's name that a name in a program stands for: the same, or the only one that becomes the
+    same when what no identifier can hold is written as `_` (`get_sum` for `get-sum`)."""
+    known = list(names)
+    if name in known:
+        return name
+    like = [each for each in known if as_identifier(each) == name]
+    return like[0] if len(like) == 1 else None
+
+
+def as_identifier(name: str) -> str:
+    """The name that a program can write."""
+    text = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"_{text}" if not text or text[0].isdigit() else text
+
+
+def parameter_names(declared: ToolInterface, offered: ToolInterface) -> dict[str, str]:
+    """The server's names of the declared parameters, where it has them."""
+    known = properties(offered.parameters)
+    return {name: match_name(name, known) or name for name in properties(declared.parameters)}

@@ -1,0 +1,242 @@
+"""The stdio transport: a server as a process of ours, its messages as lines on its standard input and
+output.
+
+The process has a group of its own, which a terminal's Ctrl-C does not reach and which is ended as a whole.
+Whatever ends this program, except for SIGKILL, ends the servers too. What a server prints besides messages
+is noted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import re
+import signal
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
+from mcp.shared.message import SessionMessage
+from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
+
+MOST_BYTES = 8 * 1024 * 1024
+"""The longest message that is read."""
+TOO_LONG = f"the answer is longer than {MOST_BYTES // (1024 * 1024)} MB"
+
+_GRACE_SECONDS = 1.0
+_TERMINATE_SECONDS = 1.0
+_POLL_SECONDS = 0.01
+_CHUNK = 65536
+_EDGE = 256
+_KEPT_LINES = 20
+_LONGEST_LINE = 300
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\b')
+_ID_LAST = re.compile(rb'"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
+
+_groups: set[int] = set()
+"""The process groups of servers that have not been ended yet."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What is known of a server's process besides its messages. `on_line` sees each line of its standard
+    error, `on_stray` the first line of its output that is no message, `on_end` the end of its output."""
+
+    on_line: Callable[[str], None] = lambda line: None
+    on_stray: Callable[[str], None] = lambda line: None
+    on_end: Callable[[], None] = lambda: None
+    errors: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
+    stray: str = ""
+    status: int | None = None
+    trouble: str = ""
+
+    def ending(self) -> str:
+        """How the process ended, for a sentence that says that it did."""
+        if self.trouble:
+            return self.trouble
+        if self.status is None:
+            return ""
+        if self.status < 0:
+            return f"killed by signal {-self.status}"
+        return f"with status {self.status}"
+
+    def said(self) -> str:
+        """What the process said last, for the end of a message."""
+        if self.errors:
+            return "; it said: " + " / ".join(list(self.errors)[-5:])
+        return f"; it printed `{self.stray}`, which is no message" if self.stray else ""
+
+
+def inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """The few variables that every server gets."""
+    return {name: environment[name] for name in DEFAULT_INHERITED_ENV_VARS if name in environment}
+
+
+@asynccontextmanager
+async def stdio_transport(
+    command: tuple[str, ...], environment: Mapping[str, str], folder: Path, notes: Notes
+) -> AsyncIterator[Any]:
+    """A started server: streams of its messages and to it. OSError if it cannot be started."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=dict(environment),
+        cwd=folder,
+        start_new_session=True,
+    )
+    _groups.add(process.pid)
+    received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outgoing, to_send = anyio.create_memory_object_stream[SessionMessage](0)
+    with received, incoming, outgoing, to_send:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_read, process, received, notes)
+            tasks.start_soon(_write, process, to_send, received)
+            tasks.start_soon(_note_errors, process, notes)
+            try:
+                yield incoming, outgoing
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _end(process, notes)
+                tasks.cancel_scope.cancel()
+
+
+async def _read(process: asyncio.subprocess.Process, received: Any, notes: Notes) -> None:
+    assert process.stdout is not None
+    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        async with received:
+            async for line in _lines(process.stdout):
+                message = line if isinstance(line, JSONRPCError) else _message(line, notes)
+                if message is not None:
+                    await received.send(SessionMessage(message))
+                elif notes.trouble:
+                    break
+            await _note_status(process, notes)
+    notes.on_end()
+    # A server that still writes must not be held up: it would not see that it has to end.
+    while await process.stdout.read(_CHUNK):
+        pass
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes | JSONRPCError | None]:
+    """The lines of a stream; in place of one that is too long the failure of the call it answers, None if
+    that cannot be seen."""
+    parts: list[bytes] = []
+    size = 0
+    while chunk := await stream.read(_CHUNK):
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
+            if size + len(piece) > MOST_BYTES:
+                yield _too_long(parts[0], (parts[-1] + piece)[-_EDGE:])
+            elif line := b"".join([*parts, piece]).strip():
+                yield line
+            parts, size = [], 0
+        size += len(rest)
+        # Of a line that is too long only its ends are of interest.
+        parts = (
+            [*parts, rest]
+            if size <= MOST_BYTES
+            else [(parts or [rest])[0], (b"".join(parts[-1:]) + rest)[-_EDGE:]]
+        )
+
+
+def _too_long(first: bytes, last: bytes) -> JSONRPCError | None:
+    found = _ID_FIRST.match(first) or _ID_LAST.search(last)
+    if found is None:
+        return None
+    return JSONRPCError(
+        jsonrpc="2.0", id=int(found[1]), error=ErrorData(code=INTERNAL_ERROR, message=TOO_LONG)
+    )
+
+
+def _message(line: bytes | None, notes: Notes) -> JSONRPCMessage | None:
+    if line is None:
+        notes.trouble = "after a message that is too long"
+        return None
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        if not notes.stray:
+            notes.stray = line[:_LONGEST_LINE].decode("utf-8", "replace").strip()
+            notes.on_stray(notes.stray)
+        return None
+
+
+async def _write(process: asyncio.subprocess.Process, to_send: Any, received: Any) -> None:
+    assert process.stdin is not None
+    try:
+        async for message in to_send:
+            text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            process.stdin.write(text.encode() + b"\n")
+            await process.stdin.drain()
+    except (ConnectionError, RuntimeError):
+        # Who waits for an answer must learn that the server does not listen any more.
+        await received.aclose()
+
+
+async def _note_errors(process: asyncio.subprocess.Process, notes: Notes) -> None:
+    assert process.stderr is not None
+    rest = b""
+    while chunk := await process.stderr.read(_CHUNK):
+        *ended, rest = (rest + chunk).split(b"\n")
+        for line in ended:
+            _note_line(line, notes)
+        rest = rest[-_CHUNK:]
+    _note_line(rest, notes)
+
+
+def _note_line(line: bytes, notes: Notes) -> None:
+    text = line.decode("utf-8", "replace").rstrip()
+    if text.strip():
+        notes.errors.append(text[:_LONGEST_LINE])
+        notes.on_line(text)
+
+
+async def _note_status(process: asyncio.subprocess.Process, notes: Notes) -> None:
+    """Wait a little for the status of a process whose output has ended."""
+    if await _ended(process, 0.5):
+        notes.status = process.returncode
+
+
+async def _end(process: asyncio.subprocess.Process, notes: Notes) -> None:
+    """Ask the server to end by the end of its input, then by SIGTERM, then not any more."""
+    assert process.stdin is not None
+    process.stdin.close()
+    if not await _ended(process, _GRACE_SECONDS):
+        _signal(process.pid, signal.SIGTERM)
+        await _ended(process, _TERMINATE_SECONDS)
+    _signal(process.pid, signal.SIGKILL)  # And what the server may have left behind.
+    await _ended(process, _TERMINATE_SECONDS)
+    notes.status = process.returncode if notes.status is None else notes.status
+    _groups.discard(process.pid)
+    # A pipe that a process outside of the group holds open would keep the transport open.
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        transport.close()
+
+
+async def _ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
+    """Whether the process ends in time. `process.wait()` would also wait for the end of its pipes."""
+    deadline = anyio.current_time() + seconds
+    while process.returncode is None and anyio.current_time() < deadline:
+        await anyio.sleep(_POLL_SECONDS)
+    return process.returncode is not None
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+@atexit.register
+def _end_all() -> None:
+    """The last way out: what is left when the interpreter ends without the event loop."""
+    for group in list(_groups):
+        _signal(group, signal.SIGKILL)

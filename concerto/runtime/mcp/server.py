@@ -1,0 +1,108 @@
+"""The life of one server in a run: started when it is first needed, shared by all, started again once after
+a crash.
+
+A call whose answer was lost with the server is made again only if the server says of the tool that this is
+harmless.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, TypeAlias
+
+from mcp.shared.dispatcher import ProgressFnT
+from mcp.types import CallToolResult
+
+from concerto.runtime.mcp.connection import Connection, Listener, ServerFailure, SessionEnded
+from concerto.runtime.mcp.interface import Interface
+from concerto.runtime.mcp.settings import ServerSettings
+
+Json: TypeAlias = Any
+
+
+class Server:
+    """A server that may or may not run at the moment."""
+
+    def __init__(self, settings: ServerSettings, listener: Listener) -> None:
+        self.settings = settings
+        self._listener = listener
+        self._connection: Connection | None = None
+        self._opening: asyncio.Task[Connection] | None = None
+        self._restarted = False
+        self._closed = False
+
+    async def interface(self) -> Interface:
+        """What the server offers now; it is started if it does not run."""
+        connection = await self._connected()
+        if connection.stale:
+            try:
+                await connection.refresh()
+            except SessionEnded:
+                connection = await self._connected()
+        return connection.interface
+
+    async def call(
+        self, tool: str, arguments: dict[str, Json], progress: ProgressFnT | None = None
+    ) -> CallToolResult:
+        """Call a tool by the server's own name; raises ServerFailure."""
+        connection = await self._connected()
+        try:
+            return await connection.call(tool, arguments, progress)
+        except SessionEnded as ended:
+            lost = str(ended)
+        known = connection.interface.get(tool)
+        ending = f"{self.settings.title} ended {lost}".rstrip()
+        if known is None or not known.repeatable:
+            message = f"{ending} during `{tool}`; whether the call was carried out is unknown"
+            raise ServerFailure(message, "OutcomeUnknown")
+        connection = await self._connected()
+        try:
+            return await connection.call(tool, arguments, progress)
+        except SessionEnded as ended:
+            message = (
+                f"{self.settings.title} ended {ended}".rstrip() + f" during `{tool}`, for the second time"
+            )
+            raise ServerFailure(message, "ServerUnavailable") from None
+
+    async def version(self) -> str:
+        return (await self._connected()).server_version
+
+    async def close(self) -> None:
+        """End the server, whatever it is doing. Nothing starts it again."""
+        self._closed = True
+        if self._connection is not None:
+            await self._connection.close()
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
+
+    async def _connected(self) -> Connection:
+        """The session, opened if there is none. All who ask at the same time wait for the same attempt."""
+        if self._connection is not None and not self._connection.ended and self._opening is None:
+            return self._connection
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+            self._opening.add_done_callback(self._opened)
+        return await asyncio.shield(self._opening)
+
+    async def _open(self) -> Connection:
+        before = self._connection
+        if self._closed or (before is not None and self._restarted):
+            what = "is ended" if self._closed else "ended again after it was started for the second time"
+            raise ServerFailure(f"{self.settings.title} {what}", "ServerUnavailable")
+        if before is not None:
+            self._restarted = True
+            await before.close()
+        connection = Connection(self.settings, self._listener)
+        # Kept before it is open, so that the end of the run finds a server that is just being started.
+        self._connection = connection
+        try:
+            await connection.open()
+        except BaseException:
+            self._connection = before
+            raise
+        return connection
+
+    def _opened(self, opening: asyncio.Task[Connection]) -> None:
+        self._opening = None
+        if not opening.cancelled():
+            opening.exception()  # Looked at: whoever asked may have been cancelled.

@@ -1,0 +1,302 @@
+"""The MCP servers of a run: calls of their tools from code and from models, and what models are told of
+them.
+
+A server is declared in the program, in the manifest, or in both. A declared interface is compared with what
+the server offers whenever that may have changed; with declarations only the declared functions exist, and
+models are told the program's words. What only the manifest knows is offered as the server describes it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.effects.kinds import McpCall
+from concerto.effects.policy import Policy, policy_from
+from concerto.ir.module import McpServer, MethodDef, ToolUse
+from concerto.natives.agentbuilder import ToolRef
+from concerto.runtime.branches import Branch, all_of
+from concerto.runtime.failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
+from concerto.runtime.mcp.comparison import Change, breaking, compare
+from concerto.runtime.mcp.content import fitting_content, plain_content, sendable, text_of, without_data
+from concerto.runtime.mcp.interface import (
+    Interface,
+    ToolInterface,
+    declared_interface,
+    match_name,
+    parameter_names,
+)
+from concerto.runtime.mcp.settings import BadSettings, read_settings
+from concerto.runtime.requests import ToolOffer
+from concerto.runtime.toolbox import BoundTool, wire_name
+from concerto.vm.json_values import to_json
+from concerto.vm.values import Err, Ok, Raised, Value, failure
+
+if TYPE_CHECKING:
+    from concerto.runtime.mcp.server import Server
+    from concerto.runtime.run import Run
+    from concerto.runtime.tools import CallContext
+
+Json: TypeAlias = Any
+
+MISMATCH = "InterfaceMismatch"
+_LONGEST_NAME = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A declared function, with what is derived from it once."""
+
+    server: str
+    method: MethodDef
+    interface: ToolInterface
+    policy: Policy
+
+
+class McpServers:
+    """The servers of a run by their names in the program."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._servers: dict[str, Server] = {}
+        self._blocks: dict[str, McpServer] = {block.name: block for block in run.module.mcp_servers}
+        self._interfaces = {name: declared_interface(block) for name, block in self._blocks.items()}
+        self._functions = {
+            (name, method.name): Declared(
+                name, method, self._interfaces[name][method.name], policy_from(method.decorators)
+            )
+            for name, block in self._blocks.items()
+            for method in block.methods
+        }
+        self._compared: dict[str, tuple[Interface, list[Change]]] = {}
+
+    def knows(self, name: str) -> bool:
+        return name in self._blocks or name in self._run.options.mcp
+
+    def declares(self, name: str) -> bool:
+        """Whether the program says what the server's tools are."""
+        return bool(self._interfaces.get(name))
+
+    # Calls from code
+
+    def call_from_code(self, server: str, function: str, arguments: Sequence[Value]) -> Value:
+        """A direct call: the function's value, a Result if it is declared so."""
+        declared = self._functions.get((server, function))
+        if declared is None:
+            raise failure(f"mcp server `{server}` has no declared function `{function}`", "TypeError")
+        names = [parameter.name for parameter in declared.method.parameters]
+        given = dict(zip(names, map(to_json, arguments), strict=True))
+        gives_result = self._run.module.types[declared.method.result].kind == "result"
+        try:
+            value = self._typed(declared, self._run.perform(self._effect(declared, given)))
+        except Raised as raised:
+            if not gives_result:
+                raise
+            return Err(raised.value)
+        return Ok(value) if gives_result else value
+
+    # Calls from models
+
+    async def ready(self, names: Iterable[str]) -> None:
+        """Start servers, so that `bound` knows what they offer. A server that cannot be used is an
+        AgentError; one that does not fit its declaration ends the run."""
+        await all_of([partial(self._ready, name) for name in dict.fromkeys(names)])
+
+    def bound(self, use: ToolUse | ToolRef) -> list[BoundTool]:
+        """The permitted tools that a mention of a ready server stands for."""
+        if self.declares(use.name):
+            found = [
+                self._bound_function(self._functions[use.name, name]) for name in self._interfaces[use.name]
+            ]
+        else:
+            found = self._bound_offers(use.name)
+        wanted = None if not use.method else match_name(use.method, [tool.method for tool in found])
+        if use.method and wanted is None:
+            raise agent_failure(f"mcp server `{use.name}` has no tool `{use.method}`", AgentKind.BAD_TOOLS)
+        return [
+            tool
+            for tool in found
+            if wanted in (None, tool.method) and self._run.permissions.allows(use.name, tool.method)
+        ]
+
+    async def _ready(self, name: str) -> None:
+        from concerto.runtime.mcp.connection import ServerFailure
+
+        try:
+            interface = await self._server(name).interface()
+        except (ServerFailure, BadSettings) as trouble:
+            raise agent_failure(str(trouble), AgentKind.BAD_TOOLS) from None
+        changes = self._changes(name, interface)
+        if changes:
+            raise RunEnds(mismatch(name, changes))
+
+    def _bound_function(self, declared: Declared) -> BoundTool:
+        interface = declared.interface
+        offer = ToolOffer(
+            wire_name(declared.server, interface.name), interface.description, interface.parameters
+        )
+        return BoundTool(
+            offer, declared.server, interface.name, partial(self._call_function_from_model, declared)
+        )
+
+    def _bound_offers(self, name: str) -> list[BoundTool]:
+        found: dict[str, BoundTool] = {}
+        for tool in self._compared[name][0].values():
+            written = wire_name(name, tool.name)
+            if written in found:  # Two names that differ only in what the wire does not allow.
+                digest = sha256(tool.name.encode()).hexdigest()[:8]
+                written = f"{written[: _LONGEST_NAME - 9]}_{digest}"
+            offer = ToolOffer(written, tool.description, tool.parameters)
+            found[written] = BoundTool(
+                offer, name, tool.name, partial(self._call_offer_from_model, name, tool.name)
+            )
+        return list(found.values())
+
+    async def _call_function_from_model(
+        self, declared: Declared, caller: CallContext, given: dict[str, Json]
+    ) -> Value:
+        filled = dict(given)
+        for parameter in declared.method.parameters:
+            if filled.get(parameter.name) is None and parameter.has_default:
+                filled[parameter.name] = parameter.default
+        answer = await self._run.pass_gate(self._effect(declared, filled), caller.branch)
+        return self._typed(declared, without_data(answer))
+
+    async def _call_offer_from_model(
+        self, server: str, tool: str, caller: CallContext, given: dict[str, Json]
+    ) -> Value:
+        answer = await self._run.pass_gate(McpCall(server, tool, given), caller.branch)
+        return self._run.machine_value(without_data(answer))
+
+    # Behind the gate
+
+    async def perform(self, effect: McpCall) -> Json:
+        """The answer of a tool as JSON that fits its declaration, if it has one; a ToolError otherwise."""
+        from concerto.runtime.mcp.connection import ServerFailure
+
+        try:
+            server = self._server(effect.server)
+            interface = await server.interface()
+            changes = self._changes(effect.server, interface)
+            if changes:
+                message = mismatch(effect.server, changes)
+                raise tool_failure(message, MISMATCH, effect.server, effect.function)
+            return await self._call(effect, server, interface)
+        except (ServerFailure, BadSettings) as trouble:
+            kind = trouble.kind if isinstance(trouble, ServerFailure) else "ServerUnavailable"
+            raise tool_failure(str(trouble), kind, effect.server, effect.function) from None
+
+    async def close(self) -> None:
+        """End all servers that were started."""
+        servers, self._servers = list(self._servers.values()), {}
+        await all_of([server.close for server in servers])
+
+    async def _call(self, effect: McpCall, server: Server, interface: Interface) -> Json:
+        title, where = server.settings.title, (effect.server, effect.function)
+        name = match_name(effect.function, interface)
+        if name is None:
+            raise tool_failure(f"{title} has no tool `{effect.function}` any more", "ToolNotFound", *where)
+        tool, declared = interface[name], self._functions.get(where)
+        arguments = dict(effect.arguments)
+        if declared is not None:
+            names = parameter_names(declared.interface, tool)
+            arguments = {names.get(key, key): value for key, value in arguments.items()}
+        result = await server.call(name, arguments, self._progress(effect))
+        if result.is_error:
+            said = text_of(result) or str(plain_content(result, None))
+            raise tool_failure(said, "ToolFailed", *where)
+        if declared is None:
+            return plain_content(result, tool.result)
+        try:
+            return fitting_content(
+                result, tool.result, declared.interface.result, partial(self._complaint, declared)
+            )
+        except ValueError as misfit:
+            message = f"the result of `{effect.function}` from {title} is not what is declared: {misfit}"
+            raise tool_failure(message, "InvalidResult", *where) from None
+
+    def _server(self, name: str) -> Server:
+        found = self._servers.get(name)
+        if found is None:
+            from concerto.runtime.mcp.server import Server
+
+            found = self._servers[name] = Server(self._settings(name), self._listener(name))
+        return found
+
+    def _settings(self, name: str) -> Any:
+        options = self._run.options
+        block = self._blocks.get(name)
+        simple = name.rpartition("::")[2]
+        return read_settings(
+            simple,
+            block.settings if block is not None else {},
+            options.mcp.get(name) or options.mcp.get(simple) or {},
+            options.environment,
+            options.folder,
+        )
+
+    def _listener(self, name: str) -> Any:
+        from concerto.runtime.mcp.connection import Listener
+        from concerto.runtime.mcp.elicitation import CHANNEL, answer_question
+
+        branch = Branch((-1, sorted({*self._blocks, *self._run.options.mcp}).index(name)))
+        answers = self._run.emits.handler(CHANNEL) is not None
+        return Listener(
+            note=partial(self._note, name),
+            warn=lambda text: self._run.log("warn", text),
+            environment=dict(self._run.options.environment),
+            elicit=partial(answer_question, self._run, name, branch) if answers else None,
+        )
+
+    def _changes(self, name: str, interface: Interface) -> list[Change]:
+        """What the declaration and the offer disagree on; looked for once a listing."""
+        known = self._compared.get(name)
+        if known is None or known[0] is not interface:
+            declared = self._interfaces.get(name, {})
+            known = self._compared[name] = interface, breaking(compare(declared, interface, "declared"))
+        return known[1]
+
+    def _effect(self, declared: Declared, given: Mapping[str, Json]) -> McpCall:
+        schema = declared.interface.parameters
+        arguments = sendable(dict(given), schema, schema)
+        return McpCall(declared.server, declared.method.name, arguments, declared.policy)
+
+    def _typed(self, declared: Declared, answer: Json) -> Value:
+        return self._run.machine.from_json(answer, self._result_type(declared))
+
+    def _complaint(self, declared: Declared, form: Json) -> str | None:
+        try:
+            self._typed(declared, form)
+        except Raised as bad:
+            return message_of(bad.value)
+        return None
+
+    def _result_type(self, declared: Declared) -> int:
+        """The declared type of an answer: that of Ok, if the function gives a Result."""
+        definition = self._run.module.types[declared.method.result]
+        return definition.items[0] if definition.kind == "result" else declared.method.result
+
+    def _progress(self, effect: McpCall) -> Any:
+        """Progress is asked for only if somebody sees it."""
+        if not self._run.options.debug:
+            return None
+
+        async def tell(progress: float, total: float | None, message: str | None) -> None:
+            of = f"/{total:g}" if total is not None else ""
+            self._note(effect.server, f"{effect.function}: {progress:g}{of} {message or ''}".rstrip())
+
+        return tell
+
+    def _note(self, name: str, text: str) -> None:
+        if self._run.options.debug:
+            sys.stderr.write(f"[mcp:{name}] {text}\n")
+
+
+def mismatch(name: str, changes: Sequence[Change]) -> str:
+    """The one error for an interface that does not fit."""
+    found = "; ".join([f"`{change.tool}`: {change.message}" for change in changes])
+    return f"mcp server `{name}` does not fit its declaration: {found}"

@@ -1,0 +1,129 @@
+"""How a server is reached: the settings of an `mcp` block and of the manifest's `[mcp.Name]`, joined and
+read.
+
+The manifest wins key by key. Values that are secret stand in the environment; both places hold their names.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+Json: TypeAlias = Any
+Transport: TypeAlias = Literal["stdio", "http", "sse"]
+
+START_SECONDS = 30.0
+CALL_SECONDS = 60.0
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+class BadSettings(Exception):
+    """A server that cannot be reached as it is described; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """`command` and `environment` are for stdio, `url` and `headers` for the other two. Nothing here is
+    shown to anybody but `title`."""
+
+    name: str
+    transport: Transport
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = Path()
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    start_seconds: float = START_SECONDS
+    call_seconds: float = CALL_SECONDS
+
+    @property
+    def title(self) -> str:
+        """How messages call the server."""
+        return f"mcp server `{self.name}`"
+
+
+def read_settings(
+    name: str,
+    declared: Mapping[str, Json],
+    manifest: Mapping[str, Json],
+    environment: Mapping[str, str],
+    folder: Path,
+) -> ServerSettings:
+    """The settings of a server; raises BadSettings."""
+    said = {**declared, **{key: value for key, value in manifest.items() if value is not None}}
+    transport: Transport = said.get("transport") or _usual_transport(said)
+    start, call = said.get("timeout") or START_SECONDS, said.get("timeout") or CALL_SECONDS
+    try:
+        if transport == "stdio":
+            return ServerSettings(
+                name,
+                transport,
+                command=_command(said, environment),
+                environment=_variables(said.get("env") or {}, environment),
+                folder=folder,
+                start_seconds=start,
+                call_seconds=call,
+            )
+        return ServerSettings(
+            name,
+            transport,
+            url=_url(said),
+            headers={key: _text(value, environment) for key, value in (said.get("headers") or {}).items()},
+            start_seconds=start,
+            call_seconds=call,
+        )
+    except BadSettings as bad:
+        raise BadSettings(f"mcp server `{name}` {bad}") from None
+
+
+def _usual_transport(said: Mapping[str, Json]) -> Transport:
+    return "http" if "url" in said and "command" not in said else "stdio"
+
+
+def _command(said: Mapping[str, Json], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The program and its arguments. A command of several words is read as a shell reads it, without a
+    shell."""
+    command = str(said.get("command") or "")
+    if not command.strip():
+        raise BadSettings('has no `command`: add `command = "…"` to its settings')
+    arguments = tuple(str(each) for each in said.get("args") or ())
+    if shutil.which(command, path=environment.get("PATH")) is not None:
+        return (command, *arguments)  # A path with blanks in it needs no quotes.
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BadSettings(f"has a `command` that cannot be read: {str(error).lower()}: `{command}`") from None
+    return (*words, *arguments)
+
+
+def _url(said: Mapping[str, Json]) -> str:
+    url = str(said.get("url") or "")
+    if not url.startswith(("http://", "https://")):
+        raise BadSettings("has no `url`" if not url else f"has a `url` that is not http: `{url}`")
+    return url
+
+
+def _variables(said: Json, environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables to pass on: names in a list, or values under names."""
+    if isinstance(said, Mapping):
+        return {name: _text(value, environment) for name, value in said.items()}
+    return {str(name): _variable(str(name), environment) for name in said}
+
+
+def _text(value: Json, environment: Mapping[str, str]) -> str:
+    """A setting that may come from the environment: `env("NAME")`, or `${NAME}` in a text."""
+    if isinstance(value, Mapping):
+        return _variable(str(value["env"]), environment)
+    return _VARIABLE.sub(lambda found: _variable(found[1], environment), str(value))
+
+
+def _variable(name: str, environment: Mapping[str, str]) -> str:
+    found = environment.get(name)
+    if found is None:
+        raise BadSettings(f"needs the variable `{name}`, which is not set")
+    return found
