@@ -11,8 +11,8 @@ Json: TypeAlias = Any
 
 
 def member(value: Json, *path: Any) -> Json:
-    """The part of a JSON value at a path of names and numbers; BadReply naming the path if it is not there."""
-    here = value
+    """The part of JSON at a path of names and numbers; BadReply naming the path if it is not there."""
+    here: Json = value
     for step in path:
         if (isinstance(step, str) and isinstance(here, dict) and step in here) or (
             isinstance(step, int) and isinstance(here, list) and step < len(here)
