@@ -116,6 +116,17 @@ def hash_map_of(key: Type, value: Type) -> Named:
     return Named(HASH_MAP, (key, value))
 
 
+TOOL_CONTEXT_FIELDS: Final[dict[str, Type]] = {
+    "context": hash_map_of(STRING, ANY),
+    "data": hash_map_of(STRING, ANY),
+    "agent": STRING,
+    "call_id": STRING,
+    "iteration": INT,
+    "memory": option_of(MEMORY),
+}
+"""What can be read of a ToolContext; its methods are in `stdlib/agent.conc`."""
+
+
 def array_item(type_: Type) -> Type | None:
     return _only_argument(type_, ARRAY)
 

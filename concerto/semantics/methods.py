@@ -22,6 +22,8 @@ from concerto.semantics.builtins import (
     ANY,
     MCP_REF,
     NEVER,
+    TOOL_CONTEXT,
+    TOOL_CONTEXT_FIELDS,
     TOOL_REF,
     option_item,
     result_of,
@@ -275,6 +277,9 @@ def field_of(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
         return ANY
     if isinstance(receiver, ErrorType) or receiver is NEVER:
         return ERROR
+    if receiver is TOOL_CONTEXT and name in TOOL_CONTEXT_FIELDS:
+        body.analysis.fields[node] = NamedMember(name)
+        return TOOL_CONTEXT_FIELDS[name]
     found = body.world.find_field(receiver, name)
     if found is None:
         return _report_no_field(body, node, receiver)
