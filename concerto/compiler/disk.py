@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from concerto.diagnostics import Problems
-from concerto.manifest import FILE_NAME, find_manifest
+from concerto.manifest import FILE_NAME, LOCK_NAME, find_manifest
 
 if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class DiskProject:
-    """Implements `semantics.Project`. `root` is the folder where `use` paths start.
+    """Implements `semantics.Project`. `root` is the folder where `use` paths start, `home` that of the
+    manifest, if there is one.
 
     `looked_at` holds every path that was looked for with the bytes found, or None: a result stays
     valid as long as all of them are the same.
@@ -23,6 +24,7 @@ class DiskProject:
 
     def __init__(self, root: Path, manifest: Manifest | None, problems: Problems) -> None:
         self.root = root
+        self.home = root
         self.manifest = manifest
         self.problems = problems
         self.looked_at: dict[Path, bytes | None] = {}
@@ -46,6 +48,10 @@ class DiskProject:
     @property
     def python_tools(self) -> frozenset[str]:
         return frozenset(self.manifest.tools) if self.manifest else frozenset()
+
+    @property
+    def lock(self) -> bytes | None:
+        return self.read(self.home / LOCK_NAME)
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         from concerto.syntax.parser import decode, parse
@@ -83,6 +89,7 @@ def open_project(file: Path, problems: Problems) -> DiskProject:
             root = folder if file.absolute().is_relative_to(folder.absolute()) else root
     project = DiskProject(root, manifest, problems)
     if manifest_path is not None:
+        project.home = manifest_path.parent
         project.read(manifest_path)
     else:
         for folder in (file.parent.absolute(), *file.parent.absolute().parents):

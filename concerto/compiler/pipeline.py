@@ -59,6 +59,10 @@ def _analyze(source: Source, project: Project, problems: Problems) -> Analysis |
         _check_saved(tree, project, problems)
         return None
     analysis = check_program(tree, project, problems)
+    if analysis.mcps and not problems.errors:
+        from concerto.compiler.locked import check_locked
+
+        check_locked(analysis, project.lock, problems)
     return None if problems.errors else analysis
 
 

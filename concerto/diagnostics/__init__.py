@@ -63,6 +63,7 @@ from concerto.diagnostics.syntax import (
 from concerto.diagnostics.tools import (
     BadMcpFunction,
     DescribedTwice,
+    McpNotAsLocked,
     McpWithoutTransport,
     MethodWithoutDescribe,
     NoJsonSchema,
@@ -111,6 +112,7 @@ __all__ = [
     "ImportCycle",
     "InvalidIr",
     "IrVersion",
+    "McpNotAsLocked",
     "McpWithoutTransport",
     "MethodWithoutDescribe",
     "MismatchedTypes",

@@ -1,4 +1,4 @@
-"""Problems of tools and MCP servers (E0401–E0409, W0408)."""
+"""Problems of tools and MCP servers (E0401–E0409, E0416, W0408)."""
 
 from __future__ import annotations
 
@@ -303,6 +303,51 @@ class McpWithoutTransport(Problem, code="W0408", title="`mcp` without transport 
     fn main() {
         println("ready");
     }
+    ```
+    """
+
+
+class McpNotAsLocked(Problem, code="E0416", title="`mcp` declaration does not fit `Concerto.lock`"):
+    """`Concerto.lock` holds what the servers of a project offered when `concerto mcp lock` last looked.
+    Declarations are checked against it without starting a server: every declared function must be there,
+    with its parameters and with types that take what the declaration gives.
+
+    ```concerto
+    mcp Files {
+        transport: "stdio",
+        command: "file-server",
+
+        @describe("Read a file")
+        @param("name", "Where it is")
+        fn read(name: String) -> String;
+    }
+
+    fn main() {
+        println("ready");
+    }
+    //--- file: Concerto.lock
+    {"version": 1, "mcp": {"Files": {"tools": {"read": {
+        "parameters": {"type": "object", "properties": {"name": {"type": "integer"}}}
+    }}}}}
+    ```
+
+    ```concerto
+    mcp Files {
+        transport: "stdio",
+        command: "file-server",
+
+        @describe("Read a file")
+        @param("name", "Where it is")
+        fn read(name: Int) -> String;
+    }
+
+    fn main() {
+        println("ready");
+    }
+    //--- file: Concerto.lock
+    {"version": 1, "mcp": {"Files": {"tools": {"read": {
+        "parameters": {"type": "object", "properties": {"name": {"type": "integer"}}}
+    }}}}}
     ```
     """
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
 
 FILE_NAME = "Concerto.toml"
+LOCK_NAME = "Concerto.lock"
+"""Beside the manifest: the interfaces of MCP servers as they were when they were looked at."""
 
 
 class ManifestError(Exception):

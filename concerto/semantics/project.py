@@ -37,6 +37,11 @@ class Project(Protocol):
         """Names of `[tools.…]`."""
         ...
 
+    @property
+    def lock(self) -> bytes | None:
+        """The content of `Concerto.lock`, None if there is none."""
+        ...
+
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         """The file module `a::b` (`a/b.conc` or `a/b/mod.conc` below the folder of the entry file), parsed;
         None if there is no such file. Called once for each path."""

@@ -1,0 +1,57 @@
+"""Checks `mcp` blocks against `Concerto.lock`, without starting any server (E0416)."""
+
+from __future__ import annotations
+
+from concerto.diagnostics import McpNotAsLocked, Problems
+from concerto.emit.schemas import answer_schema, tool_schema
+from concerto.manifest import LOCK_NAME
+from concerto.runtime.mcp.comparison import Change, breaking, compare
+from concerto.runtime.mcp.interface import ToolInterface
+from concerto.runtime.mcp.lockfile import BadLock, read_lock
+from concerto.semantics.analysis import Analysis
+from concerto.semantics.symbols import FunctionSymbol, McpSymbol
+from concerto.source import Span
+from concerto.syntax import ast
+
+
+def check_locked(analysis: Analysis, lock: bytes | None, problems: Problems) -> None:
+    """Adds a problem for every declared function that its locked server would not serve."""
+    if lock is None or not analysis.mcps:
+        return
+    try:
+        servers = read_lock(lock)
+    except BadLock as bad:
+        problems.add(McpNotAsLocked(_place(analysis.mcps[0], None), str(bad)))
+        return
+    for server in analysis.mcps:
+        locked = servers.get(server.name)
+        if locked is None:
+            continue
+        declared = {name: _interface(analysis, function) for name, function in server.methods.items()}
+        for change in breaking(compare(declared, locked.tools, "declared")):
+            problems.add(_problem(server, change))
+
+
+def _interface(analysis: Analysis, function: FunctionSymbol) -> ToolInterface:
+    parameters = tool_schema(analysis, "", function)["parameters"]
+    return ToolInterface(function.name, parameters, answer_schema(analysis, function), function.description)
+
+
+def _problem(server: McpSymbol, change: Change) -> McpNotAsLocked:
+    return McpNotAsLocked(
+        _place(server, change),
+        f"`{server.name}::{change.tool}`: {change.message}",
+        help=f"`concerto mcp sync {server.name}` writes what the server offers now, "
+        f"`concerto mcp lock` renews `{LOCK_NAME}`",
+    )
+
+
+def _place(server: McpSymbol, change: Change | None) -> Span:
+    """The parameter that is spoken of, or the function, or the block."""
+    assert isinstance(server.node, ast.McpDecl) and server.source is not None
+    node: ast.Node = server.node.name
+    function = server.methods[change.tool].decl if change is not None else None
+    if change is not None and function is not None:
+        named = [each for each in function.parameters if each.name.text == change.parameter]
+        node = named[0] if named else function.name
+    return Span(server.source, node.start, node.end)
