@@ -19,6 +19,9 @@ from concerto.ir.module import Module
 from concerto.manifest import find_manifest, load_manifest
 from tests.harness.expectations import MAIN, Expectations
 
+# A program that hangs is a failure of its own, not of all tests.
+_SECONDS = 30.0
+
 Tier = Literal["python", "interpreter"]
 
 
@@ -60,6 +63,7 @@ def run_program(module: Module, expected: Expectations, folder: Path, tier: Tier
             json="json" in expected.flags,
             manifest=load_manifest(manifest_path) if manifest_path else None,
             args=tuple(expected.arguments),
+            timeout=_SECONDS,
             tier=tier,
         )
         status = runtime.run()
