@@ -20,6 +20,7 @@ from concerto.emit.instructions import (
     SECOND,
 )
 from concerto.emit.places import Place, is_place, prepare
+from concerto.emit.tasks import take_tasks
 from concerto.semantics.analysis import (
     AgentCall,
     CallTarget,
@@ -47,6 +48,7 @@ _WRAPPERS = {"Some": BUILD_SOME, "Ok": BUILD_OK, "Err": BUILD_ERR}
 def call(b: FunctionBuilder, node: ast.Expr) -> None:
     target = b.calls[node]
     _EMITTERS[target.__class__](b, target, node)
+    take_tasks(b, node)
 
 
 @effect_of(ast.Call, ast.MethodCall)

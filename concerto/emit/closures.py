@@ -8,6 +8,7 @@ from concerto.emit.control import function_body
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import AWAIT, COPY, LOAD_NIL, PARALLEL_FOR, SPAWN
 from concerto.emit.patterns import irrefutable
+from concerto.emit.tasks import take_tasks
 from concerto.semantics.analysis import EmitCall
 from concerto.semantics.builtins import ANY, NIL, task_item
 from concerto.semantics.symbols import LocalSymbol
@@ -79,6 +80,7 @@ def await_all(b: FunctionBuilder, node: ast.AwaitAll) -> None:
         _branch(b, item, waits=True)
     b.mark(node)
     b.emit(("AWAIT_ALL", len(node.items)))
+    take_tasks(b, node)
 
 
 @value_of(ast.Race)
@@ -87,10 +89,12 @@ def race(b: FunctionBuilder, node: ast.Race) -> None:
         _branch(b, item, waits=True)
     b.mark(node)
     b.emit(("RACE", len(node.items)))
+    take_tasks(b, node)
 
 
 @value_of(ast.Spawn)
 def spawn(b: FunctionBuilder, node: ast.Spawn) -> None:
+    b.owns_tasks = True
     _branch(b, node.operand, waits=False)
     b.mark(node)
     b.emit(SPAWN)
@@ -110,6 +114,7 @@ def parallel_for(b: FunctionBuilder, node: ast.ParallelFor) -> None:
     _make(b, inner, node, ["item"])
     b.mark(node)
     b.emit(PARALLEL_FOR)
+    take_tasks(b, node)
 
 
 @value_of(ast.Await)

@@ -9,7 +9,7 @@ ends, and statements are not emitted any more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from concerto.emit.coercions import coerce
@@ -63,12 +63,13 @@ class LoopRegions:
 class FunctionBuilder:
     """`slots` maps locals to their numbers, `loops` knows the regions of the loops around the code being
     written, `guarded` counts its TRY regions. `piped` is the bare function name that a `|>` is about to
-    call. `self_slot` is set in an `inout` function: every return then gives (result, self)."""
+    call. `self_slot` is set in an `inout` function: every return then gives (result, self). `owns_tasks`: it
+    starts tasks, or is given some by what it calls."""
 
     __slots__ = (
         "_end", "_start", "calls", "code", "coercions", "copies", "dead", "depth", "emit", "fields", "file",
-        "fixed", "guarded", "locals", "loops", "name", "piped", "positions", "program", "self_slot", "slots",
-        "types", "uses",
+        "fixed", "guarded", "locals", "loops", "name", "owns_tasks", "piped", "positions", "program",
+        "self_slot", "slots", "types", "uses",
     )  # fmt: skip
 
     def __init__(self, program: Program, name: str, file: int) -> None:
@@ -84,6 +85,7 @@ class FunctionBuilder:
         self.loops: dict[ast.Node, LoopRegions] = {}
         self.guarded = 0
         self.self_slot: int | None = None
+        self.owns_tasks = False
         self.piped: ast.Path | None = None
         self.dead = False
         self.fixed = 0
@@ -219,6 +221,16 @@ class FunctionBuilder:
             positions.append(Position(pc, start, end))
 
     def finish(self, parameters: list[str], *, captures: int = 0, inout: bool = False) -> Function:
-        return Function(
+        made = Function(
             self.name, parameters, captures, self.locals, self.code, self.file, self.positions, inout
         )
+        return self._in_task_scope(made) if self.owns_tasks else made
+
+    def _in_task_scope(self, made: Function) -> Function:
+        """A function that runs the body of another one and ends when the tasks that it started have ended."""
+        given = made.captures + len(made.parameters)
+        body = self.program.add(replace(made, parameters=[], captures=given, inout=False))
+        code: list[Instr] = [("LOAD_LOCAL", slot) for slot in range(given)]
+        code.append(("MAKE_CLOSURE", body, given) if given else ("LOAD_FUNCTION", body))
+        code += [("CALL_NATIVE", "Task::scope", 1), RETURN]
+        return replace(made, locals=given, code=code, positions=[])

@@ -19,7 +19,8 @@ from concerto.syntax import ast
 
 class Program:
     """`broken_loops` are the loops that a `break` leaves; `schema_types` the types that texts are read into;
-    `library_tools` the tools of the library that the program uses."""
+    `library_tools` the tools of the library that the program uses; `task_types` says of types that were asked
+    about whether their values may hold tasks."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
@@ -29,6 +30,7 @@ class Program:
         self.broken_loops = {loop for jump, loop in analysis.jumps.items() if isinstance(jump, ast.Break)}
         self.schema_types: dict[Type, int] = {}
         self.library_tools: dict[ToolSymbol, None] = {}
+        self.task_types: dict[Type, bool] = {}
         self.waiting: list[FunctionSymbol] = []
         self._functions: list[Function | None] = []
         self._function_indices: dict[FunctionSymbol, int] = {}

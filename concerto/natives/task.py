@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from concerto.vm.native import native
-from concerto.vm.values import Handle
+from concerto.vm.values import Handle, Value
+
+if TYPE_CHECKING:
+    from concerto.vm.machine import Machine
 
 
 class Task(Handle):
-    """`work` is the event loop's own object; the host awaits it."""
+    """What every host's tasks can do; a host adds how they run."""
 
-    __slots__ = ("_cancel", "_done", "work")
+    __slots__ = ()
     type_name: ClassVar[str] = "Task"
 
-    def __init__(self, work: object, done: Callable[[], bool], cancel: Callable[[], object]) -> None:
-        self.work = work
-        self._done = done
-        self._cancel = cancel
-
     def done(self) -> bool:
-        return self._done()
+        raise NotImplementedError
 
     def cancel(self) -> None:
-        self._cancel()
+        raise NotImplementedError
 
     def to_text(self) -> str:
         return "Task(done)" if self.done() else "Task(running)"
@@ -38,3 +36,9 @@ def cancel(task: Task) -> None:
 @native("Task::is_done")
 def is_done(task: Task) -> bool:
     return task.done()
+
+
+@native("Task::scope", machine=True)
+def scope(machine: Machine, body: Callable[[], Value]) -> Value:
+    """The compiler puts the body of every function that may own tasks into this."""
+    return machine.host.task_scope(body)

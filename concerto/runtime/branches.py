@@ -24,22 +24,30 @@ from concerto.vm.values import Cancelled, Raised, Value
 if TYPE_CHECKING:
     import asyncio
 
+    from concerto.runtime.tasks import TaskScope
+
 T = TypeVar("T")
 Make: TypeAlias = Callable[[], Awaitable[Any]]
 
 
 class Branch:
     """One strand's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest
-    first; `meters` are the budgets of these stages."""
+    first; `meters` are the budgets of these stages; `tasks` is the scope of the innermost function that owns
+    tasks."""
 
-    __slots__ = ("_children", "_effects", "meters", "path", "scopes")
+    __slots__ = ("_children", "_effects", "meters", "path", "scopes", "tasks")
 
     def __init__(
-        self, path: tuple[int, ...] = (), scopes: tuple[Any, ...] = (), meters: tuple[Meter, ...] = ()
+        self,
+        path: tuple[int, ...] = (),
+        scopes: tuple[Any, ...] = (),
+        meters: tuple[Meter, ...] = (),
+        tasks: TaskScope | None = None,
     ) -> None:
         self.path = path
         self.scopes = scopes
         self.meters = meters
+        self.tasks = tasks
         self._effects = 0
         self._children = 0
 
@@ -51,7 +59,7 @@ class Branch:
     def child(self) -> Branch:
         """A branch that starts from here."""
         self._children += 1
-        return Branch((*self.path, self._children), self.scopes, self.meters)
+        return Branch((*self.path, self._children), self.scopes, self.meters, self.tasks)
 
 
 class Strand(greenlet):
@@ -71,7 +79,7 @@ class Strand(greenlet):
 
     def fail(self, error: BaseException) -> Any:
         """Run on with the failure of what it waited for."""
-        return self._go(self.throw, error)
+        return self._go(self.throw, type(error), error, error.__traceback__)
 
     def _go(self, enter: Callable[..., Any], *given: Any) -> Any:
         """What leaves the program's code is an error of the language, where it is one at all."""

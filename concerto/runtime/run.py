@@ -15,10 +15,10 @@ from concerto.diagnostics import suggest
 from concerto.effects.gate import Passage, gate
 from concerto.effects.kinds import AnyEffect, EmitAwait, StageRun, ToolCall
 from concerto.effects.layers import standard_layers
+from concerto.effects.layers.journal import journal_layer
 from concerto.effects.policy import NO_POLICY
 from concerto.ir.module import Module
 from concerto.natives.agentbuilder import AgentBuilder, AgentRef, ToolRef, builder_of
-from concerto.natives.task import Task
 from concerto.runtime.agents import Agents
 from concerto.runtime.branches import (
     Branch,
@@ -42,6 +42,7 @@ from concerto.runtime.perform import Performer
 from concerto.runtime.pipelines import Pipelines
 from concerto.runtime.python_tools import PythonTools
 from concerto.runtime.states import States
+from concerto.runtime.tasks import RunningTask, result_of, scoped, spawn
 from concerto.runtime.tools import Tools
 from concerto.runtime.waiting import LoopWaiting
 from concerto.vm.json_values import plain_value, to_json
@@ -54,6 +55,7 @@ from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
 if TYPE_CHECKING:
     import asyncio
 
+    from concerto.effects.journal import Journal
     from concerto.natives.memory import Memory
     from concerto.runtime.mcp.servers import McpServers
 
@@ -72,7 +74,11 @@ class Run:
         self.waiting = LoopWaiting()
         self.agents = {agent.name: agent for agent in module.agents}
         self.emits = Emits(
-            json_lines=options.json, quiet=options.quiet, handlers=options.handlers, keep=options.testing
+            json_lines=options.json,
+            quiet=options.quiet,
+            handlers=options.handlers,
+            keep=options.testing,
+            already_said=options.already_said,
         )
         self.machine = Machine(module, self, tier=options.tier, code=code)
         self.models = Models(options.environment, options.prices, self.waiting)
@@ -90,8 +96,24 @@ class Run:
         self._source_connections = {each.name: each.settings for each in module.connections}
         self._refs: dict[tuple[str, str], Value] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._fatal: BaseException | None = None
         layers = standard_layers(options.permissions, self.waiting, self.emit, self.mocks.answer)
+        self.journal = options.journal or self._new_journal()
+        if self.journal is not None:
+            layers.append(journal_layer(self.journal))
         self._way = gate(layers, Performer(self).perform)
+
+    def _new_journal(self) -> Journal | None:
+        """A journal if the run may have to wait for somebody outside and be resumed."""
+        from concerto.runtime.library import library_tool
+
+        for tool in self.module.tools:
+            for method in tool.methods:
+                if method.public and method.function is None and library_tool(tool.name, method.name) is None:
+                    from concerto.runtime.resuming import new_journal
+
+                    return new_journal()
+        return None
 
     def start(self, function: int | None = None) -> Value:
         """Run `main`, or another function without parameters, and give what it returns. The event loop, if
@@ -106,9 +128,11 @@ class Run:
         return asyncio.run(self._go_on(strand, asked))
 
     async def start_here(self) -> Value:
-        """Run `main` in the event loop of the caller."""
+        """Run `main` in the event loop of the caller, in a task of its own."""
+        import asyncio
+
         strand = Strand(Branch(), self.machine.run_entry)
-        return await self._go_on(strand, strand.begin())
+        return await asyncio.create_task(self._go_on(strand, strand.begin()))
 
     async def _go_on(self, strand: Strand, asked: Any) -> Value:
         import asyncio
@@ -118,6 +142,10 @@ class Run:
         self.waiting.begin(asyncio.get_running_loop(), task)
         try:
             return await follow(strand, asked) if not strand.dead else asked
+        except asyncio.CancelledError:
+            if self._fatal is not None:
+                raise self._fatal from None
+            raise
         finally:
             await self._close()
 
@@ -160,9 +188,16 @@ class Run:
         return None if name is None else self._states.memory(name)
 
     def keep(self, task: asyncio.Task[Any]) -> None:
-        """Let a task end with the run at the latest."""
+        """Let a task end with the run at the latest, and the run with what no `catch` may see."""
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, Exception) and self._fatal is None:
+            self._fatal = error
+            self.waiting.stop()
 
     def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
         """Emit an event of the runtime."""
@@ -259,13 +294,14 @@ class Run:
         return list(wait(lambda: all_of(works, limit)))
 
     def spawn(self, body: Body) -> Value:
-        branch = current_branch().child()
-        return wait(lambda: self._spawn(branch, body))
+        branch = current_branch()
+        return wait(lambda: spawn(branch, body, self.keep))
+
+    def task_scope(self, body: Body) -> Value:
+        return scoped(body)
 
     def await_task(self, task: Value) -> Value:
-        if not isinstance(task, Task):
-            return task
-        return wait(lambda: _awaited(task))
+        return wait(lambda: result_of(task)) if isinstance(task, RunningTask) else task
 
     def _make_reference(self, kind: str, name: str) -> Value:
         match kind:
@@ -303,22 +339,3 @@ class Run:
     def _works(self, bodies: Iterable[Body]) -> list[Callable[[], Awaitable[Value]]]:
         parent = current_branch()
         return [partial(drive, parent.child(), body) for body in bodies]
-
-    async def _spawn(self, branch: Branch, body: Body) -> Task:
-        import asyncio
-
-        work = asyncio.ensure_future(drive(branch, body))
-        self.keep(work)
-        return Task(work, work.done, work.cancel)
-
-
-async def _awaited(task: Task) -> Value:
-    import asyncio
-
-    work: Any = task.work
-    try:
-        return await work
-    except asyncio.CancelledError:
-        if work.cancelled():
-            raise failure("the task was cancelled", "Cancelled") from None
-        raise

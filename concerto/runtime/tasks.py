@@ -1,16 +1,15 @@
 """Tasks: what `spawn` starts, and the functions that own it.
 
-A function that starts tasks has a scope. It does not end before they do: when it returns it waits for them, when
-it fails or is cancelled it cancels them. A task in the value it returns goes to the function that called it.
+A function that starts tasks has a scope. It does not end before they do: when it returns it waits for them,
+when it fails or is cancelled it cancels them. A task in the value that it returns goes to its caller.
 
-The tasks of a scope stand together: one that fails cancels the others. Its failure reaches whoever awaits it or
-one of the others, and the end of the function if nobody has.
+The tasks of a scope stand together: one that fails cancels the others. Its failure reaches whoever awaits it
+or one of the others, and the end of the function if nobody has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.natives.task import Task
@@ -26,8 +25,8 @@ Body: TypeAlias = Callable[[], Value]
 
 
 class RunningTask(Task):
-    """A Task that the event loop runs. `cause` is the failure of another one that cancelled it; `seen` says that
-    somebody was told how it ended."""
+    """A Task that the event loop runs. `cause` is the failure of another one that cancelled it; `seen` says
+    that somebody was told how it ended."""
 
     __slots__ = ("cause", "scope", "seen", "work")
 
@@ -84,21 +83,23 @@ class TaskScope:
     def give_away(self, value: Value, to: TaskScope) -> None:
         """Let another scope have the tasks in a value."""
         for task in _tasks_in(value):
-            if task.scope is self and self._tasks.pop(task, task) is None:
-                task.scope = to
+            if task in self._tasks:
+                del self._tasks[task]
                 to._tasks[task] = None
+                task.scope = to
 
     async def join(self) -> None:
         """Wait until all tasks have ended; their first failure is raised when the others have ended too."""
         import asyncio
 
-        works = [task.work for task in self._tasks]
         try:
-            while pending := [work for work in works if not work.done()]:
-                await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
+            while running := [task.work for task in self._tasks if not task.done()]:
+                await asyncio.wait(running)
+                # The callbacks of their ends come first.
+                await asyncio.sleep(0)
         finally:
-            await cancel(works)
-        for task in list(self._tasks):
+            await cancel([task.work for task in self._tasks])
+        for task in self._tasks:
             error = task.failure()
             if error is not None:
                 raise error
@@ -112,7 +113,7 @@ class TaskScope:
 def scoped(body: Body) -> Value:
     """Called by program code: run the body of a function that owns tasks."""
     branch = current_branch()
-    outer, scope = branch.tasks, TaskScope()
+    outer, scope = scope_of(branch), TaskScope()
     branch.tasks = scope
     try:
         value = body()
@@ -129,13 +130,20 @@ def scoped(body: Body) -> Value:
         branch.tasks = outer
 
 
+def scope_of(branch: Branch) -> TaskScope:
+    """The scope of the innermost function that is known to own tasks."""
+    if branch.tasks is None:
+        branch.tasks = TaskScope()
+    return branch.tasks
+
+
 async def spawn(branch: Branch, body: Body, keep: Callable[[asyncio.Task[Value]], None]) -> RunningTask:
     """Start a body as a task of the branch's scope."""
     import asyncio
 
     work = asyncio.ensure_future(drive(branch.child(), body))
     keep(work)
-    return branch.tasks.add(work)
+    return scope_of(branch).add(work)
 
 
 async def result_of(task: RunningTask) -> Value:

@@ -32,6 +32,11 @@ class LoopWaiting:
         if self._loop is not None and self._task is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._task.cancel)
 
+    def stop(self) -> None:
+        """Cancel the run's task, from its own loop."""
+        if self._task is not None:
+            self._task.cancel()
+
     async def sleep(self, seconds: float) -> None:
         import asyncio
 

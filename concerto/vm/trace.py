@@ -51,17 +51,19 @@ def source_trace(exception: BaseException) -> list[TraceFrame]:
                 last = trace.tb_frame
         trace = trace.tb_next
     places += reversed(getattr(exception, "frames", []))
-    return [_frame(module, index, pc) for module, index, pc in places]
+    frames = [_frame(module, index, pc) for module, index, pc in places]
+    return [frame for frame in frames if frame is not None]
 
 
-def _frame(module: Module, index: int, pc: int) -> TraceFrame:
+def _frame(module: Module, index: int, pc: int) -> TraceFrame | None:
+    """The place of a frame in the source; None for a function that only the compiler wrote."""
     function = module.functions[index]
     if not 0 <= function.file < len(module.files):
         return TraceFrame(function.name, module.source_file, 1, 1, 1, "")
     file = module.files[function.file]
     place = bisect_right(function.positions, pc, key=lambda position: position.pc) - 1
     if place < 0:
-        return TraceFrame(function.name, file.path, 1, 1, 1, "")
+        return TraceFrame(function.name, file.path, 1, 1, 1, "") if function.positions else None
     position = function.positions[place]
     source = Source(file.path, file.text)
     line, column = source.line_column(min(position.start, len(file.text)))

@@ -1,0 +1,49 @@
+"""Which functions own tasks: those that start some, and those that may be given some by what they call."""
+
+from __future__ import annotations
+
+from concerto.emit.function import FunctionBuilder
+from concerto.semantics.builtins import TASK
+from concerto.semantics.symbols import EnumSymbol, StructSymbol, TypeSymbol
+from concerto.semantics.types import Named, TupleOf, Type
+from concerto.syntax import ast
+
+
+def take_tasks(b: FunctionBuilder, node: ast.Expr) -> None:
+    """Note that the function now has the tasks in the value of a call or a concurrent construct."""
+    if not b.owns_tasks and _may_hold(b.types[node], b.program.task_types):
+        b.owns_tasks = True
+
+
+def _may_hold(type_: Type, known: dict[Type, bool]) -> bool:
+    """Whether a task is somewhere in the values of a type, as far as types tell."""
+    found = known.get(type_)
+    if found is None:
+        # A recursive type holds nothing by holding itself.
+        known[type_] = False
+        found = known[type_] = any(_may_hold(part, known) for part in _parts(type_)) or _is_task(type_)
+    return found
+
+
+def _is_task(type_: Type) -> bool:
+    return isinstance(type_, Named) and type_.symbol is TASK
+
+
+def _parts(type_: Type) -> list[Type]:
+    match type_:
+        case Named():
+            return [*type_.arguments, *_field_types(type_.symbol)]
+        case TupleOf():
+            return list(type_.items)
+        case _:
+            return []
+
+
+def _field_types(symbol: TypeSymbol) -> list[Type]:
+    match symbol:
+        case StructSymbol():
+            return [field.type for field in symbol.fields]
+        case EnumSymbol():
+            return [field.type for variant in symbol.variants for field in variant.fields]
+        case _:
+            return []
