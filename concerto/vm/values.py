@@ -50,7 +50,7 @@ class Err:
 
 
 class Struct:
-    """Base of the classes made for structs, schemas and tool states: slots `f0`, `f1`, … in declared order."""
+    """Base of the classes made for structs, schemas and tool states: slots `f0`, `f1`, … as declared."""
 
     __slots__ = ()
     type_name: ClassVar[str]

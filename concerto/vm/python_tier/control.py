@@ -172,7 +172,7 @@ class ControlWriter:
     # Branches
 
     def write_exit(self, node: Exit, rest: Nodes, context: Context) -> Outcome:
-        """BR, or BR_IF, whose rest goes under the opposite condition unless the branch is a jump of Python."""
+        """BR; or BR_IF, whose rest goes under the opposite condition unless the branch is a jump of Python."""
         writer = self.writer
         if not node.conditional:
             return "falls" if self.leave(node.target, context) else "jumps"

@@ -1,8 +1,8 @@
 """String constants: in the text only their numbers, put in place once the text is compiled.
 
-So no text of the program is ever compiled, and yet CPython sees literals, which it keeps in tuples, joins in
-f-strings and loads faster than names. Adjacent numbers may come out joined; whatever else CPython can compute from
-a literal must not be written (an index of one is not).
+So no text of the program is ever compiled, and yet CPython sees literals, which it keeps in tuples, joins
+in f-strings and loads faster than names. Adjacent numbers may come out joined; whatever else CPython can
+compute from a literal must not be written (an index of one is not).
 """
 
 from __future__ import annotations

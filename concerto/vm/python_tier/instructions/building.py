@@ -1,0 +1,106 @@
+"""New values: collections, structs, text, copies."""
+
+from __future__ import annotations
+
+from concerto.ir.module import Instr
+from concerto.vm.python_tier.expression import INT, KINDS, READ, Expr, Fact, name
+from concerto.vm.python_tier.instructions.registry import listed, writes
+from concerto.vm.python_tier.strings import piece_text
+from concerto.vm.python_tier.writer import FunctionWriter
+
+_NOT_COPIED = frozenset({"int", "float", "str", "bool"})
+
+
+@writes("BUILD_ARRAY", "BUILD_TUPLE", "BUILD_MAP")
+def _build(writer: FunctionWriter, instr: Instr) -> None:
+    kind, count = instr
+    if kind == "BUILD_MAP":
+        parts = tuple(writer.pop_many(2 * count))
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        text = "{" + ", ".join([f"{key.text}: {value.text}" for key, value in pairs]) + "}"
+    else:
+        parts = tuple(writer.pop_many(count))
+        inside = listed(parts)
+        text = f"[{inside}]" if kind == "BUILD_ARRAY" else f"({inside}{',' if count == 1 else ''})"
+    fact = Fact({"BUILD_ARRAY": "array", "BUILD_TUPLE": "tuple", "BUILD_MAP": "map"}[kind])
+    writer.compute(text, parts, fact, READ, atom=True)
+
+
+@writes("BUILD_STRUCT")
+def _build_struct(writer: FunctionWriter, instr: Instr) -> None:
+    _, type_index, count = instr
+    parts = tuple(writer.pop_many(count))
+    writer.compute(f"{writer.names.struct(type_index)}({listed(parts)})", parts, level=READ, atom=True)
+
+
+@writes("BUILD_VARIANT")
+def _build_variant(writer: FunctionWriter, instr: Instr) -> None:
+    _, type_index, tag, count = instr
+    made = writer.names.variant(type_index, tag)
+    if not count:
+        writer.push(name(made))
+        return
+    parts = tuple(writer.pop_many(count))
+    writer.compute(f"{made}({listed(parts)})", parts, level=READ, atom=True)
+
+
+@writes("BUILD_RANGE")
+def _build_range(writer: FunctionWriter, instr: Instr) -> None:
+    low, high = writer.pop_many(2)
+    end = f"{high.wrapped} + 1" if instr[1] else high.text
+    a, b = low.fact if low.fact.kind == "int" else INT, high.fact if high.fact.kind == "int" else INT
+    last = b.high if instr[1] else b.high - 1
+    start = "" if low.text == "0" else f"{low.text}, "
+    writer.compute(f"range({start}{end})", (low, high), Fact("range", a.low, max(last, a.low)), atom=True)
+
+
+@writes("FORMAT")
+def _format(writer: FunctionWriter, instr: Instr) -> None:
+    parts = tuple(writer.pop_many(instr[1]))
+    if any('"' in part.text for part in parts):
+        # An f-string cannot stand inside another one.
+        text = f"joined({listed(parts)})"
+    else:
+        text = 'f"' + "".join([_replacement(writer, part) for part in parts]) + '"'
+    level = READ if any(part.fact.kind not in ("int", "str", "float") for part in parts) else 0
+    writer.compute(text, parts, KINDS["str"], level, atom=True)
+
+
+def _replacement(writer: FunctionWriter, part: Expr) -> str:
+    """A part of an f-string. Most values of unknown type are strings, and need no call."""
+    match part.fact.kind:
+        case "str" if part.literal:
+            return piece_text(part.text)
+        case "int" | "str":
+            return "{" + part.wrapped + "}"
+        case "float":
+            return "{" + part.wrapped + "!r}"
+        case "":
+            first, again = part.text, part.text
+            if not part.cheap:
+                again = writer.temporary()
+                first = f"{again} := {part.text}"
+            return "{" + f"({again} if type({first}) is str else to_text({again}))" + "}"
+        case _:
+            return "{to_text(" + part.text + ")}"
+
+
+@writes("TO_STRING")
+def _to_string(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    match part.fact.kind:
+        case "str":
+            writer.push(part)
+        case "int":
+            writer.compute(f"str({part.text})", (part,), KINDS["str"], atom=True)
+        case _:
+            writer.compute(f"to_text({part.text})", (part,), KINDS["str"], READ, atom=True)
+
+
+@writes("COPY")
+def _copy(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    if part.fact.kind in _NOT_COPIED:
+        writer.push(part)
+    else:
+        writer.compute(f"copy_value({part.text})", (part,), part.fact, READ, atom=True)

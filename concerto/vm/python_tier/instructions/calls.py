@@ -1,0 +1,109 @@
+"""Calls of functions, methods, natives, and of the host."""
+
+from __future__ import annotations
+
+from concerto.ir.module import Instr
+from concerto.vm.native import find_native
+from concerto.vm.python_tier.expression import ACT, LENGTH, READ, UNKNOWN, Expr, name
+from concerto.vm.python_tier.instructions.registry import listed, writes
+from concerto.vm.python_tier.writer import FunctionWriter
+
+
+def _calls(writer: FunctionWriter, callee: str, parts: tuple[Expr, ...]) -> None:
+    writer.compute(f"{callee}({listed(parts)})", parts, level=ACT, atom=True)
+
+
+@writes("CALL")
+def _call(writer: FunctionWriter, instr: Instr) -> None:
+    _, index, count = instr
+    parts = tuple(writer.pop_many(count))
+    captures = writer.module.functions[index].captures
+    if captures:
+        text = f"g{index}({listed(parts[:captures])})({listed(parts[captures:])})"
+        writer.compute(text, parts, level=ACT, atom=True)
+    else:
+        _calls(writer, f"f{index}", parts)
+
+
+@writes("CALL_VALUE")
+def _call_value(writer: FunctionWriter, instr: Instr) -> None:
+    function, *arguments = writer.pop_many(instr[1] + 1)
+    parts = (function, *arguments)
+    first, again = writer.named(function) if function.level >= ACT else (function.wrapped, function.text)
+    if writer.marked:
+        writer.operands[writer.pc] = (again,)
+    writer.compute(f"{first}({listed(tuple(arguments))})", parts, level=ACT, atom=True)
+
+
+@writes("CALL_NATIVE")
+def _call_native(writer: FunctionWriter, instr: Instr) -> None:
+    _, native, count = instr
+    parts = tuple(writer.pop_many(count))
+    found = find_native(native)
+    if found is None or found.inline is None:
+        _calls(writer, writer.names.native(native), parts)
+        return
+    inline = found.inline
+    if inline == _MEMBERSHIP and min(part.level for part in parts) < READ:
+        # The order of the two makes no difference, and this is faster.
+        inline = "{1} in {0}"
+    text = inline.format(*[part.wrapped for part in parts])
+    fact = LENGTH if text.startswith("len(") else UNKNOWN
+    writer.compute(f"({text})", parts, fact, ACT, atom=True)
+
+
+_MEMBERSHIP = "{0}.__contains__({1})"
+
+
+@writes("CALL_METHOD")
+def _call_method(writer: FunctionWriter, instr: Instr) -> None:
+    _, method, count = instr
+    _calls(writer, writer.names.method(method), tuple(writer.pop_many(count + 1)))
+
+
+@writes("CALL_METHOD_MUT")
+def _call_method_mut(writer: FunctionWriter, instr: Instr) -> None:
+    _, method, count = instr
+    parts = writer.pop_many(count + 1)
+    call = f"{writer.names.method_mut(method)}({listed(tuple(parts))})"
+    result, changed = writer.temporary(), writer.temporary()
+    writer.act(f"{result}, {changed} = {writer.mark(call)}")
+    writer.push(name(result))
+    writer.push(name(changed))
+
+
+@writes("CALL_STATIC")
+def _call_static(writer: FunctionWriter, instr: Instr) -> None:
+    _, type_index, function, count = instr
+    _calls(writer, writer.names.static(type_index, function), tuple(writer.pop_many(count)))
+
+
+@writes("CALL_TOOL", "CALL_MCP")
+def _call_tool(writer: FunctionWriter, instr: Instr) -> None:
+    kind, owner, method, count = instr
+    parts = tuple(writer.pop_many(count))
+    names = f"{writer.names.text(owner)}, {writer.names.text(method)}"
+    text = f"{kind.lower()}({names}, [{listed(parts)}])"
+    writer.compute(text, parts, level=ACT, atom=True)
+
+
+@writes("CALL_AGENT")
+def _call_agent(writer: FunctionWriter, instr: Instr) -> None:
+    _, method, count = instr
+    receiver, *arguments = writer.pop_many(count + 1)
+    text = f"call_agent({receiver.text}, {writer.names.text(method)}, [{listed(tuple(arguments))}])"
+    writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
+
+
+@writes("CALL_PIPELINE")
+def _call_pipeline(writer: FunctionWriter, instr: Instr) -> None:
+    _, pipeline, count = instr
+    parts = tuple(writer.pop_many(count))
+    text = f"call_pipeline({writer.names.text(pipeline)}, [{listed(parts)}])"
+    writer.compute(text, parts, level=ACT, atom=True)
+
+
+@writes("AWAIT_ALL", "RACE")
+def _branches(writer: FunctionWriter, instr: Instr) -> None:
+    parts = tuple(writer.pop_many(instr[1]))
+    writer.compute(f"{instr[0].lower()}([{listed(parts)}])", parts, level=ACT, atom=True)

@@ -1,0 +1,140 @@
+"""Arithmetic and comparison, with the checks that bounds do not make needless."""
+
+from __future__ import annotations
+
+from concerto.ir.module import Instr
+from concerto.ir.opcodes import OPCODES
+from concerto.vm.python_tier.expression import INT, KINDS, NEGATED, READ, Comparison, Expr, Fact, compound
+from concerto.vm.python_tier.instructions.registry import WRITERS, Writing, writes
+from concerto.vm.python_tier.writer import FunctionWriter
+
+_COMPARISONS = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
+
+
+@writes("ADD_INT", "SUB_INT", "MUL_INT")
+def _arithmetic(writer: FunctionWriter, instr: Instr) -> None:
+    left, right = writer.pop_many(2)
+    a, b = left.fact if left.fact.kind == "int" else INT, right.fact if right.fact.kind == "int" else INT
+    match instr[0]:
+        case "ADD_INT":
+            sign, fact = "+", Fact("int", a.low + b.low, a.high + b.high)
+        case "SUB_INT":
+            sign, fact = "-", Fact("int", a.low - b.high, a.high - b.low)
+        case _:
+            corners = (a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high)
+            sign, fact = "*", Fact("int", min(corners), max(corners))
+    text = writer.mark(f"{left.wrapped} {sign} {right.wrapped}")
+    writer.push(writer.checked(compound(text, (left, right), fact)))
+
+
+@writes("NEG_INT")
+def _negation(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    a = part.fact if part.fact.kind == "int" else INT
+    text = writer.mark(f"-{part.wrapped}")
+    writer.push(writer.checked(compound(text, (part,), Fact("int", -a.high, -a.low))))
+
+
+@writes("DIV_INT", "REM_INT")
+def _division(writer: FunctionWriter, instr: Instr) -> None:
+    """Python's division where both are positive, which is the rule; else the function that truncates."""
+    divides = instr[0] == "DIV_INT"
+    sign, helper = ("//", "divide_int") if divides else ("%", "remainder_int")
+    left, right = writer.pop_many(2)
+    a = left.fact if left.fact.kind == "int" else INT
+    b = right.fact if right.fact.kind == "int" else INT
+    fact = _division_bounds(a, b, divides)
+    parts = (left, right)
+    if a.low >= 0 and b.low >= 0:
+        level = READ if b.low == 0 else left.level
+        writer.compute(f"{left.wrapped} {sign} {right.wrapped}", parts, fact, level)
+    elif right.literal and b.low > 0:
+        first, again = writer.named(left)
+        negative = f"-(-{again} {sign} {right.text})"
+        text = writer.mark(f"({again} {sign} {right.text} if {first} >= 0 else {negative})")
+        expr = compound(text, parts, fact, atom=True)
+        if not divides and left.cheap:
+            expr.remainder = f"{left.text} % {right.text}"
+        writer.push(expr)
+    elif left.cheap and right.cheap:
+        a_text, b_text = left.text, right.text
+        text = (
+            f"({a_text} {sign} {b_text} if {a_text} >= 0 and {b_text} > 0 else {helper}({a_text}, {b_text}))"
+        )
+        writer.compute(text, parts, fact, READ, atom=True)
+    else:
+        writer.compute(f"{helper}({left.text}, {right.text})", parts, fact, READ, atom=True)
+
+
+def _division_bounds(a: Fact, b: Fact, divides: bool) -> Fact:
+    if divides:
+        if a.low >= 0 and b.low >= 0:
+            return Fact("int", 0, a.high)
+        return INT if b.low <= 0 else Fact("int", a.low, max(a.high, 0) if a.low < 0 else a.high)
+    largest = max(abs(b.low), abs(b.high)) - 1
+    return Fact("int", 0 if a.low >= 0 else -largest, 0 if a.high <= 0 else min(largest, max(a.high, 0)))
+
+
+@writes("DIV_FLOAT")
+def _float_division(writer: FunctionWriter, instr: Instr) -> None:
+    left, right = writer.pop_many(2)
+    fact = KINDS["float"]
+    if right.literal and not right.text.startswith("k") and float(right.text.strip("()")) != 0:
+        writer.compute(f"{left.wrapped} / {right.text}", (left, right), fact)
+    elif left.cheap and right.cheap:
+        a, b = left.text, right.text
+        writer.compute(f"({a} / {b} if {b} else divide_float({a}, {b}))", (left, right), fact, atom=True)
+    else:
+        writer.compute(f"divide_float({left.text}, {right.text})", (left, right), fact, atom=True)
+
+
+def _comparison(opcode: str, sign: str, suffix: str) -> Writing:
+    def written(writer: FunctionWriter, instr: Instr) -> None:
+        left, right = writer.pop_many(2)
+        first = left.wrapped
+        if sign in ("==", "!=") and right.text == "0" and left.remainder:
+            first = left.remainder
+        expr = compound(writer.mark(f"{first} {sign} {right.wrapped}"), (left, right), KINDS["bool"])
+        if suffix != "_FLOAT":
+            expr.opposite = writer.mark(f"{first} {NEGATED[sign]} {right.wrapped}")
+        if suffix == "_INT":
+            expr.tests = (Comparison(left, sign, right),)
+        writer.push(expr)
+
+    return written
+
+
+for _suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL"):
+    for _name, _sign in _COMPARISONS.items():
+        if _name + _suffix in OPCODES:
+            WRITERS[_name + _suffix] = _comparison(_name, _sign, _suffix)
+
+
+@writes("NOT")
+def _not(writer: FunctionWriter, instr: Instr) -> None:
+    writer.push(negation(writer.pop()))
+
+
+def negation(expr: Expr) -> Expr:
+    """The opposite of a Bool."""
+    text = expr.opposite or f"not {expr.wrapped}"
+    made = compound(text, (expr,), KINDS["bool"])
+    made.opposite = expr.text
+    if len(expr.tests) == 1:
+        made.tests = (expr.tests[0].negated(),)
+    return made
+
+
+@writes("IS_SOME", "IS_OK", "IS_NIL")
+def _is_case(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    match instr[0]:
+        case "IS_SOME":
+            subject, yes, no = part.wrapped, "is not NONE", "is NONE"
+        case "IS_OK":
+            subject, yes, no = f"type({part.text})", "is Ok", "is not Ok"
+        case _:
+            subject, yes, no = part.wrapped, "is None", "is not None"
+    expr = compound(writer.mark(f"{subject} {yes}"), (part,), KINDS["bool"])
+    expr.opposite = writer.mark(f"{subject} {no}")
+    writer.push(expr)

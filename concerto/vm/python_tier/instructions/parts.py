@@ -1,0 +1,81 @@
+"""Elements, lengths, tags, and tests of types."""
+
+from __future__ import annotations
+
+from concerto.ir.module import Instr
+from concerto.vm.python_tier.expression import ACT, KINDS, LENGTH, READ, UNKNOWN, Expr, Fact, compound
+from concerto.vm.python_tier.instructions.registry import writes
+from concerto.vm.python_tier.instructions.templates import place_first
+from concerto.vm.python_tier.writer import FunctionWriter
+
+
+@writes("INDEX_ARRAY", "INDEX_STRING")
+def _index(writer: FunctionWriter, instr: Instr) -> None:
+    """A negative index is made one that Python refuses too; the message is found when it is needed."""
+    items, position = writer.pop_many(2)
+    if items.literal:
+        # CPython would take the element of a literal that is not there yet.
+        items = compound(f"str({items.text})", (items,), items.fact, atom=True)
+    first, again = writer.named(items) if items.level >= ACT else (items.wrapped, items.text)
+    position_text, position_again = _guarded(writer, position)
+    if writer.marked:
+        writer.operands[writer.pc] = (again, position_again)
+    fact = KINDS["str"] if instr[0] == "INDEX_STRING" else UNKNOWN
+    writer.compute(f"{first}[{position_text}]", (items, position), fact, READ, atom=True)
+
+
+def _guarded(writer: FunctionWriter, position: Expr) -> tuple[str, str]:
+    """An index that never counts from the end, and how to write its value again."""
+    if position.fact.kind == "int" and position.fact.low >= 0 and position.level < ACT:
+        return position.text, position.text
+    first, again = writer.named(position)
+    if position.fact.kind == "int" and position.fact.low >= 0:
+        return first, again
+    return f"{again} if {first} >= 0 else OUT", again
+
+
+@writes("INDEX_MAP")
+def _index_map(writer: FunctionWriter, instr: Instr) -> None:
+    items, key = writer.pop_many(2)
+    writer.compute(f"{items.wrapped}[{key.text}]", (items, key), level=READ, atom=True)
+
+
+@writes("SET_INDEX_ARRAY")
+def _set_index(writer: FunctionWriter, instr: Instr) -> None:
+    items, position, value = place_first(writer, writer.pop_many(3))
+    position_text, position_again = _guarded(writer, position)
+    if writer.marked:
+        writer.operands[writer.pc] = (items.text, position_again)
+    writer.act(writer.mark(f"{items.wrapped}[{position_text}] = {value.text}"))
+
+
+@writes("LENGTH")
+def _length(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    writer.compute(f"len({part.text})", (part,), LENGTH, READ, atom=True)
+
+
+@writes("TAG")
+def _tag(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    writer.compute(f"{part.wrapped}.tag", (part,), Fact("int", 0, 2**31), READ, atom=True)
+
+
+@writes("IS_TYPE")
+def _is_type(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    writer.compute(f"{writer.names.fits(instr[1])}({part.text})", (part,), KINDS["bool"], READ, atom=True)
+
+
+_PLAIN_TYPES = {"Int": "int", "Float": "float", "String": "str", "Bool": "bool"}
+
+
+@writes("CHECK")
+def _check(writer: FunctionWriter, instr: Instr) -> None:
+    part = writer.pop()
+    definition = writer.module.types[instr[1]]
+    fact = (
+        KINDS.get(_PLAIN_TYPES.get(definition.name, ""), UNKNOWN) if definition.kind == "builtin" else UNKNOWN
+    )
+    check = writer.names.check(instr[1])
+    writer.compute(f"{check}({part.text})", (part,), fact, READ, atom=True)
