@@ -255,7 +255,8 @@ class Analysis:
     all).
 
     `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
-    kept; `copied_captures`: (node of the capturing body, local) to copy at capture."""
+    kept; `copied_captures`: (node of the capturing body, local) to copy at capture. `late_places`: assignments
+    and calls whose place is looked up after their other parts, which may put a new value there."""
 
     root: ModuleSymbol
     modules: list[ModuleSymbol] = field(default_factory=list)
@@ -277,6 +278,7 @@ class Analysis:
     `@validate`."""
     copies: set[ast.Node] = field(default_factory=set)
     copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
+    late_places: set[ast.Expr] = field(default_factory=set)
 
     bodies: list[CheckedBody] = field(default_factory=list)
     functions: list[FunctionSymbol] = field(default_factory=list)

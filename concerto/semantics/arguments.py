@@ -63,10 +63,10 @@ def check_arguments(
     return given
 
 
-def check_unknown_arguments(body: Body, arguments: Sequence[ast.Argument]) -> list[Given]:
-    """Arguments of a call whose parameters nobody knows."""
+def check_unknown_arguments(body: Body, arguments: Sequence[ast.Argument], hint: Type = ERROR) -> list[Given]:
+    """Arguments of a call whose parameters nobody knows: of something reported, or of Any."""
     for argument in arguments:
-        body.infer(argument.value, ANY)
+        body.infer(argument.value, hint)
     return [argument.value for argument in arguments]
 
 

@@ -320,8 +320,9 @@ def call_value(
         function = FunctionOf(tuple(fresh() for _ in arguments), fresh())
         unify(found, function)
     if function is ANY or isinstance(function, ErrorType):
-        body.analysis.calls[node] = ValueCall(callee, check_unknown_arguments(body, arguments))
-        return ANY if function is ANY else ERROR
+        hint = ANY if function is ANY else ERROR
+        body.analysis.calls[node] = ValueCall(callee, check_unknown_arguments(body, arguments, hint))
+        return hint
     if not isinstance(function, FunctionOf):
         check_unknown_arguments(body, arguments)
         return body.report(

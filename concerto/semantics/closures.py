@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concerto.diagnostics import DefinedTwice, MismatchedTypes
 from concerto.semantics.builtins import ANY, NEVER, NIL, option_item
-from concerto.semantics.context import DISCARD, Body, checks, wanted
+from concerto.semantics.context import DISCARD, Body, checks, spoilt, wanted
 from concerto.semantics.infer import fresh, resolve, show, unify
 from concerto.semantics.paths import count
 from concerto.semantics.patterns import bind_pattern
@@ -15,7 +15,7 @@ from concerto.syntax import ast
 @checks(ast.Closure)
 def closure(body: Body, node: ast.Closure, hint: Type | None) -> Type:
     expected = _expected(body, node, hint)
-    parameters = tuple(_parameter_type(body, node, i, expected) for i in range(len(node.parameters)))
+    parameters = tuple(_parameter_type(body, node, i, expected, hint) for i in range(len(node.parameters)))
     result = _result_type(body, node, expected)
     body.enter_frame(node, "closure", result, node.body)
     mark = body.enter_scope()
@@ -69,12 +69,16 @@ def _asked_for(hint: Type | None) -> FunctionOf | None:
     return expected if isinstance(expected, FunctionOf) else None
 
 
-def _parameter_type(body: Body, node: ast.Closure, index: int, expected: FunctionOf | None) -> Type:
+def _parameter_type(
+    body: Body, node: ast.Closure, index: int, expected: FunctionOf | None, hint: Type | None
+) -> Type:
     """As written, else as expected; a written type may be wider than the expected one."""
     written = node.parameters[index].type
     if written is not None:
         return body.world.resolve_type(written, body.scope)
-    return fresh() if expected is None else expected.parameters[index]
+    if expected is None:
+        return ERROR if spoilt(hint) else ANY if wanted(hint) is ANY else fresh()
+    return expected.parameters[index]
 
 
 def _result_type(body: Body, node: ast.Closure, expected: FunctionOf | None) -> Type:

@@ -262,7 +262,9 @@ def wanted(hint: Type | None) -> Type | None:
     if hint is None or hint is DISCARD:
         return None
     hint = resolve(hint)
-    return hint if hint.__class__ not in _SILENT else None
+    return None if isinstance(hint, ErrorType) else hint
 
 
-_SILENT = frozenset({ErrorType})
+def spoilt(hint: Type | None) -> bool:
+    """Whether the type that is asked for was reported: then whatever stands there will do."""
+    return hint is not None and hint is not DISCARD and isinstance(resolve(hint), ErrorType)

@@ -30,7 +30,7 @@ from concerto.semantics.builtins import (
     option_item,
 )
 from concerto.semantics.coercion import join, literal_type
-from concerto.semantics.context import Body, checks, wanted
+from concerto.semantics.context import Body, checks, spoilt, wanted
 from concerto.semantics.infer import is_erroneous, resolve, show, substitute, unify
 from concerto.semantics.paths import find_owner, find_path, variant_type
 from concerto.semantics.symbols import (
@@ -108,6 +108,8 @@ def erroneous(body: Body, node: ast.ErrorExpr, hint: Type | None) -> Type:
 
 @checks(ast.ArrayLit)
 def array(body: Body, node: ast.ArrayLit, hint: Type | None) -> Type:
+    if spoilt(hint):
+        return _infer_all(body, node.items)
     expected = _inside_option(hint)
     item = array_item(expected) if expected is not None else None
     if expected is ANY:
@@ -121,6 +123,8 @@ def array(body: Body, node: ast.ArrayLit, hint: Type | None) -> Type:
 
 @checks(ast.MapLit)
 def map_literal(body: Body, node: ast.MapLit, hint: Type | None) -> Type:
+    if spoilt(hint):
+        return _infer_all(body, [part for entry in node.entries for part in (entry.key, entry.value)])
     expected = _inside_option(hint)
     key, value = (map_parts(expected) if expected is not None else None) or (None, None)
     keys = [entry.key for entry in node.entries]
@@ -139,6 +143,12 @@ def map_literal(body: Body, node: ast.MapLit, hint: Type | None) -> Type:
     else:
         value = _common_type(body, values, "values", "Map<String, Any>")
     return map_of(key, value)
+
+
+def _infer_all(body: Body, items: Sequence[ast.Expr]) -> Type:
+    for item in items:
+        body.infer(item, ERROR)
+    return ERROR
 
 
 def _check_key(body: Body, keys: Sequence[ast.Expr], key: Type) -> None:

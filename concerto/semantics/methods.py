@@ -33,7 +33,7 @@ from concerto.semantics.calls import call_function, call_tool, require_visible
 from concerto.semantics.coercion import widened
 from concerto.semantics.context import Body, checks
 from concerto.semantics.infer import is_erroneous, resolve, show
-from concerto.semantics.mismatches import quote
+from concerto.semantics.mismatches import has_lost_bound, quote
 from concerto.semantics.paths import count, quiet_path, written_types
 from concerto.semantics.places import require_mutable
 from concerto.semantics.symbols import (
@@ -228,7 +228,7 @@ def _call_on_any(body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argum
     for argument in arguments:
         if argument.name is not None:
             body.report(WrongArguments(body.span(argument.name), "a call on `Any` takes no named arguments"))
-    given = check_unknown_arguments(body, arguments)
+    given = check_unknown_arguments(body, arguments, ANY)
     name = node.method.text
     mutable = _may_change(body, name)
     if mutable:
@@ -323,9 +323,9 @@ def tuple_item(body: Body, node: ast.Expr, place: ast.Node, receiver: TupleOf, i
 
 
 def _report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
-    if is_erroneous(receiver) or receiver is NEVER:
-        return ERROR
     name = node.method.text
+    if is_erroneous(receiver) or receiver is NEVER or name in body.world.lost_methods:
+        return ERROR
     if isinstance(receiver, Unsolved):
         return report_unknown_type(body, node.receiver, f"to find `{name}`")
     reason = body.world.why_not(receiver, name)
@@ -355,6 +355,8 @@ def _report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
             )
         )
     if isinstance(receiver, Generic):
+        if has_lost_bound(receiver):
+            return ERROR
         return body.report(
             UnknownMember(
                 body.span(node.method),

@@ -19,7 +19,7 @@ from concerto.semantics.builtins import (
 )
 from concerto.semantics.coercion import fit, literal_base
 from concerto.semantics.infer import resolve, show, show_literal
-from concerto.semantics.types import FunctionOf, Literals, TupleOf, Type, Unsolved
+from concerto.semantics.types import FunctionOf, Generic, Literals, TupleOf, Type, Unsolved
 from concerto.source import Source
 from concerto.syntax import ast
 
@@ -136,3 +136,9 @@ def fit_quietly(found: Type, expected: Type) -> bool:
     if isinstance(found, Unsolved) or isinstance(expected, Unsolved) or found is ANY or expected is ANY:
         return False
     return fit(found, expected) is not None
+
+
+def has_lost_bound(type_: Generic) -> bool:
+    """Whether a bound of the parameter was reported, so that nobody knows what the type can do."""
+    declared = type_.symbol.node
+    return isinstance(declared, ast.GenericParam) and len(declared.bounds) > len(type_.symbol.bounds)

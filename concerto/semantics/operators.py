@@ -24,7 +24,7 @@ from concerto.semantics.builtins import (
 from concerto.semantics.coercion import INT_TO_FLOAT, fit, join, literal_base, widened
 from concerto.semantics.context import DISCARD, Body, checks, wanted
 from concerto.semantics.infer import fresh, is_erroneous, is_solved, resolve, show, unify
-from concerto.semantics.mismatches import quote
+from concerto.semantics.mismatches import has_lost_bound, quote
 from concerto.semantics.places import require_mutable
 from concerto.semantics.symbols import TraitUse
 from concerto.semantics.types import ERROR, ErrorType, FunctionOf, Generic, Literals, Type, Unsolved
@@ -303,7 +303,7 @@ def _is_number(body: Body, found: Type) -> bool:
 
 
 def _bad_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
-    if is_erroneous(left) or is_erroneous(right):
+    if is_erroneous(left) or is_erroneous(right) or (isinstance(left, Generic) and has_lost_bound(left)):
         return ERROR
     return body.report(
         BadOperands(

@@ -127,7 +127,7 @@ def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | M
     match = body.world.find_associated(owner, name.text)
     if match is not None:
         return match
-    if isinstance(owner, ErrorType):
+    if isinstance(owner, ErrorType) or name.text in body.world.lost_methods:
         return None
     shown = owner.name if isinstance(owner, SymbolBase) else show(owner)
     if isinstance(owner, SymbolBase):
