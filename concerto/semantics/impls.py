@@ -56,6 +56,7 @@ def declare_impl(world: World, module: ModuleSymbol, node: ast.ImplDecl) -> None
     inner = TypeScope(module, inner.generics, target)
     make_methods(world, impl, impl.methods, node.methods, inner)
     if target is ERROR or (node.trait is not None and trait is None):
+        world.lost_methods.update(impl.methods)
         return
     if trait is not None and trait.trait in _CLOSED_TRAITS:
         message = f"`{trait.trait.name}` is built in and cannot be implemented"

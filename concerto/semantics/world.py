@@ -61,6 +61,8 @@ class World:
         self.root = ModuleSymbol(name="std", path="std", public=True)
         self.prelude = self.root if library is None else library.prelude
         self.analysis = Analysis(self.root)
+        self.lost_methods: set[str] = set()
+        """Methods of impls that were reported: nothing is to be said where one is missing."""
         self._demands: list[Demand] = []
         self._open_aliases: dict[AliasSymbol, bool] = {}
         self._open_consts: dict[ConstSymbol, Literal["waiting", "open", "complete", "broken"]] = {}
