@@ -23,6 +23,7 @@ from concerto.runtime.run import Run
 from concerto.vm.values import Cancelled, Err, Panic, Raised, Value
 
 if TYPE_CHECKING:
+    from concerto.effects.journal import Journal
     from concerto.manifest.models import Manifest
 
 Json: TypeAlias = Any
@@ -76,6 +77,7 @@ class Runtime:
         max_tokens: int | None = None,
         tier: str = "python",
         testing: bool = False,
+        resumed: Resumed | None = None,
     ) -> None:
         here = Path(folder).absolute()
         options = Options(
@@ -91,6 +93,8 @@ class Runtime:
             handlers=dict(handlers or {}),
             tools=dict(tools or {}),
             strategies=tuple(strategies),
+            journal=resumed.journal if resumed else None,
+            already_said=resumed.said if resumed else 0,
             permissions=Permissions(files=(here,)),
             settings=Settings(timeout=timeout, max_usd=max_usd, max_tokens=max_tokens),
         )
@@ -101,6 +105,21 @@ class Runtime:
         options = replace(options, permissions=options.permissions.with_rules(_nested(permissions or {})))
         self.pending: list[dict[str, Json]] = []
         """After exit status 3: the calls that somebody has to execute."""
+        self.run_id = resumed.run if resumed else ""
+        """After exit status 3: under which id the run can be resumed."""
+        self._kept_options = {
+            "mock": mock,
+            "quiet": quiet,
+            "json": json,
+            "debug": debug,
+            "permissions": dict(permissions or {}),
+            "args": list(args),
+            "folder": str(here),
+            "timeout": timeout,
+            "max_usd": max_usd,
+            "max_tokens": max_tokens,
+            "tier": options.tier,
+        }
         self._debug = debug
         self._options = options
         code = program.executable if options.tier == "python" else None
@@ -154,9 +173,7 @@ class Runtime:
                 _complain(str(error))
                 return FAILED
             case RequiresAction():
-                self.pending = error.calls
-                self._ask_for_action(error.calls)
-                return REQUIRES_ACTION
+                return self._suspend(error.calls)
             case Panic():
                 self._run.emits.emit("panic", error.message)
                 self._show(error, f"panic: {error.message}")
@@ -175,22 +192,83 @@ class Runtime:
         if self._debug:
             _python_traceback(error)
 
-    def _ask_for_action(self, calls: list[dict[str, Json]]) -> None:
+    def _suspend(self, calls: list[dict[str, Json]]) -> int:
+        """Keep the run until somebody outside has done the calls, and say so."""
+        from concerto.ir.codec import encode
+        from concerto.runtime.resuming import Suspended, keep_run, new_run_id, shown_calls
+
+        journal = self._run.journal
+        assert journal is not None, "only a run with a journal has to wait"
+        self.run_id = self.run_id or new_run_id()
+        self.pending = shown_calls(calls)
+        program = encode(self._run.module)
+        said = self._run.emits.said
+        kept = Suspended(self.run_id, program, self._kept_options, journal.outcomes, calls, said)
+        try:
+            keep_run(kept)
+        except OSError as error:
+            _complain(f"the run has to wait and cannot be kept: {error}")
+            return FAILED
+        self._ask_for_action()
+        return REQUIRES_ACTION
+
+    def _ask_for_action(self) -> None:
         import json
 
         if self._options.json:
-            sys.stdout.write(json.dumps({"requires_action": calls}, ensure_ascii=False) + "\n")
+            asked = {"requires_action": self.pending, "run": self.run_id}
+            sys.stdout.write(json.dumps(asked, ensure_ascii=False) + "\n")
             return
-        for call in calls:
+        sys.stdout.flush()
+        for call in self.pending:
             written = json.dumps(call["arguments"], ensure_ascii=False)
-            origin = call["call_id"] or "a call from code"
-            _complain(f"requires action: {call['tool']}::{call['method']}({written}) as {origin}")
+            sys.stderr.write(f"requires action: {call['tool']}::{call['method']}({written})\n")
+        results = " ".join([f"--result {call['call_id']}=JSON" for call in self.pending])
+        sys.stderr.write(f"resume with: concerto resume {self.run_id} {results}\n")
 
     def _internal(self, error: BaseException) -> int:
         _complain(f"internal error: {type(error).__name__}: {error} (please report it; --debug shows where)")
         if self._debug:
             _python_traceback(error)
         return FAILED
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """A run that goes on: what it did before, and how much it has said."""
+
+    run: str
+    journal: Journal
+    said: int
+
+
+def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
+    """Go on with a run that waits for calls executed outside; `results` by call id, `{"error": …}` for a
+    failure.
+
+    `given` are options of `Runtime` that a run does not keep: handlers, tools, environment. The exit status;
+    raises CannotResume.
+    """
+    from concerto.diagnostics import Problems
+    from concerto.ir.codec import decode
+    from concerto.ir.verifier import verify
+    from concerto.manifest import find_manifest, load_manifest
+    from concerto.runtime.resuming import CannotResume, find_run, forget_run, settled
+
+    suspended = find_run(run)
+    journal = settled(suspended, results)
+    problems = Problems()
+    module = decode(suspended.program, f"run {run}", problems)
+    if module is None or not verify(module, problems):
+        raise CannotResume(f"the program of run `{run}` cannot be read any more")
+    place = find_manifest(Path(suspended.options["folder"]))
+    manifest = load_manifest(place) if place is not None else None
+    resumed = Resumed(run, journal, suspended.said)
+    runtime = Runtime(Program(module), manifest=manifest, resumed=resumed, **suspended.options, **given)
+    status = runtime.run()
+    if status != REQUIRES_ACTION:
+        forget_run(run)
+    return status
 
 
 @dataclass

@@ -138,3 +138,13 @@ def run(
         arguments=arguments,
     )
     return running.run(target, options)
+
+
+@concerto_command.command()
+@click.argument("run_id", metavar="RUN")
+@click.option("--result", "results", multiple=True, metavar="CALL_ID=JSON", help="Result of one call.")
+def resume(run_id: str, results: tuple[str, ...]) -> int:
+    """Go on with a run that waits for calls executed outside."""
+    from concerto.cli.resuming import resume_run
+
+    return resume_run(run_id, results)

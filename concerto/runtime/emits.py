@@ -24,18 +24,30 @@ _RUNTIME_CHANNELS = ("agent:", "pipeline:")
 
 
 class Emits:
-    """The channels of one run. `kept` collects every emit if the run is a test's."""
+    """The channels of one run. `kept` collects every emit if the run is a test's. The first `already_said`
+    prints and emits are those of a run that is resumed."""
 
     def __init__(
-        self, *, json_lines: bool, quiet: bool, handlers: Mapping[str, Handler], keep: bool = False
+        self,
+        *,
+        json_lines: bool,
+        quiet: bool,
+        handlers: Mapping[str, Handler],
+        keep: bool = False,
+        already_said: int = 0,
     ) -> None:
         self._json_lines = json_lines
         self._quiet = quiet
         self._handlers = dict(handlers)
         self._listeners: dict[str, list[Listener]] = {}
         self.kept: list[Value] | None = [] if keep else None
+        self.said = 0
+        """How much was printed and emitted."""
+        self._already_said = already_said
 
     def print(self, text: str) -> None:
+        if self._was_said():
+            return
         # Under --json the standard output belongs to the emits.
         (sys.stderr if self._json_lines else sys.stdout).write(text)
 
@@ -57,6 +69,8 @@ class Emits:
         self.emit(channel, make())
 
     def emit(self, channel: str, payload: Value) -> None:
+        if self._was_said():
+            return
         if self.kept is not None:
             self.kept.append({"channel": channel, "payload": payload})
         shown = not (self._quiet and channel.startswith(_RUNTIME_CHANNELS))
@@ -73,6 +87,11 @@ class Emits:
             listener(written)
         for listener in self._listeners.get("*", ()):
             listener({"channel": channel, "payload": written})
+
+    def _was_said(self) -> bool:
+        """Count one more; whether the run said it before it was resumed."""
+        self.said += 1
+        return self.said <= self._already_said
 
     async def ask(self, channel: str, payload: Json) -> Json:
         """A handler's answer; an EmitError if there is no handler or it fails."""

@@ -11,6 +11,7 @@ from concerto.effects.layers.permission import Permissions
 from concerto.effects.meters import Meter
 
 if TYPE_CHECKING:
+    from concerto.effects.journal import Journal
     from concerto.manifest.models import Manifest
 
 Json: TypeAlias = Any
@@ -30,9 +31,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`folder` is where relative paths start; files may be used below it. `connections`, `prices` and
-    `mcp` are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that the host
-    gave by name, `strategies` its ToolInjectionStrategies. `environment` is read, never kept."""
+    """`folder` is where relative paths start; files may be used below it. `connections`, `prices` and `mcp`
+    are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that the host
+    gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a run
+    that is resumed. `environment` is read, never kept."""
 
     folder: Path
     environment: Mapping[str, str]
@@ -48,6 +50,8 @@ class Options:
     settings: Settings = field(default_factory=Settings)
     connections: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    journal: Journal | None = None
+    already_said: int = 0
     tools: Mapping[str, Any] = field(default_factory=dict)
     strategies: tuple[Any, ...] = ()
     python_tools: Mapping[str, str] = field(default_factory=dict)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from concerto.effects.gate import Passage
+from concerto.effects.gate import Identity, Passage
+from concerto.effects.journal import key_of
 from concerto.effects.kinds import (
     AgentRun,
     Clock,
@@ -25,6 +26,7 @@ from concerto.effects.kinds import (
     ToolCall,
     WriteFile,
 )
+from concerto.runtime.branches import Branch
 from concerto.runtime.emits import answer_of
 from concerto.runtime.failures import RequiresAction, message_of, tool_failure
 from concerto.runtime.local import perform_local
@@ -46,7 +48,7 @@ class Performer:
             case ModelCall():
                 return await run.models.call(effect, run.connection(effect.connection))
             case HostCall():
-                return await self._call_host(effect)
+                return await self._call_host(effect, passage.identity)
             case EmitAwait():
                 return await run.emits.ask(effect.channel, effect.payload)
             case McpCall():
@@ -75,13 +77,14 @@ class Performer:
             case _:
                 assert_never(effect)
 
-    async def _call_host(self, effect: HostCall) -> Value:
+    async def _call_host(self, effect: HostCall, identity: Identity) -> Value:
         """A method without a body: the library's own, a handler's, or somebody's outside."""
         from concerto.runtime.library import library_tool
 
         own = library_tool(effect.tool, effect.method)
         if own is not None:
-            return await own(self._run, effect)
+            # No branch of the program is numbered 0.
+            return await own(self._run, effect, Branch((*identity.path, 0, identity.number)))
         emits = self._run.emits
         for channel in (f"tool:{effect.tool}::{effect.method}", f"{effect.tool}::{effect.method}"):
             handler = emits.handler(channel)
@@ -94,7 +97,8 @@ class Performer:
                     message_of(raised.value), "HandlerFailed", effect.tool, effect.method
                 ) from None
         asked = {
-            "call_id": effect.call_id,
+            "effect": key_of(identity),
+            "call_id": effect.call_id or key_of(identity),
             "tool": effect.tool,
             "method": effect.method,
             "arguments": dict(effect.arguments),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,12 @@ from tests.runtime.servers import ModelServer, Script, model_server_process
 def _model_server() -> Iterator[ModelServer]:
     with model_server_process() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def _private_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that wait are kept in the test's own folder."""
+    monkeypatch.setenv("CONCERTO_STATE", str(tmp_path / "state"))
 
 
 @pytest.fixture

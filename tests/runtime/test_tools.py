@@ -43,7 +43,8 @@ def test_context_and_data_are_shared_by_the_tools_of_an_execution(script: Script
         pub fn go(self, city: String, context: ToolContext) -> String {
             context.set("city", city);
             context.update("trips", |old| match old { Some(n) => n + 1, None => 1 });
-            "gone"
+            context.data.set("last", city);
+            "gone by ${context.agent} in ${context.iteration}"
         }
         @describe("Where we are")
         pub fn place(self, context: ToolContext) -> String {
@@ -61,7 +62,7 @@ def test_context_and_data_are_shared_by_the_tools_of_an_execution(script: Script
     outcome = run(source, connections=chat_at(script.url))
     assert outcome.out == 'Some("Rome") Some(1)\n', outcome.err
     assert script.seen[0].body["tools"][0]["function"]["parameters"]["properties"].keys() == {"city"}
-    assert script.seen[1].body["messages"][-1]["content"] == "gone"
+    assert script.seen[1].body["messages"][-1]["content"] == "gone by Assistant in 1"
     assert told(script) == "Rome"
 
 

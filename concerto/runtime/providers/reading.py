@@ -14,12 +14,10 @@ def member(value: Json, *path: Any) -> Json:
     """The part of JSON at a path of names and numbers; BadReply naming the path if it is not there."""
     here: Json = value
     for step in path:
-        if (isinstance(step, str) and isinstance(here, dict) and step in here) or (
-            isinstance(step, int) and isinstance(here, list) and step < len(here)
-        ):
+        try:
             here = here[step]
-        else:
-            raise BadReply(f"the answer has no `{'.'.join(map(str, path))}`")
+        except (TypeError, LookupError):
+            raise BadReply(f"the answer has no `{'.'.join(map(str, path))}`") from None
     return here
 
 

@@ -1,0 +1,108 @@
+"""Calls executed outside: the run stops, is kept, and goes on with the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concerto.program import resume
+from concerto.runtime.resuming import CannotResume, runs_folder
+from tests.runtime.running import Outcome
+from tests.runtime.servers import Script, chat_reply
+
+Run = Callable[..., Outcome]
+
+SOURCE = """
+use std::time;
+tool Approval {
+    description: "People",
+    @describe("Ask a person")
+    @param("question", "What")
+    pub fn ask(self, question: String) -> Result<String, ToolError>;
+}
+connect here { provider: "custom", base_url: "URL", default_model: "m" }
+agent Clerk { provider: here, tools: [Approval] }
+fn main() {
+    let begun = time::now_ms();
+    println("begin");
+    emit("step", begun > 0);
+    println(Clerk.execute("Pay the bill").unwrap().text);
+    match Approval.ask("and now?") {
+        Ok(answer) => println("direct: ${answer}"),
+        Err(error) => println("refused: ${error.message}"),
+    }
+}
+"""
+
+
+def asking(*questions: str) -> Any:
+    calls = [(f"id{n}", "Approval__ask", json.dumps({"question": text})) for n, text in enumerate(questions)]
+    return chat_reply(None, *calls)
+
+
+def test_a_run_goes_on_where_it_stopped(script: Script, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    script.answer(asking("100?", "200?"), chat_reply("paid"))
+    outcome = run(SOURCE.replace("URL", script.url), json=True)
+    assert outcome.status == 3, outcome.err
+    last = json.loads(outcome.lines[-1])
+    assert last["run"] == outcome.runtime.run_id
+    assert [(call["call_id"], call["arguments"]["question"]) for call in last["requires_action"]] == [
+        ("id0", "100?"),
+        ("id1", "200?"),
+    ]
+    assert len(script.seen) == 1
+
+    capsys.readouterr()
+    status = resume(outcome.runtime.run_id, {"id0": "yes", "id1": {"error": "nobody there"}})
+    out, err = capsys.readouterr()
+    assert (status, err) == (3, "begin\npaid\n"[6:]), (out, err)
+    assert len(script.seen) == 2
+    results = script.seen[1].body["messages"][-2:]
+    assert [message["content"] for message in results] == [
+        "yes",
+        '{"error": "nobody there", "kind": "ToolError"}',
+    ]
+    asked = json.loads(out.splitlines()[-1])["requires_action"][0]
+
+    assert resume(outcome.runtime.run_id, {asked["call_id"]: "done"}) == 0
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "direct: done\n")
+    assert len(script.seen) == 2
+    assert not list(runs_folder().iterdir())
+
+
+def test_what_does_not_fit_is_refused_in_one_line(script: Script, run: Run) -> None:
+    script.answer(asking("100?"), chat_reply("paid"))
+    waiting = run(SOURCE.replace("URL", script.url)).runtime
+    with pytest.raises(CannotResume, match="asked for no call `x`; it asked for `id0`"):
+        resume(waiting.run_id, {"x": 1})
+    with pytest.raises(CannotResume, match="needs a result of `id0`"):
+        resume(waiting.run_id, {})
+    with pytest.raises(CannotResume, match="no run `abcdef`"):
+        resume("abcdef", {})
+    with pytest.raises(CannotResume, match="no id of a run"):
+        resume("../../etc", {})
+    (runs_folder() / waiting.run_id / "state.json").write_text("{")
+    with pytest.raises(CannotResume, match="cannot be read"):
+        resume(waiting.run_id, {"id0": 1})
+
+
+def test_a_result_of_another_type_is_told_to_the_model(
+    script: Script, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script.answer(asking("100?"), chat_reply("paid"))
+    waiting = run(SOURCE.replace("URL", script.url)).runtime
+    assert resume(waiting.run_id, {"id0": [1, 2]}) == 3
+    assert "InvalidResult" in script.seen[1].body["messages"][-1]["content"]
+    capsys.readouterr()
+
+
+def test_other_people_cannot_read_what_is_kept(script: Script, run: Run, tmp_path: Path) -> None:
+    script.answer(asking("100?"))
+    waiting = run(SOURCE.replace("URL", script.url)).runtime
+    assert (runs_folder() / waiting.run_id).stat().st_mode & 0o077 == 0
+    assert runs_folder().is_relative_to(tmp_path)
