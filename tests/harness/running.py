@@ -10,13 +10,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Literal
 
-from concerto.program import Program, Runtime
-
 from concerto.compiler.disk import DiskProject, open_project
 from concerto.compiler.pipeline import compile_module, read_source, require_main
 from concerto.diagnostics import Problem, Problems
 from concerto.ir.module import Module
 from concerto.manifest import find_manifest, load_manifest
+from concerto.program import Program, Runtime
 from tests.harness.expectations import MAIN, Expectations
 
 # A program that hangs is a failure of its own, not of all tests.
