@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -149,6 +149,16 @@ class Runtime:
             return self._status(Ended(value=await self._run.start_here()))
         except (Exception, RequiresAction, RunEnds, Panic) as error:
             return self._status(Ended(error=error))
+
+    def serve(self, serving: Callable[[Run], Awaitable[None]]) -> int:
+        """Let `serving` use the program in place of `main`, until it ends; the exit status."""
+
+        def start() -> Value:
+            import asyncio
+
+            return asyncio.run(self._run.hold(serving(self._run)))
+
+        return self._status(_on_large_stack(start, self._run.interrupt, self._options.settings.timeout))
 
     def _status(self, ended: Ended) -> int:
         status = self._reported(ended)

@@ -148,3 +148,84 @@ def resume(run_id: str, results: tuple[str, ...]) -> int:
     from concerto.cli.resuming import resume_run
 
     return resume_run(run_id, results)
+
+
+@concerto_command.group()
+def mcp() -> None:
+    """MCP servers: their interfaces, and programs as servers."""
+
+
+_environment_option = click.option("--env", "environment", metavar="F", help="File of NAME=value lines.")
+_debug_option = click.option("--debug", is_flag=True, help="Show what servers say besides their answers.")
+_target_argument = click.argument("target", metavar="[FILE or DIR]", default=".")
+
+
+@mcp.command()
+@click.argument("name")
+@_target_argument
+@click.option("--minimal", is_flag=True, help="Change only what does not fit any more.")
+@_environment_option
+@_debug_option
+def sync(name: str, target: str, minimal: bool, environment: str | None, debug: bool) -> int:
+    """Write a server's typed `mcp` block, or bring it up to date."""
+    from concerto.cli import contracts
+
+    return contracts.sync(name, target, minimal=minimal, environment=environment, debug=debug)
+
+
+@mcp.command()
+@click.argument("names", metavar="[NAMES]...", nargs=-1)
+@click.option("--project", "target", default=".", metavar="FILE or DIR", help="The program; default: here.")
+@_environment_option
+@_debug_option
+def lock(names: tuple[str, ...], target: str, environment: str | None, debug: bool) -> int:
+    """Keep what the servers offer now in `Concerto.lock`."""
+    from concerto.cli import contracts
+
+    return contracts.lock(names, target, environment=environment, debug=debug)
+
+
+@mcp.command(name="check")
+@_target_argument
+@click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@_environment_option
+@_debug_option
+def check_servers(target: str, format: str, environment: str | None, debug: bool) -> int:  # noqa: A002
+    """Compare declarations and `Concerto.lock` with the servers as they are; status 1 if something broke."""
+    from concerto.cli import contracts
+
+    return contracts.check(target, format=format, environment=environment, debug=debug)
+
+
+@mcp.command()
+@click.argument("target", metavar="FILE, IR or DIR")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP at /mcp; default: stdio.")
+@click.option("--mock", is_flag=True, help="Answer every model call without network.")
+@click.option("--allow-tool", "allowed", multiple=True, metavar="T", help="Allow a tool or Tool::method.")
+@click.option("--deny-tool", "denied", multiple=True, metavar="T", help="Deny a tool or Tool::method.")
+@click.option("--handlers", metavar="M.PY", help="Python file whose HANDLERS execute tools without a body.")
+@_environment_option
+@click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
+def serve(
+    target: str,
+    address: str | None,
+    mock: bool,
+    allowed: tuple[str, ...],
+    denied: tuple[str, ...],
+    handlers: str | None,
+    environment: str | None,
+    debug: bool,
+) -> int:
+    """Offer a program's tools and agents as an MCP server."""
+    from concerto.cli import running, serving
+
+    permissions = tuple((name, True) for name in allowed) + tuple((name, False) for name in denied)
+    options = running.RunOptions(
+        quiet=True,
+        debug=debug,
+        mock=mock,
+        permissions=permissions,
+        handlers=handlers,
+        environment=environment,
+    )
+    return serving.serve(target, address, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,21 +39,29 @@ class RunOptions:
 
 def run(target: str, options: RunOptions = RunOptions()) -> int:
     """Runs a program; its exit status is the command's."""
+    runtime = prepare(target, options)
+    return runtime.run() if runtime is not None else USAGE
+
+
+def prepare(target: str, options: RunOptions, *, to_run: bool = True) -> Runtime | None:
+    """A program ready to run, or to be used without its `main`; None if it has problems, which are shown."""
+    # Whoever ends this process ends what it has started too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if options.environment is not None:
         load_environment(Path(options.environment))
     problems = Problems()
     try:
         path = program_file(target)
-        program = _load(path, problems)
+        program = _load(path, problems, to_run)
         show_problems(problems)
         if program is None:
-            return USAGE
+            return None
         manifest_path = find_manifest(path.parent)
         manifest = load_manifest(manifest_path) if manifest_path is not None else None
     except ManifestError as broken:
         show_problems(broken.problems)
-        return USAGE
-    runtime = Runtime(
+        return None
+    return Runtime(
         program,
         mock=options.mock,
         permissions=dict(options.permissions),
@@ -67,16 +76,15 @@ def run(target: str, options: RunOptions = RunOptions()) -> int:
         max_usd=options.max_usd,
         max_tokens=options.max_tokens,
     )
-    return runtime.run()
 
 
-def _load(path: Path, problems: Problems) -> Program | None:
+def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:
     try:
         if path.suffix == IR_SUFFIX:
             from concerto.compiler.compiled import load_compiled
 
-            return load_compiled(path, problems, to_run=True)
-        return load_program(path, problems, to_run=True)
+            return load_compiled(path, problems, to_run=to_run)
+        return load_program(path, problems, to_run=to_run)
     except OSError as error:
         raise cannot("read", error.filename or path, error) from None
 

@@ -6,7 +6,7 @@ from concerto.diagnostics import McpNotAsLocked, Problems
 from concerto.emit.schemas import answer_schema, tool_schema
 from concerto.manifest import LOCK_NAME
 from concerto.runtime.mcp.comparison import Change, breaking, compare
-from concerto.runtime.mcp.interface import ToolInterface
+from concerto.runtime.mcp.interface import Interface, ToolInterface
 from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.semantics.analysis import Analysis
 from concerto.semantics.symbols import FunctionSymbol, McpSymbol
@@ -27,9 +27,13 @@ def check_locked(analysis: Analysis, lock: bytes | None, problems: Problems) -> 
         locked = servers.get(server.name)
         if locked is None:
             continue
-        declared = {name: _interface(analysis, function) for name, function in server.methods.items()}
-        for change in breaking(compare(declared, locked.tools, "declared")):
+        for change in breaking(compare(declared_functions(analysis, server), locked.tools, "declared")):
             problems.add(_problem(server, change))
+
+
+def declared_functions(analysis: Analysis, server: McpSymbol) -> Interface:
+    """What a block declares, by the names of its functions."""
+    return {name: _interface(analysis, function) for name, function in server.methods.items()}
 
 
 def _interface(analysis: Analysis, function: FunctionSymbol) -> ToolInterface:

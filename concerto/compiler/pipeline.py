@@ -45,6 +45,12 @@ def analyze(source: Source, project: Project, problems: Problems) -> Analysis | 
     return _run(lambda: _analyze(source, project, problems), source, problems)
 
 
+def inspect(source: Source, project: Project, problems: Problems) -> Analysis | None:
+    """Parses and checks as far as possible: what is known of a program that may have errors, None if it
+    cannot even be read."""
+    return _run(lambda: _inspect(source, project, problems), source, problems)
+
+
 def compile_module(source: Source, project: Project, problems: Problems) -> Module | None:
     """All passes; None if there is an error."""
     return _run(lambda: _compile(source, project, problems), source, problems)
@@ -64,6 +70,14 @@ def _analyze(source: Source, project: Project, problems: Problems) -> Analysis |
 
         check_locked(analysis, project.lock, problems)
     return None if problems.errors else analysis
+
+
+def _inspect(source: Source, project: Project, problems: Problems) -> Analysis | None:
+    from concerto.semantics import check_program
+    from concerto.syntax.parser import parse
+
+    tree = parse(source, problems)
+    return None if problems.errors else check_program(tree, project, problems)
 
 
 def _check_saved(tree: ast.Module, project: Project, problems: Problems) -> None:

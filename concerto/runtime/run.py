@@ -42,8 +42,9 @@ from concerto.runtime.perform import Performer
 from concerto.runtime.pipelines import Pipelines
 from concerto.runtime.python_tools import PythonTools
 from concerto.runtime.states import States
+from concerto.runtime.stores import StoreFiles
 from concerto.runtime.tasks import RunningTask, result_of, scoped, spawn
-from concerto.runtime.tools import Tools
+from concerto.runtime.tools import Tools, unwrapped
 from concerto.runtime.waiting import LoopWaiting
 from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.machine import Machine
@@ -90,6 +91,7 @@ class Run:
         self.mocks = Mocks(self)
         self._agents = Agents(self)
         self._states = States(self)
+        self._stores: StoreFiles | None = None
         self._pipelines = Pipelines(self)
         self._mcp: McpServers | None = None
         self._connections: dict[str, Connection] = {}
@@ -134,14 +136,23 @@ class Run:
         strand = Strand(Branch(), self.machine.run_entry)
         return await asyncio.create_task(self._go_on(strand, strand.begin()))
 
+    async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:
+        """What an agent answers to a prompt: its text, or its AgentError raised."""
+        asked = self._agents.call(AgentBuilder(agent), "execute", [prompt], branch)
+        return to_json(unwrapped(await asked))["text"]
+
     async def _go_on(self, strand: Strand, asked: Any) -> Value:
+        return await self.hold(follow(strand, asked))
+
+    async def hold(self, work: Awaitable[Value]) -> Value:
+        """Await work that uses the run, which ends with it."""
         import asyncio
 
         task = asyncio.current_task()
         assert task is not None
         self.waiting.begin(asyncio.get_running_loop(), task)
         try:
-            return await follow(strand, asked) if not strand.dead else asked
+            return await work
         except asyncio.CancelledError:
             if self._fatal is not None:
                 raise self._fatal from None

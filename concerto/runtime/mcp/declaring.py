@@ -1,0 +1,161 @@
+"""Declarations for what a server offers: its tools as functions of an `mcp` block, its objects as structs.
+
+What has no type of the language becomes `Any`. A text is the result where a server does not say what it
+gives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from concerto.runtime.mcp.comparison import wrapped_result
+from concerto.runtime.mcp.interface import Interface, ToolInterface, as_identifier
+from concerto.runtime.mcp.schemas import (
+    fits,
+    inside,
+    literal,
+    properties,
+    quoted,
+    required,
+    resolved,
+    type_text,
+)
+
+Json: TypeAlias = Any
+
+_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function as text; `name` is the program's."""
+
+    name: str
+    text: str
+    description: str
+    needed: bool
+
+
+class Structs:
+    """The structs that written types need, by name. A server's name stands before all of them."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._names: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
+
+    def type_of(self, schema: Json, hint: str) -> str:
+        """The type of a schema that stands alone; `hint` names an object without a title."""
+        return type_text(schema, schema, lambda part: self._name(part, schema, hint))
+
+    def _name(self, part: Json, root: Json, hint: str) -> str:
+        members = properties(part)
+        if any(name != as_identifier(name) for name in members):
+            return "Map<String, Any>"
+        written = json.dumps(part, sort_keys=True)
+        if written in self._names:
+            return self._names[written]
+        title = part.get("title")
+        name = title if isinstance(title, str) and title.isidentifier() and title[0].isupper() else hint
+        if not name.startswith(self._server):
+            name = f"{self._server}{name}"
+        name = next(each for each in _numbered(name) if each not in self.texts)
+        self._names[written] = name
+        self.texts[name] = ""  # Taken, while its own parts are written.
+        fields = [self._field(each, member, part, root, name) for each, member in members.items()]
+        self.texts[name] = f"struct {name} {{\n" + "".join(fields) + "}\n"
+        return name
+
+    def _field(self, name: str, member: Json, part: Json, root: Json, owner: str) -> str:
+        def named(inner: Json) -> str:
+            return self._name(inner, root, f"{owner}{_pascal(name)}")
+
+        type_ = type_text(member, root, named)
+        text = _optional(name, type_, member, root, name in required(part))
+        description = resolved(member, root).get("description") if isinstance(member, dict) else None
+        told = f"{_INDENT}@describe({quoted(description)})\n" if description else ""
+        return f"{told}{_INDENT}{text},\n"
+
+
+def block_text(server: str, interface: Interface, structs: Structs) -> str:
+    """A whole `mcp` block, for a server whose settings stand in the manifest."""
+    functions = "\n".join([function_text(tool, structs) for tool in writable(interface)])
+    return f"mcp {server} {{\n{functions}}}\n"
+
+
+def writable(interface: Interface) -> Iterator[ToolInterface]:
+    """The tools that can be declared: of two names that a program writes alike, the first."""
+    seen: set[str] = set()
+    for tool in interface.values():
+        name = as_identifier(tool.name)
+        if name not in seen:
+            seen.add(name)
+            yield tool
+
+
+def function_text(tool: ToolInterface, structs: Structs) -> str:
+    """The declaration of one tool, as it stands in a block."""
+    given = parameters_of(tool, structs)
+    lines = [f"@describe({quoted(tool.description or _words(tool.name))})"]
+    lines += [param_text(each) for each in given]
+    signature = ", ".join([each.text for each in given])
+    lines.append(f"fn {as_identifier(tool.name)}({signature}) -> {result_text(tool, structs)};")
+    return "".join([f"{_INDENT}{line}\n" for line in lines])
+
+
+def parameters_of(tool: ToolInterface, structs: Structs) -> list[Parameter]:
+    """The parameters in the order in which they are declared: those that are needed come first."""
+    needed = required(tool.parameters)
+    found = []
+    for name, part in properties(tool.parameters).items():
+        schema = inside(part, tool.parameters)
+        type_ = structs.type_of(schema, f"{_pascal(tool.name)}{_pascal(name)}")
+        text = _optional(as_identifier(name), type_, schema, schema, name in needed)
+        told = resolved(schema, schema)
+        description = told.get("description") if isinstance(told, dict) else None
+        found.append(Parameter(as_identifier(name), text, description or _words(name), name in needed))
+    return sorted(found, key=lambda each: not each.needed)
+
+
+def param_text(parameter: Parameter) -> str:
+    return f"@param({quoted(parameter.name)}, {quoted(parameter.description)})"
+
+
+def result_text(tool: ToolInterface, structs: Structs) -> str:
+    if tool.result is None:
+        return "Result<String, ToolError>"
+    schema = wrapped_result(tool.result)
+    schema = tool.result if schema is None else schema
+    return f"Result<{structs.type_of(schema, f'{_pascal(tool.name)}Result')}, ToolError>"
+
+
+def _optional(name: str, type_: str, schema: Json, root: Json, needed: bool) -> str:
+    """`name: Type`, with the server's default, or None where a value may be left out."""
+    if needed:
+        return f"{name}: {type_}"
+    default = resolved(schema, root).get("default") if isinstance(schema, dict) else None
+    simple = default is not None and not isinstance(default, dict)
+    if simple and type_ != "Any" and fits({"const": default}, {**inside(schema, root), "default": None}):
+        inner = type_.removeprefix("Option<").removesuffix(">") if type_.startswith("Option<") else type_
+        return f"{name}: {inner} = {literal(default)}"
+    return f"{name}: {type_ if type_.startswith('Option<') else f'Option<{type_}>'} = None"
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}{number}"
+        number += 1
+
+
+def _pascal(name: str) -> str:
+    return "".join([word[:1].upper() + word[1:] for word in as_identifier(name).split("_")])
+
+
+def _words(name: str) -> str:
+    text = as_identifier(name).replace("_", " ").strip() or name
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,139 @@
+"""A program as an MCP server: its tools, and each agent as a tool that takes a prompt.
+
+Calls go the way of all calls: checked against the schema, through the gate, with the permissions of the
+run. What the program prints goes to standard error, because standard output belongs to the protocol.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from mcp import types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from concerto import __version__
+from concerto.ir.module import Agent, ToolUse
+from concerto.runtime.arguments import complaints
+from concerto.runtime.branches import Branch
+from concerto.runtime.failures import RequiresAction, message_of
+from concerto.runtime.requests import ToolOffer
+from concerto.runtime.toolbox import BoundTool, toolbox, wire_name
+from concerto.vm.json_values import to_json
+from concerto.vm.values import Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run import Run
+    from concerto.runtime.tools import CallContext
+
+Json: TypeAlias = Any
+
+_PROMPT = {
+    "type": "object",
+    "properties": {"prompt": {"type": "string", "description": "What the agent is asked"}},
+    "required": ["prompt"],
+}
+
+
+async def serve_stdio(run: Run, name: str) -> None:
+    """Serve one client on standard input and output, until it leaves."""
+    server = _server(run, name)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def serve_http(run: Run, name: str, host: str, port: int) -> None:
+    """Serve clients over streamable HTTP at `/mcp`, until the run is told to stop."""
+    import uvicorn
+
+    app = _server(run, name).streamable_http_app(host=host)
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", lifespan="on")
+    listening = uvicorn.Server(config)
+    serving = asyncio.create_task(listening.serve())
+    try:
+        while not listening.started and not serving.done():
+            await asyncio.sleep(0.01)
+        if listening.started:
+            bound = listening.servers[0].sockets[0].getsockname()[1]
+            sys.stderr.write(f"serving at http://{host}:{bound}/mcp\n")
+            sys.stderr.flush()
+        await asyncio.shield(serving)
+    finally:
+        listening.should_exit = listening.force_exit = True
+        await asyncio.wait([serving])
+
+
+def offered(run: Run) -> list[BoundTool]:
+    """The permitted tools of a program, then its agents."""
+    tools = [
+        bound
+        for tool in run.module.tools
+        if not tool.module.startswith("std::")
+        for bound in run.tools.bound(ToolUse("tool", tool.name))
+    ]
+    agents = [
+        _agent_tool(run, agent)
+        for agent in run.module.agents
+        if run.permissions.allows(agent.name, "execute")
+    ]
+    return [*tools, *agents]
+
+
+def _server(run: Run, name: str) -> Server[Any]:
+    tools = toolbox([offered(run)]).tools
+    branch = Branch()
+
+    async def list_tools(context: object, params: object) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_listed(tool) for tool in tools.values()])
+
+    async def call_tool(context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = tools.get(params.name)
+        if tool is None:
+            return _failed(f"there is no tool `{params.name}`")
+        return await _call(tool, params.arguments or {}, branch.child())
+
+    return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def _agent_tool(run: Run, agent: Agent) -> BoundTool:
+    name = wire_name(agent.name)
+    offer = ToolOffer(name, f"Asks the agent {agent.name} and gives its answer", _PROMPT)
+    return BoundTool(offer, agent.name, "execute", partial(_ask, run, agent.name))
+
+
+async def _ask(run: Run, agent: str, caller: CallContext, given: dict[str, Json]) -> Value:
+    return await run.ask(agent, given["prompt"], caller.branch)
+
+
+def _listed(tool: BoundTool) -> types.Tool:
+    return types.Tool(
+        name=tool.offer.name, description=tool.offer.description, input_schema=tool.offer.parameters
+    )
+
+
+async def _call(tool: BoundTool, arguments: dict[str, Json], branch: Branch) -> types.CallToolResult:
+    from concerto.runtime.tools import CallContext
+
+    found = complaints(arguments, tool.offer.parameters)
+    if found:
+        return _failed("invalid arguments: " + "; ".join(found))
+    try:
+        value = await tool.perform(CallContext(branch), arguments)
+        data = to_json(value)
+    except Raised as raised:
+        return _failed(message_of(raised.value))
+    except RequiresAction:
+        return _failed(f"`{tool.title}` is executed outside, and nobody here does it (see `--handlers`)")
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    content: list[types.ContentBlock] = [types.TextContent(text=text)]
+    if isinstance(data, dict):
+        return types.CallToolResult(content=content, structured_content=data)
+    return types.CallToolResult(content=content)
+
+
+def _failed(message: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
