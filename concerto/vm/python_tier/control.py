@@ -1,82 +1,25 @@
 """Regions as Python statements.
 
-`write_sequence` writes nodes one after the other in a `Context`, which says what a branch to an outer
-region can be here: nothing at all, where falling off the end of the Python block already leads there;
-`break` or `continue`; or a flag that the sequences around it look at. What follows a conditional branch
-goes into its `else`, and what follows a region that only one arm leaves normally goes into that arm, so
-most programs need no flags.
+`write_sequence` writes nodes one after the other in a `Context`, which says what a branch to an outer region
+can be here: nothing at all, where falling off the end of the Python block already leads there; `break` or
+`continue`; or a flag that the sequences around it look at. What follows a conditional branch goes into its
+`else`, and what follows a region that only one arm leaves normally goes into that arm, so most programs need
+no flags.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from dataclasses import replace
 
-from concerto.vm.python_tier.expression import (
-    KINDS,
-    READ,
-    UNKNOWN,
-    Expr,
-    Fact,
-    Facts,
-    compound,
-    join_facts,
-    local,
-    name,
-    refine,
-)
+from concerto.vm.python_tier.choices import Choices, choices_of, write_arms, write_single_way
+from concerto.vm.python_tier.conditionals import write_conditional
+from concerto.vm.python_tier.context import Context, Flag, Landing, Nodes, Outcome
+from concerto.vm.python_tier.expression import READ, UNKNOWN, Expr, join_facts, local, name
 from concerto.vm.python_tier.instructions import negation, write_step
-from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step
+from concerto.vm.python_tier.loops import write_loop, write_try
+from concerto.vm.python_tier.tree import Exit, Region, Step
 from concerto.vm.python_tier.writer import FunctionWriter
-
-Nodes: TypeAlias = deque[Node]
-
-Outcome: TypeAlias = Literal["go on", "falls", "jumps"]
-"""Of writing a node: go on with the rest of the sequence; or the rest is written too (or is never reached),
-and the Python block can fall off its end, or cannot."""
-
-
-@dataclass(slots=True)
-class Flag:
-    """Control is on its way to a region outside. `loops`: how deep in Python loops it is looked at."""
-
-    name: str
-    loops: int
-    used: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """`owner` is the region whose END the sequence comes to. `tail`: regions to whose end (a loop: to whose
-    start) falling off leads; `breaks`: to which `break` does; `loop`: which `continue` starts again.
-    `flags` are looked at by sequences further out."""
-
-    owner: Region | None = None
-    tail: frozenset[int] = frozenset()
-    breaks: frozenset[int] = frozenset()
-    loop: int = -1
-    loops: int = 0
-    flags: dict[int, Flag] = field(default_factory=dict)
-
-    def leaves_at_once(self, target: int) -> bool:
-        """Whether `continue` or `break` is all that a branch needs."""
-        return target == self.loop or target in self.breaks
-
-
-@dataclass(slots=True)
-class Landing:
-    """The END of a region being written: `place` is the variable for its result (`return` leaves the
-    function at once, "" drops it) and `local` its number if it is a local; `height` that of the stack
-    without the result. `fact` and `facts` say what is known on all ways there, `reached` that there is one.
-    """
-
-    height: int
-    place: str = ""
-    local: int = -1
-    reached: bool = False
-    fact: Fact | None = None
-    facts: Facts | None = None
 
 
 class ControlWriter:
@@ -125,6 +68,21 @@ class ControlWriter:
         writer.indent -= 1
         return falls
 
+    def write_otherwise(self, nodes: Nodes, context: Context) -> bool:
+        """The `else` of an `if`: nothing if it is empty, an `elif` if it is one `if` statement."""
+        writer = self.writer
+        start = len(writer.lines)
+        writer.line("else:")
+        falls = self.write_block(nodes, context)
+        body = writer.lines[start + 1 :]
+        pad = " " * (writer.indent + 1)
+        if body == [pad + "pass"]:
+            del writer.lines[start:]
+        elif body[0].startswith(pad + "if ") and all(_continues(line, pad) for line in body[1:]):
+            writer.lines[start:] = [line[1:] for line in body]
+            writer.lines[start] = f"{' ' * writer.indent}el{writer.lines[start].strip()}"
+        return falls
+
     def finish(self, owner: Region | None) -> bool:
         """Fall off the end of an arm of a region."""
         writer = self.writer
@@ -138,13 +96,6 @@ class ControlWriter:
         landing.reached = True
         landing.facts = join_facts(landing.facts, dict(writer.known))
         return True
-
-    def resume(self, stack: list[Expr], facts: Facts, condition: Expr | None = None) -> None:
-        """Go on in another arm: the stack and the facts as they were, and what a condition adds."""
-        self.writer.stack = list(stack)
-        self.writer.facts = dict(facts)
-        if condition is not None:
-            refine(self.writer.facts, condition.tests)
 
     def write_step(self, node: Step) -> Outcome:
         writer = self.writer
@@ -172,47 +123,45 @@ class ControlWriter:
     # Branches
 
     def write_exit(self, node: Exit, rest: Nodes, context: Context) -> Outcome:
-        """BR; or BR_IF, whose rest goes under the opposite condition unless the branch is a jump of Python."""
+        """BR; or BR_IF, whose rest goes under the opposite condition unless the branch is Python's own."""
         writer = self.writer
         if not node.conditional:
             return "falls" if self.leave(node.target, context) else "jumps"
         condition = writer.pop()
         writer.settle(pure_too=True)
-        stack, facts = list(writer.stack), dict(writer.known)
+        state = writer.snapshot()
         opposite = negation(condition)
         follows = self.continuations.pop(node.target.number, None)
         if follows is not None:
             return self.write_fork(opposite, rest, condition, follows, context)
         if node.target.number in context.tail and not context.leaves_at_once(node.target.number):
-            self.resume(stack, facts, condition)
+            writer.resume(state, condition)
             self.leave(node.target, context)
-            self.resume(stack, facts, opposite)
+            writer.resume(state, opposite)
             self.write_if(opposite, rest, context)
             return "falls"
         writer.line(f"if {condition.text}:")
-        self.resume(stack, facts, condition)
+        writer.resume(state, condition)
         writer.indent += 1
         falls = self.leave(node.target, context)
         writer.indent -= 1
-        self.resume(stack, facts, opposite)
+        writer.resume(state, opposite)
         if not falls:
             return "go on"
-        writer.line("else:")
-        self.write_block(rest, context)
+        self.write_otherwise(rest, context)
         return "falls"
 
     def write_fork(self, test: Expr, yes: Nodes, opposite: Expr, no: Nodes, context: Context) -> Outcome:
         """Two ways that never meet again; the second needs no `else` if the first jumps away."""
         writer = self.writer
-        stack, facts = list(writer.stack), dict(writer.known)
+        state = writer.snapshot()
         writer.line(f"if {test.text}:")
-        self.resume(stack, facts, test)
+        writer.resume(state, test)
         falls = self.write_block(yes, self.jumping(context))
-        self.resume(stack, facts, opposite)
+        writer.resume(state, opposite)
         if not falls:
             return "falls" if self.write_sequence(no, context) else "jumps"
-        writer.line("else:")
-        self.write_block(no, context)
+        self.write_otherwise(no, context)
         return "falls"
 
     @staticmethod
@@ -283,7 +232,7 @@ class ControlWriter:
 
     def write_region(self, region: Region, rest: Nodes, context: Context) -> Outcome:
         if region.simple:
-            self.write_expression(region)
+            write_conditional(self.writer, region)
             return "go on"
         if region.kind == "BLOCK" and not region.branched:
             rest.extendleft(reversed(region.arms[0].nodes))
@@ -295,10 +244,10 @@ class ControlWriter:
             return "go on"
         subject = self.prepare(region)
         if subject is not None and region.kind != "FOR":
-            choices = self.choices(region, subject)
+            choices = choices_of(self.writer, region, subject)
             falling = [arm for _, arm in choices if arm.falls]
             if rest and len(falling) == 1 and not region.branched:
-                return self.write_single_way(choices, falling[0], rest, context)
+                return write_single_way(self, choices, falling[0], rest, context)
             self.land(region, rest, context)
             return self.watched(region, rest, context, choices)
         self.land(region, rest, context)
@@ -340,7 +289,7 @@ class ControlWriter:
         region: Region,
         rest: Nodes,
         context: Context,
-        subject: Expr | list[tuple[Expr | None, Arm]] | None,
+        subject: Expr | Choices | None,
     ) -> Outcome:
         """A region written as statements, with the flags that branches out of it may need."""
         start = len(self.writer.lines)
@@ -353,15 +302,15 @@ class ControlWriter:
         match region.kind:
             case "LOOP" | "FOR":
                 assert not isinstance(subject, list)
-                self.write_loop(region, subject, inner)
+                write_loop(self, region, subject, inner)
                 falls = True
             case "TRY":
-                falls = self.write_try(region, inner)
+                falls = write_try(self, region, inner)
             case "BLOCK":
                 falls = self.write_sequence(deque(region.arms[0].nodes), inner)
             case _:
                 assert isinstance(subject, list)
-                falls = self.write_arms(subject, inner)
+                falls = write_arms(self, subject, inner)
         skips = self.follow_flags(flags, context, start)
         reached = self.after(region, rest)
         if not reached:
@@ -428,165 +377,6 @@ class ControlWriter:
                 writer.push(name(landing.place or "None", fact))
         return True
 
-    # Conditional expressions
-
-    def write_expression(self, region: Region) -> None:
-        writer = self.writer
-        condition = writer.pop()
-        stack, facts = list(writer.stack), dict(writer.known)
-        writer.inside_expression += 1
-        arms: list[Expr] = []
-        for arm, test in zip(region.arms, (condition, negation(condition)), strict=True):
-            self.resume(stack, facts, test)
-            for node in arm.nodes:
-                writer.pc = node.pc
-                if isinstance(node, Region):
-                    self.write_expression(node)
-                elif isinstance(node, Step):
-                    write_step(writer, node.instr)
-            arms.append(writer.pop())
-        writer.inside_expression -= 1
-        self.resume(stack, facts)
-        writer.push(_conditional(condition, arms[0], arms[1]))
-
-    # IF and SWITCH
-
-    def choices(self, region: Region, subject: Expr) -> list[tuple[Expr | None, Arm]]:
-        """The arms with their conditions; the last one, without, is the `else`."""
-        writer = self.writer
-        if region.kind == "IF":
-            return [(subject, region.arms[0]), (None, region.arms[1] if len(region.arms) > 1 else Arm())]
-        if not subject.cheap:
-            made = writer.temporary()
-            writer.line(f"{made} = {subject.text}")
-            subject = name(made, subject.fact)
-        cases: list[tuple[Expr | None, Arm]] = []
-        default = Arm()
-        for arm in region.arms:
-            if arm.default:
-                default = arm
-            else:
-                cases.append((self.case_test(subject, arm), arm))
-        return [*cases, (None, default)]
-
-    def case_test(self, subject: Expr, arm: Arm) -> Expr:
-        constants = [self.writer.constant(label).text for label in arm.labels]
-        if len(constants) == 1:
-            return compound(f"{subject.text} == {constants[0]}", (subject,), KINDS["bool"])
-        return compound(f"{subject.text} in ({', '.join(constants)})", (subject,), KINDS["bool"])
-
-    def write_arms(self, choices: list[tuple[Expr | None, Arm]], context: Context) -> bool:
-        """`if … elif … else`; an arm's sequence ends with the region's END."""
-        writer = self.writer
-        stack, facts = list(writer.stack), dict(writer.known)
-        falls = False
-        word = "if"
-        for test, arm in choices:
-            if test is not None:
-                self.resume(stack, facts, test)
-                writer.line(f"{word} {test.text}:")
-                word = "elif"
-                falls |= self.write_block(deque(arm.nodes), context)
-                continue
-            self.resume(
-                stack, facts, negation(choices[0][0]) if len(choices) == 2 and choices[0][0] else None
-            )
-            falls |= self.write_otherwise(arm, context, alone=word == "if")
-        return falls
-
-    def write_otherwise(self, arm: Arm, context: Context, *, alone: bool) -> bool:
-        """The last arm; no `else` if nothing is in it, or if it is the only arm."""
-        writer = self.writer
-        if alone:
-            return self.write_sequence(deque(arm.nodes), context)
-        start = len(writer.lines)
-        writer.line("else:")
-        falls = self.write_block(deque(arm.nodes), context)
-        body = writer.lines[start + 1 :]
-        pad = " " * (writer.indent + 1)
-        if body == [pad + "pass"]:
-            del writer.lines[start:]
-        elif body[0].startswith(pad + "if ") and all(_continues(line, pad) for line in body[1:]):
-            writer.lines[start:] = [line[1:] for line in body]
-            writer.lines[start] = f"{' ' * writer.indent}el{writer.lines[start].strip()}"
-        return falls
-
-    def write_single_way(
-        self, choices: list[tuple[Expr | None, Arm]], falling: Arm, rest: Nodes, context: Context
-    ) -> Outcome:
-        """Only one arm comes to the END, so what follows the region belongs to it: its value stays
-        symbolic, and if the other arms jump away it need not even be indented."""
-        writer = self.writer
-        rest.extendleft(reversed(falling.nodes))
-        if len(choices) == 2:
-            test = choices[0][0]
-            assert test is not None
-            opposite = negation(test)
-            if falling is choices[0][1]:
-                return self.write_fork(opposite, deque(choices[1][1].nodes), test, rest, context)
-            return self.write_fork(test, deque(choices[0][1].nodes), opposite, rest, context)
-        stack, facts = list(writer.stack), dict(writer.known)
-        word = "if"
-        for test, arm in choices:
-            self.resume(stack, facts, test)
-            if test is None and word == "if":
-                return "falls" if self.write_sequence(rest, context) else "jumps"
-            writer.line(f"{word} {test.text}:" if test is not None else "else:")
-            word = "elif"
-            self.write_block(rest if arm is falling else deque(arm.nodes), context)
-        return "falls"
-
-    # Loops and TRY
-
-    def write_loop(self, region: Region, subject: Expr | None, context: Context) -> None:
-        """`ticks` and `each` let the machine look after the run every now and then."""
-        writer = self.writer
-        stack, facts = list(writer.stack), self.loop_facts(region)
-        self.resume(stack, facts)
-        if subject is None:
-            writer.line("for _ in ticks:")
-        else:
-            writer.line(f"for v{region.local} in {writer.mark(f'each({subject.text})')}:")
-            landing = self.landings[region.number]
-            landing.reached = True
-            landing.facts = facts
-            if subject.fact.kind == "range":
-                writer.known[region.local] = Fact("int", subject.fact.low, subject.fact.high)
-        self.write_block(deque(region.arms[0].nodes), context)
-        self.resume(stack, facts)
-
-    def loop_facts(self, region: Region) -> Facts:
-        """What is known at the start of every round: nothing of locals that jump about, one bound of
-        counters."""
-        facts = {}
-        for number, fact in self.writer.known.items():
-            if number in region.jumps_about or (number in region.rises and number in region.sinks):
-                continue
-            if number in region.rises and fact.kind == "int":
-                fact = Fact("int", fact.low)
-            elif number in region.sinks and fact.kind == "int":
-                fact = Fact("int", high=fact.high)
-            facts[number] = fact
-        return facts
-
-    def write_try(self, region: Region, context: Context) -> bool:
-        writer = self.writer
-        guarded, catching = region.arms
-        stack = list(writer.stack)
-        facts = {number: fact for number, fact in writer.known.items() if number not in region.stores}
-        writer.line("try:")
-        falls = self.write_block(deque(guarded.nodes), context)
-        exception = f"e{region.number}"
-        writer.line(f"except Exception as {exception}:")
-        self.resume(stack, facts)
-        outer = self.caught.get(region.local)
-        self.caught[region.local] = exception
-        writer.lines.append(f"{' ' * (writer.indent + 1)}v{region.local} = caught({exception})")
-        falls |= self.write_block(deque(catching.nodes), context)
-        if outer is not None:
-            self.caught[region.local] = outer
-        return falls
-
 
 def _is_fork(region: Region) -> bool:
     """A BLOCK that is left by one BR_IF only, while its body ends elsewhere: an `if` whose `else` is what
@@ -602,15 +392,3 @@ def _is_fork(region: Region) -> bool:
 def _continues(line: str, pad: str) -> bool:
     """Whether a line still belongs to the `if` statement that starts at an indentation."""
     return line.startswith((pad + " ", pad + "elif ", pad + "else:"))
-
-
-def _conditional(condition: Expr, yes: Expr, no: Expr) -> Expr:
-    parts = (condition, yes, no)
-    if no.text == "False" and yes.fact.kind == "bool":
-        made = compound(f"{condition.wrapped} and {yes.wrapped}", parts, KINDS["bool"])
-        made.tests = condition.tests + yes.tests
-        return made
-    if yes.text == "True" and no.fact.kind == "bool":
-        return compound(f"{condition.wrapped} or {no.wrapped}", parts, KINDS["bool"])
-    text = f"({yes.wrapped} if {condition.wrapped} else {no.wrapped})"
-    return compound(text, parts, yes.fact.join(no.fact), atom=True)

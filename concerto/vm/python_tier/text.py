@@ -30,7 +30,11 @@ def function_lines(module: Module, index: int, names: Names) -> list[str] | None
     root = grow(function.code)
     if root.depth > _DEEPEST or root.python_blocks > _MOST_BLOCKS:
         return None
-    return _define(index, function, root, FunctionWriter(module, function, names))
+    try:
+        return _define(index, function, root, FunctionWriter(module, function, names))
+    except RecursionError:
+        # A chain of conditions, each in the `else` of the one before.
+        return None
 
 
 def _define(index: int, function: Function, root: Region, writer: FunctionWriter) -> list[str]:

@@ -24,6 +24,7 @@ from concerto.vm.python_tier.expression import (
     literal_int,
     local,
     name,
+    refine,
 )
 from concerto.vm.python_tier.names import Names
 from concerto.vm.python_tier.strings import string_text
@@ -129,6 +130,18 @@ class FunctionWriter:
             return expr.text, expr.text
         made = self.temporary()
         return f"({made} := {expr.text})", made
+
+    def snapshot(self) -> tuple[list[Expr], Facts]:
+        """The stack and the facts, to `resume` from in another arm."""
+        return list(self.stack), dict(self.known)
+
+    def resume(self, state: tuple[list[Expr], Facts], condition: Expr | None = None) -> None:
+        """Go on from a snapshot, knowing that a condition holds."""
+        stack, facts = state
+        self.stack = list(stack)
+        self.facts = dict(facts)
+        if condition is not None:
+            refine(self.facts, condition.tests)
 
     # Locals
 
