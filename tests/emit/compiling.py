@@ -30,6 +30,9 @@ class NoFiles:
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         return None
 
+    def lock(self) -> bytes | None:
+        return None
+
 
 def emit(text: str) -> Module:
     problems = Problems()
