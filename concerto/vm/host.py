@@ -49,6 +49,9 @@ class Host(Protocol):
     def call_handle(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
         """A method of a handle known only at run time (an `Any` that holds an agent, hashmap, …)."""
 
+    def keep_in_file(self, hashmap: Any, path: str, value_type: int) -> None:
+        """Load what a file holds into a hashmap and write every change to it."""
+
     def await_all(self, branches: list[Callable[[], Value]]) -> tuple[Value, ...]: ...
 
     def race(self, branches: list[Callable[[], Value]]) -> Value: ...

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from concerto.ir.module import Instr
 from concerto.vm.native import find_native
 from concerto.vm.python_tier.expression import ACT, LENGTH, READ, UNKNOWN, Expr, name
-from concerto.vm.python_tier.instructions.registry import listed, writes
+from concerto.vm.python_tier.instructions.registry import listed, unfolded, writes
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -47,10 +49,15 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
     if inline == _MEMBERSHIP and min(part.level for part in parts) < READ:
         # The order of the two makes no difference, and this is faster.
         inline = "{1} in {0}"
+    if _FOLDED.search(inline):
+        parts = tuple([unfolded(part) for part in parts])
     text = inline.format(*[part.wrapped for part in parts])
     fact = LENGTH if text.startswith("len(") else UNKNOWN
     writer.compute(f"({text})", parts, fact, ACT, atom=True)
 
+
+# What CPython would compute of a literal at once.
+_FOLDED = re.compile(r"not \{|\}\[")
 
 _MEMBERSHIP = "{0}.__contains__({1})"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from concerto.ir.module import Instr
-from concerto.vm.python_tier.expression import ACT, KINDS, LENGTH, READ, UNKNOWN, Expr, Fact, compound
-from concerto.vm.python_tier.instructions.registry import writes
+from concerto.vm.python_tier.expression import ACT, KINDS, LENGTH, READ, UNKNOWN, Expr, Fact
+from concerto.vm.python_tier.instructions.registry import unfolded, writes
 from concerto.vm.python_tier.instructions.templates import place_first
 from concerto.vm.python_tier.writer import FunctionWriter
 
@@ -13,9 +13,7 @@ from concerto.vm.python_tier.writer import FunctionWriter
 def _index(writer: FunctionWriter, instr: Instr) -> None:
     """A negative index is made one that Python refuses too; the message is found when it is needed."""
     items, position = writer.pop_many(2)
-    if items.literal:
-        # CPython would take the element of a literal that is not there yet.
-        items = compound(f"str({items.text})", (items,), items.fact, atom=True)
+    items = unfolded(items)
     first, again = writer.named(items) if items.level >= ACT else (items.wrapped, items.text)
     position_text, position_again = _guarded(writer, position)
     if writer.marked:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from concerto.ir.module import Instr
-from concerto.vm.python_tier.expression import Expr
+from concerto.vm.python_tier.expression import PURE, Expr, compound
 from concerto.vm.python_tier.writer import FunctionWriter
 
 Writing: TypeAlias = Callable[[FunctionWriter, Instr], None]
@@ -29,3 +29,10 @@ def writes(*names: str) -> Callable[[Writing], Writing]:
 def listed(parts: Sequence[Expr]) -> str:
     """Values as arguments or elements."""
     return ", ".join([part.text for part in parts])
+
+
+def unfolded(expr: Expr) -> Expr:
+    """A string of which CPython computes nothing when it compiles: its literals are put in later."""
+    if expr.fact.kind != "str" or expr.reads or expr.level > PURE or (expr.stable and not expr.literal):
+        return expr
+    return compound(f"str({expr.text})", (expr,), expr.fact, atom=True)
