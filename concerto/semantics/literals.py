@@ -333,7 +333,8 @@ def _check_private(
     body: Body, name: ast.Ident, symbol: StructSymbol | VariantSymbol, field: FieldSymbol
 ) -> None:
     if isinstance(symbol, StructSymbol) and not body.world.may_use(field, body.scope):
-        body.report(PrivateName(body.span(name), f"the field `{field.name}` of `{symbol.name}` is private"))
+        message = f"the field `{field.name}` of `{symbol.name}` is private"
+        body.report(PrivateName(body.span(name), message, help="build it with a function of its module"))
 
 
 def _report_unknown_field(

@@ -392,7 +392,8 @@ def assign(body: Body, node: ast.Assign, hint: Type | None) -> Type:
     if not _is_place(body, node.target, target):
         body.infer(node.value)
         return NIL
-    require_mutable(body, node.target, "assign to")
+    if not isinstance(resolve(target), ErrorType):
+        require_mutable(body, node.target, "assign to")
     if node.op == "=":
         body.check(node.value, target)
         return NIL

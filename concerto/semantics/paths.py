@@ -178,6 +178,8 @@ def quiet_path(body: Body, segments: Sequence[ast.PathSegment]) -> Symbol | None
         match symbol:
             case ModuleSymbol():
                 symbol = symbol.members.get(name) or symbol.imports.get(name)
+            case EnumSymbol() if any(variant.name == name for variant in symbol.variants):
+                symbol = next(variant for variant in symbol.variants if variant.name == name)
             case StructSymbol() | EnumSymbol() | BuiltinSymbol() | AliasSymbol() | GenericSymbol():
                 symbol = body.world.lookup(name, body.scope)
                 if not isinstance(symbol, TraitSymbol):
@@ -280,7 +282,7 @@ def written_types(
         return types
     if len(written) != len(function.generics):
         body.report(wrong_type_arguments(body, name, len(function.generics), len(written)))
-        return types
+        return dict.fromkeys(function.generics, ERROR)
     for generic, argument in zip(function.generics, written, strict=True):
         types[generic] = body.world.resolve_type(argument, body.scope)
     return types
