@@ -107,6 +107,7 @@ class _NoProject:
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     python_tools: frozenset[str] = frozenset()
+    lock: bytes | None = None
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         return None

@@ -26,13 +26,10 @@ class NoFiles:
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     python_tools: frozenset[str] = frozenset()
+    lock: bytes | None = None
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         return None
-
-    def lock(self) -> bytes | None:
-        return None
-
 
 def emit(text: str) -> Module:
     problems = Problems()

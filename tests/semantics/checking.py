@@ -25,6 +25,7 @@ class Files:
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     python_tools: frozenset[str] = frozenset()
+    lock: bytes | None = None
     problems: Problems = field(default_factory=Problems)
     loaded: list[str] = field(default_factory=list)
 
@@ -33,10 +34,6 @@ class Files:
         self.loaded.append(name)
         text = self.files.get(name)
         return None if text is None else parse(Source(f"{name}.conc", text), self.problems)
-
-    def lock(self) -> bytes | None:
-        return None
-
 
 def declare(text: str, project: Files | None = None) -> World:
     """The world of a program, bodies unchecked."""
