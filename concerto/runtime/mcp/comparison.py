@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from concerto.diagnostics import suggest
 from concerto.runtime.mcp.interface import Interface, ToolInterface, match_name, parameter_names
-from concerto.runtime.mcp.schemas import fits, inside, properties, required, shown
+from concerto.runtime.mcp.schemas import fits, inside, misfit, properties, required, shown
 
 Json: TypeAlias = Any
 Basis: TypeAlias = Literal["declared", "locked"]
@@ -76,9 +76,11 @@ def _compare_parameters(expected: ToolInterface, offered: ToolInterface, basis: 
             yield Change(True, tool, f"the server knows no parameter `{name}`{_near(name, takes)}", name)
             continue
         one, other = inside(schema, expected.parameters), inside(theirs, offered.parameters)
-        if not fits(one, other):
-            message = f"parameter `{name}` is {basis} `{shown(one)}`, offered `{shown(other)}`"
-            yield Change(True, tool, message, name, shown(one), shown(other))
+        wrong = misfit(one, other)
+        if wrong is not None:
+            at = f"`{wrong.path}` of parameter `{name}`" if wrong.path else f"parameter `{name}`"
+            mine, yours = shown(wrong.given), shown(wrong.wanted)
+            yield Change(True, tool, f"{at} is {basis} `{mine}`, offered `{yours}`", name, mine, yours)
         elif names[name] in needed and not _always_sent(name, expected, basis):
             message = f"parameter `{name}` is {basis} optional, the server requires it"
             yield Change(True, tool, message, name)
@@ -113,14 +115,12 @@ def _compare_results(expected: ToolInterface, offered: ToolInterface, basis: Bas
             message = f"the result was `{shown(expected.result)}` and is `{shown(offered.result)}` now"
             yield Change(False, tool, message, "", shown(expected.result), shown(offered.result))
         return
-    if basis == "declared" and (inner := wrapped_result(offered.result)) is not None:
-        if fits(inner, expected.result, loose=True):
-            return
-        offered_type = shown(inner)
-    else:
-        offered_type = shown(offered.result)
-    message = f"the result is {basis} `{shown(expected.result)}`, offered `{offered_type}`"
-    yield Change(True, tool, message, "", shown(expected.result), offered_type)
+    inner = wrapped_result(offered.result) if basis == "declared" else None
+    wrong = misfit(offered.result if inner is None else inner, expected.result, loose=True)
+    if wrong is not None:
+        at = f"`{wrong.path}` of the result" if wrong.path else "the result"
+        mine, yours = shown(wrong.wanted), shown(wrong.given)
+        yield Change(True, tool, f"{at} is {basis} `{mine}`, offered `{yours}`", "", mine, yours)
 
 
 def wrapped_result(schema: Json) -> Json:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from concerto.diagnostics import Problems
 from concerto.runtime.mcp.comparison import wrapped_result
 from concerto.runtime.mcp.interface import Interface, ToolInterface, as_identifier
 from concerto.runtime.mcp.schemas import (
@@ -23,6 +24,9 @@ from concerto.runtime.mcp.schemas import (
     resolved,
     type_text,
 )
+from concerto.source import Source
+from concerto.syntax.format import format_module
+from concerto.syntax.parser import parse
 
 Json: TypeAlias = Any
 
@@ -76,14 +80,16 @@ class Structs:
         type_ = type_text(member, root, named)
         text = _optional(name, type_, member, root, name in required(part))
         description = resolved(member, root).get("description") if isinstance(member, dict) else None
-        told = f"{_INDENT}@describe({quoted(description)})\n" if description else ""
+        told = "".join(
+            [f"{_INDENT}/// {line}\n" for line in (description or "").splitlines() if line.strip()]
+        )
         return f"{told}{_INDENT}{text},\n"
 
 
 def block_text(server: str, interface: Interface, structs: Structs) -> str:
     """A whole `mcp` block, for a server whose settings stand in the manifest."""
     functions = "\n".join([function_text(tool, structs) for tool in writable(interface)])
-    return f"mcp {server} {{\n{functions}}}\n"
+    return _laid_out(f"mcp {server} {{\n{functions}}}\n")
 
 
 def writable(interface: Interface) -> Iterator[ToolInterface]:
@@ -103,7 +109,8 @@ def function_text(tool: ToolInterface, structs: Structs) -> str:
     lines += [param_text(each) for each in given]
     signature = ", ".join([each.text for each in given])
     lines.append(f"fn {as_identifier(tool.name)}({signature}) -> {result_text(tool, structs)};")
-    return "".join([f"{_INDENT}{line}\n" for line in lines])
+    block = _laid_out("".join(["mcp Server {\n", *[f"{_INDENT}{line}\n" for line in lines], "}\n"]))
+    return "".join(block.splitlines(keepends=True)[1:-1])
 
 
 def parameters_of(tool: ToolInterface, structs: Structs) -> list[Parameter]:
@@ -130,6 +137,14 @@ def result_text(tool: ToolInterface, structs: Structs) -> str:
     schema = wrapped_result(tool.result)
     schema = tool.result if schema is None else schema
     return f"Result<{structs.type_of(schema, f'{_pascal(tool.name)}Result')}, ToolError>"
+
+
+def _laid_out(text: str) -> str:
+    """The text as the formatter writes it."""
+    problems = Problems()
+    module = parse(Source("", text), problems)
+    assert not problems.errors, f"the text of a declaration is no program: {text}"
+    return format_module(module)
 
 
 def _optional(name: str, type_: str, schema: Json, root: Json, needed: bool) -> str:

@@ -7,7 +7,8 @@ write; they are left to the server.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
@@ -18,11 +19,26 @@ _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "$sche
 _MOST_SHOWN = 120
 
 
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Where a schema does not fit another: the innermost place, and what stands there."""
+
+    path: str
+    given: Json
+    wanted: Json
+
+
 def fits(given: Json, wanted: Json, *, loose: bool = False) -> bool:
     """Whether every value of the schema `given` is one of `wanted`. What is unknown (`{}`) fits everywhere
     and takes everything. `loose` takes a number for an integer, as JSON has only one kind; the value is
     looked at later."""
-    return _Fitting(given, wanted, loose).fits(given, wanted)
+    return misfit(given, wanted, loose=loose) is None
+
+
+def misfit(given: Json, wanted: Json, *, loose: bool = False) -> Misfit | None:
+    """Why a schema does not fit; None if it does."""
+    fitting = _Fitting(given, wanted, loose)
+    return None if fitting.fits(given, wanted) else fitting.found
 
 
 def type_text(schema: Json, root: Json = None, name_object: NameObject | None = None) -> str:
@@ -135,10 +151,30 @@ class _Fitting:
         self._wanted_root = wanted_root
         self._loose = loose
         self._open: set[tuple[int, int]] = set()
+        self._path: list[str] = []
+        self._guesses = 0
+        self.found: Misfit | None = None
 
-    def fits(self, given: Json, wanted: Json) -> bool:
+    def fits(self, given: Json, wanted: Json, step: str = "") -> bool:
         given = resolved(given, self._given_root)
         wanted = resolved(wanted, self._wanted_root)
+        self._path.append(step)
+        right = self._both_fit(given, wanted)
+        if not right and self.found is None and not self._guesses:
+            path = "".join(self._path).lstrip(".")
+            self.found = Misfit(path, inside(given, self._given_root), inside(wanted, self._wanted_root))
+        self._path.pop()
+        return right
+
+    def _fits_one(self, given: Json, options: Iterable[Json]) -> bool:
+        """Whether it fits one of several; that it does not fit another one is no news."""
+        self._guesses += 1
+        try:
+            return any(self.fits(given, option) for option in options)
+        finally:
+            self._guesses -= 1
+
+    def _both_fit(self, given: Json, wanted: Json) -> bool:
         if wanted is False or given is False:
             return given is False
         if _is_open(wanted) or _is_open(given):
@@ -158,13 +194,17 @@ class _Fitting:
         if isinstance(wanted.get("allOf"), list):
             return all(self.fits(given, part) for part in wanted["allOf"])
         if isinstance(given.get("allOf"), list):
-            return any(self.fits(part, wanted) for part in given["allOf"])
+            self._guesses += 1
+            try:
+                return any(self.fits(part, wanted) for part in given["allOf"])
+            finally:
+                self._guesses -= 1
         options = _options(given)
         if options is not None:
             return all(self.fits(option, wanted) for option in options)
         options = _options(wanted)
         if options is not None:
-            return any(self.fits(given, option) for option in options)
+            return self._fits_one(given, options)
         return self._single_fits(given, wanted)
 
     def _single_fits(self, given: dict[str, Json], wanted: dict[str, Json]) -> bool:
@@ -178,7 +218,7 @@ class _Fitting:
         if not self._kind_fits(kind, _kind(wanted)):
             return False
         if kind == "array":
-            return self.fits(given.get("items", True), wanted.get("items", True))
+            return self.fits(given.get("items", True), wanted.get("items", True), "[]")
         return kind != "object" or self._object_fits(given, wanted)
 
     def _kind_fits(self, given: str, wanted: str) -> bool:
@@ -192,12 +232,15 @@ class _Fitting:
         rest = wanted.get("additionalProperties", True)
         if not has:  # A map: its values have to fit wherever they may go.
             value = given.get("additionalProperties", True)
-            return self.fits(value, rest) and all(self.fits(value, part) for part in takes.values())
+            return self.fits(value, rest) and all(
+                self.fits(value, part, f".{name}") for name, part in takes.items()
+            )
         sure = {*required(given), *(name for name, part in has.items() if _has_default(part))}
         if not takes:
-            return all(self.fits(part, rest) for part in has.values())
+            return all(self.fits(part, rest, f".{name}") for name, part in has.items())
         return all(name in sure for name in required(wanted)) and all(
-            self.fits(self._value(name, part, wanted), takes.get(name, rest)) for name, part in has.items()
+            self.fits(self._value(name, part, wanted), takes.get(name, rest), f".{name}")
+            for name, part in has.items()
         )
 
     def _value(self, name: str, part: Json, wanted: Json) -> Json:

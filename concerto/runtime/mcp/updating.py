@@ -83,6 +83,8 @@ def update_block(
             done.append(f"removed `{name}`, which the server has no more")
             continue
         met.add(found)
+        if name not in declared:
+            continue  # Written twice; the checker says so.
         changes = breaking(compare({name: declared[name]}, interface, "declared"))
         what = _update_function(function, edits, declared[name], interface[found], changes, structs, minimal)
         if what:
@@ -118,13 +120,15 @@ def _update_function(
         name = parameter.name.text
         theirs = names.get(name)
         if theirs is None:
-            _drop_description(function, name, edits)
-        elif name in broken:
+            continue
+        if name in broken:
             kept.append((wanted[as_identifier(theirs)].text, wanted[as_identifier(theirs)].needed))
         else:
             kept.append((edits.text[parameter.start : parameter.end], parameter.default is None))
     if len(kept) < len(function.parameters) or broken or new:
         _write_parameters(function, edits, kept, new)
+        gone = {name for name, theirs in names.items() if theirs is None}
+        _write_descriptions(function, edits, gone, new)
     if any(not change.parameter for change in changes) and function.result is not None:
         edits.replace(function.result.start, function.result.end, result_text(offered, structs))
     return said
@@ -143,18 +147,22 @@ def _write_parameters(
         start = end = edits.text.index("(", function.name.end) + 1
     between = ",\n        " if "\n" in edits.text[start:end] else ", "
     edits.replace(start, end, between.join([*needed, *others]))
-    if new:
-        place = _signature_start(function, edits.text)
-        indent = " " * (place - edits.text.rfind("\n", 0, place) - 1)
-        edits.replace(place, place, "".join([f"{param_text(each)}\n{indent}" for each in new]))
 
 
-def _drop_description(function: ast.FnDecl, name: str, edits: _Edits) -> None:
+def _write_descriptions(function: ast.FnDecl, edits: _Edits, gone: set[str], new: list[Parameter]) -> None:
+    """Take away the `@param`s of what is gone, and add those that are missing."""
+    told: set[str] = set()
     for decorator in function.decorators:
         first = decorator.arguments[0].value if decorator.arguments else None
-        of_it = isinstance(first, ast.StringLit) and first.value == name
-        if decorator.name.text == "param" and len(decorator.arguments) == 2 and of_it:
+        if decorator.name.text != "param" or not isinstance(first, ast.StringLit):
+            continue
+        if first.value in gone:
             edits.replace(*_with_blanks_after(decorator, edits.text), "")
+        told.add(first.value)
+    missing = [each for each in new if each.name not in told]
+    place = _signature_start(function, edits.text)
+    indent = " " * (place - edits.text.rfind("\n", 0, place) - 1)
+    edits.replace(place, place, "".join([f"{param_text(each)}\n{indent}" for each in missing]))
 
 
 def _append(node: ast.McpDecl, edits: _Edits, written: list[str]) -> None:
