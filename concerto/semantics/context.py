@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from concerto.diagnostics import MismatchedTypes, Problem
-from concerto.semantics.analysis import CheckedBody, Coercion, MatchBinding
+from concerto.semantics.analysis import CheckedBody, Coercion
 from concerto.semantics.builtins import ANY
 from concerto.semantics.coercion import fit
 from concerto.semantics.infer import is_erroneous, resolve, zonk
@@ -235,7 +235,6 @@ def _settled(coercion: Coercion) -> Coercion:
 
 # --- Registry -----------------------------------------------------------------------------------
 
-Checker: TypeAlias = Callable[[Body, ast.Expr, "Type | None"], Type]
 CHECKERS: dict[type[ast.Node], Callable[..., Type]] = {}
 """How to find the type of each kind of expression, by its class."""
 
@@ -251,10 +250,6 @@ def checks(*kinds: type[ast.Node]) -> Callable[[Registered], Registered]:
         return checker
 
     return register
-
-
-def binding(local: LocalSymbol) -> MatchBinding:
-    return MatchBinding(local)
 
 
 def wanted(hint: Type | None) -> Type | None:

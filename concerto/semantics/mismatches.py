@@ -77,19 +77,19 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
         return f"wait for the answer: `{quoted}.await?`"
     base = found if not isinstance(found, Literals) else literal_base(found) or found
     inside = option_item(base)
-    if inside is not None and fit_quietly(inside, expected):
+    if inside is not None and _would_fit(inside, expected):
         return f"give a value for `None`: `{quoted} ?? …`, or pass it on with `{quoted}?`"
     parts = result_parts(base)
-    if parts is not None and fit_quietly(parts[0], expected):
+    if parts is not None and _would_fit(parts[0], expected):
         return f"take the value out: `{quoted}?`, or `match` on `Ok` and `Err`"
     task = task_item(base)
-    if task is not None and fit_quietly(task, expected):
+    if task is not None and _would_fit(task, expected):
         return f"wait for it: `{quoted}.await`"
-    if isinstance(base, FunctionOf) and fit_quietly(base.result, expected):
+    if isinstance(base, FunctionOf) and _would_fit(base.result, expected):
         return f"call it: `{quoted}({', '.join('…' for _ in base.parameters)})`"
     wanted = result_parts(expected)
-    if wanted is not None and fit_quietly(base, wanted[0]):
-        return f"wrap it: `Ok({source_text(source, node)})`"
+    if wanted is not None and _would_fit(base, wanted[0]):
+        return f"wrap it: `Ok({_source_text(source, node)})`"
     return _conversion_help(quoted, expected, base) or _collection_help(node, expected, base)
 
 
@@ -115,7 +115,7 @@ def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
 
 def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
     item = array_item(expected)
-    if item is not None and fit_quietly(found, item):
+    if item is not None and _would_fit(found, item):
         return "put it into an array: `[…]`"
     if isinstance(expected, Literals) and found is STRING and isinstance(node, ast.StringLit):
         near = suggest(node.value, [value for _, value in expected.values if isinstance(value, str)])
@@ -125,12 +125,12 @@ def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
     return ""
 
 
-def source_text(source: Source, node: ast.Node) -> str:
+def _source_text(source: Source, node: ast.Node) -> str:
     text = source.text[node.start : node.end]
     return text if len(text) <= _LONGEST_QUOTE and "\n" not in text else "…"
 
 
-def fit_quietly(found: Type, expected: Type) -> bool:
+def _would_fit(found: Type, expected: Type) -> bool:
     """Whether one would do for the other, asked only of types that are known and plain."""
     found, expected = resolve(found), resolve(expected)
     if isinstance(found, Unsolved) or isinstance(expected, Unsolved) or found is ANY or expected is ANY:

@@ -49,8 +49,6 @@ WRAPPERS: Final[dict[str, Symbol]] = {
 }
 """What makes an Option or Result; part of the language, like literals."""
 
-HandleSymbol = ToolSymbol | McpSymbol | AgentSymbol | HostSymbol | PipelineSymbol | StateSymbol
-
 
 @checks(ast.Path)
 def path_value(body: Body, node: ast.Path, hint: Type | None) -> Type:

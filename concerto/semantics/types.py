@@ -7,7 +7,7 @@ which is assignable to and from everything, so that one mistake gives one messag
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -63,10 +63,3 @@ class ErrorType:
 ERROR = ErrorType()
 
 Type: TypeAlias = Named | TupleOf | FunctionOf | Literals | Generic | Unsolved | ErrorType
-
-
-@dataclass(slots=True)
-class Substitution:
-    """Type arguments for generic parameters, as found at a use."""
-
-    types: dict[GenericSymbol, Type] = field(default_factory=dict)
