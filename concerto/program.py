@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.layers.permission import Permissions
 from concerto.ir.module import Module
+from concerto.runtime.ending import Ended, run_to_end
 from concerto.runtime.failures import RequiresAction, RunEnds, message_of
 from concerto.runtime.options import Options, Settings, read_manifest
 from concerto.runtime.run import Run
-from concerto.vm.values import Cancelled, Err, Panic, Raised, Value
+from concerto.vm.values import Err, Panic, Raised, Value
 
 if TYPE_CHECKING:
     from concerto.effects.journal import Journal
@@ -33,9 +33,6 @@ OK = 0
 FAILED = 1
 REQUIRES_ACTION = 3
 INTERRUPTED = 130
-
-_STACK_BYTES = 512 * 1024 * 1024
-_DEPTH = 120_000
 
 
 @dataclass(frozen=True)
@@ -140,7 +137,7 @@ class Runtime:
 
     def run(self) -> int:
         """Run `main`; the exit status. Ctrl-C stops all work and gives 130."""
-        ended = _on_large_stack(self._run.start, self._run.interrupt, self._options.settings.timeout)
+        ended = run_to_end(self._run.start, self._run.interrupt, self._options.settings.timeout)
         return self._status(ended)
 
     async def run_async(self) -> int:
@@ -158,7 +155,7 @@ class Runtime:
 
             return asyncio.run(self._run.hold(serving(self._run)))
 
-        return self._status(_on_large_stack(start, self._run.interrupt, self._options.settings.timeout))
+        return self._status(run_to_end(start, self._run.interrupt, self._options.settings.timeout))
 
     def _status(self, ended: Ended) -> int:
         status = self._reported(ended)
@@ -279,50 +276,6 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
     if status != REQUIRES_ACTION:
         forget_run(run)
     return status
-
-
-@dataclass
-class Ended:
-    """How a run ended: with the value of `main`, or with an error, or because it was stopped."""
-
-    value: Value = None
-    error: BaseException | None = None
-    interrupted: bool = False
-    timed_out: bool = False
-
-
-def _on_large_stack(start: Callable[[], Value], stop: Callable[[], None], timeout: float | None) -> Ended:
-    """Run in a thread whose stack bears deep recursion; Ctrl-C and the timeout stop it from here."""
-    ended = Ended()
-
-    def body() -> None:
-        try:
-            ended.value = start()
-        except BaseException as error:
-            ended.error = error
-
-    before_limit, before_size = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
-    sys.setrecursionlimit(max(_DEPTH, before_limit))
-    try:
-        thread = threading.Thread(target=body, name="concerto", daemon=True)
-        thread.start()
-    finally:
-        threading.stack_size(before_size)
-    try:
-        thread.join(timeout)
-        if thread.is_alive():
-            ended.timed_out = True
-            stop()
-            thread.join()
-    except KeyboardInterrupt:
-        ended.interrupted = True
-        stop()
-        thread.join()
-    finally:
-        sys.setrecursionlimit(before_limit)
-    if isinstance(ended.error, Cancelled | KeyboardInterrupt) and not ended.timed_out:
-        ended.interrupted = True
-    return ended
 
 
 def _nested(rules: Rules) -> dict[str, Any]:

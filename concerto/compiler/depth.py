@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-R = TypeVar("R")
+from concerto.stacks import start_deep
 
-_STACK_BYTES = 512 * 1024 * 1024
-_RECURSION_LIMIT = 60_000
+R = TypeVar("R")
 
 
 def with_room(work: Callable[[], R]) -> R:
@@ -34,15 +31,7 @@ def _on_large_stack(work: Callable[[], R]) -> R:
         except BaseException as error:
             failures.append(error)
 
-    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
-    sys.setrecursionlimit(_RECURSION_LIMIT)
-    try:
-        thread = threading.Thread(target=body, name="compiler", daemon=True)
-        thread.start()
-        thread.join()
-    finally:
-        threading.stack_size(size)
-        sys.setrecursionlimit(limit)
+    start_deep(body, "compiler").join()
     if failures:
         raise failures[0]
     return results[0]

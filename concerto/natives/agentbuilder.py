@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Handle, Some, Value, failure
+
+if TYPE_CHECKING:
+    from concerto.vm.machine import Machine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,6 +146,12 @@ def with_budget(
         most_usd=_given(usd, float, builder.most_usd),
         most_seconds=_given(seconds, float, builder.most_seconds),
     )
+
+
+@native("AgentBuilder::calls", machine=True)
+def calls(machine: Machine, receiver: Receiver) -> list[Value]:
+    host: Any = machine.host
+    return list(host.mocks.requests(builder_of(receiver).agent))
 
 
 def _given(option: Value, convert: Callable[[Any], Any], before: Any) -> Any:

@@ -57,7 +57,18 @@ def assert_true(condition: bool, message: str = "") -> None:
 @native("std::prelude::assert_eq")
 def assert_equal(left: Value, right: Value, message: str = "") -> None:
     if not equal(left, right):
-        raise _assertion(message, f"left is `{_shown(left)}`, right is `{_shown(right)}`")
+        raise Unequal(message, left, right)
+
+
+class Unequal(Raised):
+    """A failed `assert_eq`, with the values for those who want to show them."""
+
+    def __init__(self, message: str, left: Value, right: Value) -> None:
+        detail = f"left is `{_shown(left)}`, right is `{_shown(right)}`"
+        super().__init__(_assertion(message, detail).value)
+        self.message = message
+        self.left = left
+        self.right = right
 
 
 @native("std::prelude::assert_ne")

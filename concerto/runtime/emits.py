@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from inspect import isawaitable
-from typing import Any, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
@@ -35,6 +35,8 @@ class Emits:
         handlers: Mapping[str, Handler],
         keep: bool = False,
         already_said: int = 0,
+        output: TextIO | None = None,
+        errors: TextIO | None = None,
     ) -> None:
         self._json_lines = json_lines
         self._quiet = quiet
@@ -44,12 +46,23 @@ class Emits:
         self.said = 0
         """How much was printed and emitted."""
         self._already_said = already_said
+        self._given_output = output
+        self._given_errors = errors
 
     def print(self, text: str) -> None:
         if self._was_said():
             return
         # Under --json the standard output belongs to the emits.
-        (sys.stderr if self._json_lines else sys.stdout).write(text)
+        (self.errors if self._json_lines else self.output).write(text)
+
+    @property
+    def output(self) -> TextIO:
+        """Where prints and emits go: what was given, else what is the standard output now."""
+        return self._given_output or sys.stdout
+
+    @property
+    def errors(self) -> TextIO:
+        return self._given_errors or sys.stderr
 
     def listen(self, channel: str, listener: Listener) -> None:
         """Call `listener` with the payload of every emit on `channel`, of all emits as `{channel, payload}`
@@ -75,14 +88,14 @@ class Emits:
             self.kept.append({"channel": channel, "payload": payload})
         shown = not (self._quiet and channel.startswith(_RUNTIME_CHANNELS))
         if shown and not self._json_lines:
-            sys.stdout.write(f"[emit:{channel}] {to_text(payload)}\n")
+            self.output.write(f"[emit:{channel}] {to_text(payload)}\n")
         if not (shown and self._json_lines) and not self._listeners:
             return
         written = to_json(payload)
         if shown and self._json_lines:
             line = json.dumps({"channel": channel, "payload": written}, ensure_ascii=False)
-            sys.stdout.write(line + "\n")
-            sys.stdout.flush()
+            self.output.write(line + "\n")
+            self.output.flush()
         for listener in self._listeners.get(channel, ()):
             listener(written)
         for listener in self._listeners.get("*", ()):

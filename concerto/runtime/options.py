@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 from concerto.effects.layers.permission import Permissions
 from concerto.effects.meters import Meter
@@ -56,6 +56,8 @@ class Options:
     strategies: tuple[Any, ...] = ()
     python_tools: Mapping[str, str] = field(default_factory=dict)
     mcp: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    output: TextIO | None = None
+    errors: TextIO | None = None
 
     def meters(self) -> tuple[Meter, ...]:
         """The meter of the whole run, if it has a budget."""

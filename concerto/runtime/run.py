@@ -6,7 +6,6 @@ started when something waits for the first time and ends with the run, leaving n
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -80,6 +79,8 @@ class Run:
             handlers=options.handlers,
             keep=options.testing,
             already_said=options.already_said,
+            output=options.output,
+            errors=options.errors,
         )
         self.machine = Machine(module, self, tier=options.tier, code=code)
         self.models = Models(options.environment, options.prices, self.waiting)
@@ -240,7 +241,7 @@ class Run:
         self.emits.print(text)
 
     def log(self, level: str, text: str) -> None:
-        sys.stderr.write(f"[{level}] {text}\n")
+        self.emits.errors.write(f"[{level}] {text}\n")
 
     def emit(self, channel: str, payload: Value) -> None:
         self.emits.emit(channel, payload)
