@@ -26,6 +26,7 @@ _SIGN_KINDS = (frozenset(SIGN_TEXTS) | {"OPERATOR"}) - _BRACKETS
 _NAMED_BY = words(
     "LET MUT FN STRUCT ENUM TRAIT SCHEMA TYPE CONST TOOL AGENT MCP PIPELINE STAGE MOD FOR VBAR COMMA LPAR"
 )
+_DECLARING_KINDS = words("TOOL AGENT MCP PIPELINE STAGE HASHMAP LEDGER MEMORY SCHEMA TYPE LISTEN ENUM TRAIT")
 _WRONG_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "ARROW", "COMMA", "COLON_COLON", "SEMICOLON")
 _MISSING_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "IN")
 _NEWLINE_STATEMENTS = words("LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW RBRACE")
@@ -115,17 +116,34 @@ def _reserved_name(scene: Scene) -> Mend | None:
     reserved = token.kind in RESERVED_KINDS or token.kind == "WORD"
     if not reserved or not scene.machine.accepts("NAME"):
         return None
-    if scene.machine.accepts("INT") and scene.before.kind not in _NAMED_BY:
+    in_expression = scene.machine.accepts("INT") and scene.before.kind not in _NAMED_BY
+    if in_expression and token.kind not in _DECLARING_KINDS:
         return None
     name = Token("NAME", token.text, token.start, token.end)
     if not scene.works(["NAME"], drop=1, ahead=1) or scene.on_new_line:
         return None
-    problem = ReservedName(
+    return Mend(_reserved(scene, token), (name,), drop=1)
+
+
+def _reserved_operand(scene: Scene) -> Mend | None:
+    """`memory.len()`, where `memory` was taken for the start of a declaration."""
+    before = scene.before
+    if before.kind not in _DECLARING_KINDS or not scene.fresh:
+        return None
+    # Decorators and `pub`, none of either, stand before the word on the stack.
+    cut = 3 if scene.machine.values[-3:-1] == [[], None] else 1
+    if not scene.works(["NAME"], undo=cut):
+        return None
+    name = Token("NAME", before.text, before.start, before.end)
+    return Mend(_reserved(scene, before), (name,), undo=1, cut=cut)
+
+
+def _reserved(scene: Scene, token: Token) -> Problem:
+    return ReservedName(
         Span(scene.source, token.start, token.end),
         f"`{token.text}` is a word of the language and cannot be a name",
         help=f"call it `{token.text}_` or find another name",
     )
-    return Mend(problem, (name,), drop=1)
 
 
 def _foreign_word_before(scene: Scene) -> Mend | None:
@@ -351,6 +369,7 @@ def _sign(kind: str, at: int) -> Token:
 
 _SLIPS: tuple[Callable[[Scene], Mend | None], ...] = (
     _reserved_name,
+    _reserved_operand,
     _combination,
     _parenthesised_head,
     _no_such_syntax,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.syntax.tokens import CLOSERS, OPENERS, VALUE_ENDS, Token, words
+from concerto.syntax.tokens import CLOSERS, OPENERS, Token, ends_value, words
 
 # Nobody nests this deep by hand; a pass may need several Python frames for each level.
 MOST_LEVELS = 1_500
@@ -39,7 +39,7 @@ def too_deep(tokens: list[Token]) -> Token | None:
             prefixes += 1
         elif kind in _TAILS or token.text == "**":
             level += 1
-        elif kind in _OPERATORS and _follows_value(tokens, position):
+        elif kind in _OPERATORS and ends_value(tokens, position - 1):
             prefixes = 0
         elif kind in _PREFIXES:
             prefixes += 1
@@ -53,10 +53,3 @@ def too_deep(tokens: list[Token]) -> Token | None:
 
 def _base(outer: list[tuple[int, int]]) -> int:
     return outer[-1][0] + outer[-1][1] + 1 if outer else 0
-
-
-def _follows_value(tokens: list[Token], position: int) -> bool:
-    before = tokens[position - 1].kind if position else ""
-    if before == "AWAIT":
-        return position > 1 and tokens[position - 2].kind == "DOT"
-    return before in VALUE_ENDS

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
-from concerto.syntax.tokens import VALUE_ENDS, WORD_KINDS, Token, words
+from concerto.syntax.tokens import WORD_KINDS, Token, ends_value, words
 
 # How far a `<` is followed to find its `>`; nobody writes longer type arguments, and it keeps the
 # walk linear.
@@ -19,7 +19,6 @@ _LONGEST_TYPE_ARGUMENTS = 400
 
 _TYPE_KINDS = words("NAME COLON_COLON COMMA FN ARROW STRING INT MINUS TRUE FALSE NIL VBAR")
 _KEY_KINDS = frozenset({"NAME", "WORD", "STRING", "INT"}) | WORD_KINDS
-_VALUE_ENDS = VALUE_ENDS | {"LABEL", "UNDERSCORE"}
 _BLOCK_WORDS = frozenset({"ELSE", "LOOP", "TRY", "CATCH"})
 # After these `{}` is an empty block, elsewhere an empty map.
 _BEFORE_BLOCK = frozenset({"LBRACE", "SEMICOLON", "FAT_ARROW", "VBAR", "OR_OR", "RBRACE", ""})
@@ -126,7 +125,8 @@ class _Walk:
             return "LBRACE"
         if before == "NAME" or closes_generics:
             return "LBRACE" if self.head is _Head.BLOCK else "STRUCT_OPEN"
-        if before in _VALUE_ENDS and (before != "RBRACE" or self.head is _Head.BLOCK):
+        closed = before == "RBRACE" and self.head is not _Head.BLOCK
+        if ends_value(self.tokens, position - 1) and not closed:
             return "LBRACE"
         if self.opens_map(position):
             return "MAP_OPEN"

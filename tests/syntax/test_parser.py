@@ -53,6 +53,8 @@ def test_precedence(text: str, meaning: str) -> None:
     ("text", "kind"),
     [
         ("{}", ast.MapLit),
+        ("await {}", ast.Await),
+        ("a.await + {}", ast.Binary),
         ("{a: 1}", ast.MapLit),
         ('{"a": 1}', ast.MapLit),
         ("{1: 1}", ast.MapLit),
@@ -196,6 +198,10 @@ def test_spans_are_exact() -> None:
         ("let [..a, ..b] = c;", "E0101"),
         ("parallel for x in xs, max: 3 { x }", "E0101"),
         ("let type = 1;", "E0103"),
+        ("let a = memory;", "E0103"),
+        ("memory.append(a);", "E0103"),
+        ("f(agent);", "E0103"),
+        ("type = 3;", "E0103"),
         ("agent A { provider: openai }", "E0104"),
     ],
 )

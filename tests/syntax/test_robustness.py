@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from concerto.syntax import ast
@@ -16,19 +16,19 @@ from tests.syntax import WHOLE_SYNTAX, expression_of, found, module_of, parsed
 PIECES = sorted(set(re.findall(r'\w+|"[^"\n]*"|[^\w\s]+|[^\w\s]', WHOLE_SYNTAX)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_token_soup(pieces: list[str]) -> None:
     parsed(" ".join(pieces))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.text(max_size=60))
 def test_any_text(text: str) -> None:
     parsed(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_mutated_programs(data: st.DataObject) -> None:
     pieces = re.findall(r'\s+|\w+|"[^"\n]*"|[^\w\s]', WHOLE_SYNTAX)

@@ -167,7 +167,8 @@ class PrinterBase:
         """`{ … }` with each element on a line of its own."""
         if listed.empty:
             return "{}"
-        return concat("{", *_behind(listed.opening), indent(HARD, stacked(listed)), HARD, "}")
+        lines = indent(HARD, stacked(listed)) if listed.entries or listed.rest else ""
+        return concat("{", *_behind(listed.opening), lines, HARD, "}")
 
 
 def separated(listed: Listed) -> Doc:

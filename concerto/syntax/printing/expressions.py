@@ -118,7 +118,7 @@ class ExpressionPrinter(PatternPrinter):
                     "race ", (yield self.bracketed("()", node.items, self.inside(node), self.expression))
                 )
             case ast.MapLit():
-                return (yield self.braced(node.start, node.entries, node.end, self.entry))
+                return (yield self.map_literal(node))
             case ast.StructLit():
                 return (yield self.struct_literal(node))
             case ast.ErrorExpr():
@@ -135,12 +135,26 @@ class ExpressionPrinter(PatternPrinter):
     def inside(self, node: ast.Node) -> tuple[int, int]:
         return node.start + 1, node.end - 1
 
-    def braced(self, opening: int, nodes: Sequence[_N], end: int, one: Callable[[_N], Printing]) -> Printing:
+    def map_literal(self, node: ast.MapLit) -> Printing:
+        """`{"a": 1}`, and `{ a: 1 }` where the keys look like fields."""
+        key = node.entries[0].key if node.entries else node
+        quoted = self.text is None or not self.text[key.start].isidentifier()
+        padding = SOFT if quoted else LINE
+        return (yield self.braced(node.start, node.entries, node.end, self.entry, padding))
+
+    def braced(
+        self,
+        opening: int,
+        nodes: Sequence[_N],
+        end: int,
+        one: Callable[[_N], Printing],
+        padding: Doc = LINE,
+    ) -> Printing:
         """`{ a, b }`; broken if the author broke the line behind the brace."""
         opening = self.brace_behind(opening)
         broken = bool(nodes) and not self.one_line(opening, nodes[0].start)
         place = (opening + 1, end - 1)
-        return (yield self.bracketed("{}", nodes, place, one, padding=LINE, broken=broken))
+        return (yield self.bracketed("{}", nodes, place, one, padding=padding, broken=broken))
 
     def entry(self, node: ast.MapEntry) -> Printing:
         return concat((yield self.key(node.key)), ": ", (yield self.expression(node.value)))
@@ -377,7 +391,7 @@ class ExpressionPrinter(PatternPrinter):
         listed = yield from self.listed(nodes, *place, self.argument)
         spread = self.surrounded("()", listed)
         docs = [entry.doc for entry in listed.entries]
-        if listed.empty or listed.commented or not hugged(nodes[-1].value) or any(map(is_hard, docs[:-1])):
+        if listed.empty or listed.commented or not hugged(nodes) or any(map(is_hard, docs[:-1])):
             return spread
         flat = concat("(", join(", ", docs), ")")
         # The last one is broken inside while the others stay beside the parenthesis.
@@ -435,8 +449,11 @@ def receiver_of(node: ast.Expr) -> ast.Expr:
             raise AssertionError(f"no suffix: {type(node).__name__}")
 
 
-def hugged(node: ast.Expr | None) -> bool:
-    """Whether a last argument may be opened beside the parenthesis of its call."""
+def hugged(arguments: list[ast.Argument]) -> bool:
+    """Whether the last argument may be opened beside the parenthesis of its call."""
+    node = arguments[-1].value
+    if isinstance(node, ast.Call):
+        return len(arguments) == 1
     if isinstance(node, ast.Closure):
         return isinstance(node.body, ast.Block | ast.Match | ast.MapLit | ast.StructLit)
     return isinstance(node, ast.MapLit | ast.StructLit | ast.ArrayLit)

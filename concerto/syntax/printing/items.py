@@ -39,23 +39,22 @@ class ItemPrinter(StatementPrinter):
         """A declaration with its docs, decorators and `pub`; `between` goes behind a decorator unless
         the author put it on the same line."""
         parts: list[Doc] = [*doc_lines(node.docs)]
-        for number, decorator in enumerate(node.decorators):
+        onward = [decorator.start for decorator in node.decorators[1:]]
+        for decorator, following in zip(node.decorators, [*onward, _own_start(node)], strict=False):
             parts.append((yield self.decorator(decorator)))
-            comment, _ = self.comments.take_behind(decorator.end)
-            if comment:
-                parts += [Behind(comment), HARD]
+            comment, behind = self.comments.take_behind(decorator.end)
+            remarks, _ = self.comments.take(behind, following)
+            if comment or remarks:
+                parts += [*([Behind(comment)] if comment else []), HARD]
+                parts += [part for remark in remarks for part in (remark.text, HARD)]
             else:
-                onward = node.decorators[number + 1].start if number + 1 < len(node.decorators) else None
-                parts.append(self.behind_decorator(decorator, onward, between))
+                parts.append(self.behind_decorator(decorator, following, between))
         return concat(*parts, "pub " if node.public else "", body)
 
-    def behind_decorator(self, decorator: ast.Decorator, onward: int | None, between: Doc) -> Doc:
+    def behind_decorator(self, decorator: ast.Decorator, following: int, between: Doc) -> Doc:
         if self.text is None:
             return between
-        stop = self.text.find("\n", decorator.end)
-        behind = self.text[decorator.end : onward if onward is not None else stop if stop >= 0 else None]
-        same_line = "\n" not in behind and (onward is not None or bool(behind.strip()))
-        return " " if same_line else HARD
+        return " " if self.one_line(decorator.end, following) else HARD
 
     def decorator(self, node: ast.Decorator) -> Printing:
         head = f"@{node.name.text}"
@@ -228,6 +227,15 @@ class ItemPrinter(StatementPrinter):
         heads = [getattr(node, name, None) for name in _HEADS]
         parts = [part for head in heads if head for part in (head if isinstance(head, list) else [head])]
         return self.brace_behind(max(part.end for part in parts)) + 1
+
+
+def _own_start(node: ast.ItemBase) -> int:
+    """Where the first name of a declaration stands, behind its decorators."""
+    for name in ("name", "trait", "target", "trees"):
+        part = getattr(node, name, None)
+        if part:
+            return (part[0] if isinstance(part, list) else part).start  # type: ignore[no-any-return]
+    return node.end
 
 
 def doc_lines(docs: str | None) -> list[Doc]:

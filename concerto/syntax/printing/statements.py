@@ -81,10 +81,7 @@ class StatementPrinter(ExpressionPrinter):
                 head = concat(_label(node.label), "for ", pattern, " in ", iterable, " ")
                 return concat(head, (yield self.block(node.body)))
             case ast.TryCatch():
-                parts: list[Doc] = ["try ", (yield self.block(node.body))]
-                for each in node.catches:
-                    parts += [" ", (yield self.catch(each))]
-                return concat(*parts)
+                return (yield self.try_catch(node))
             case ast.ParallelFor():
                 return (yield self.parallel_for(node))
             case ast.Listen():
@@ -127,6 +124,13 @@ class StatementPrinter(ExpressionPrinter):
         body = yield self.expression(node.body, _STATEMENT)
         return concat(head, " => ", body, "" if isinstance(node.body, BLOCK_LIKE) else ",")
 
+    def try_catch(self, node: ast.TryCatch) -> Printing:
+        parts: list[Doc] = ["try ", (yield self.open_block(node.body))]
+        for each in node.catches:
+            parts += [" ", (yield self.catch(each))]
+        short = all(map(self.stays_on_line, [node.body, *(each.body for each in node.catches)]))
+        return group(*parts, broken=not short)
+
     def catch(self, node: ast.Catch) -> Printing:
         head: Doc = "catch "
         if node.type is not None:
@@ -134,7 +138,7 @@ class StatementPrinter(ExpressionPrinter):
             if node.pattern is not None:
                 head = concat(head, "(", (yield self.pattern(node.pattern)), ")")
             head = concat(head, " ")
-        return concat(head, (yield self.block(node.body)))
+        return concat(head, (yield self.open_block(node.body)))
 
     def parallel_for(self, node: ast.ParallelFor) -> Printing:
         pattern = yield self.pattern(node.pattern)
