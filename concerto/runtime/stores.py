@@ -1,0 +1,119 @@
+"""Files that hold hashmaps: SQLite databases, one transaction for each change.
+
+A crash in the middle of a write loses at most that write. Keys and values are JSON texts; the order of
+entries is that of their insertion. Every trouble is an FsError that names the file.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import quote
+
+from concerto.effects.layers.permission import Permissions
+from concerto.vm.values import ErrorValue, Raised
+
+Row: TypeAlias = tuple[str, str]
+Change: TypeAlias = tuple[str, str | None]
+
+_APPLICATION = 0x436F6E63
+_VERSION = 1
+_PATIENCE = 5.0
+"""Seconds to wait for another process that is writing."""
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE entries (key TEXT NOT NULL UNIQUE, value TEXT NOT NULL);
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_VERSION};
+COMMIT;
+"""
+_SET = "INSERT INTO entries VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+_DELETE = "DELETE FROM entries WHERE key = ?"
+
+
+class StoreFiles:
+    """The open files of a run."""
+
+    def __init__(self, permissions: Permissions) -> None:
+        self._permissions = permissions
+        self._open: dict[Path, sqlite3.Connection] = {}
+
+    def load(self, path: str) -> list[Row]:
+        """All entries, the oldest first; a file that is not there is made."""
+        with _troubles(path):
+            return list(self._connection(path).execute("SELECT key, value FROM entries ORDER BY rowid"))
+
+    def save(self, path: str, changes: Sequence[Change]) -> None:
+        """Write changes as one; None deletes."""
+        with _troubles(path):
+            connection = self._connection(path)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                for key, value in changes:
+                    if value is None:
+                        connection.execute(_DELETE, (key,))
+                    else:
+                        connection.execute(_SET, (key, value))
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def close(self) -> None:
+        opened, self._open = self._open, {}
+        for connection in opened.values():
+            connection.close()
+
+    def _connection(self, path: str) -> sqlite3.Connection:
+        place = self._permissions.place(path)
+        if place is None:
+            raise _failure(path, "outside of the permitted folders", "PermissionDenied")
+        real = place[0] / place[1]
+        found = self._open.get(real)
+        if found is None:
+            found = self._open[real] = _opened(real, path)
+        return found
+
+
+def _opened(real: Path, path: str) -> sqlite3.Connection:
+    # Where nothing can be written, not even a lock, a file can still be read.
+    mode = "rwc" if os.access(real.parent, os.W_OK) or not real.exists() else "ro&immutable=1"
+    place = f"file:{quote(str(real))}?mode={mode}"
+    connection = sqlite3.connect(place, uri=True, timeout=_PATIENCE, isolation_level=None)
+    try:
+        if not real.stat().st_size:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(_SCHEMA)
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != _APPLICATION:
+            raise _failure(path, "it is another program's database, no hashmap's file", "BadFile")
+        if version > _VERSION:
+            raise _failure(path, "it was written by a newer version of this program", "BadFile")
+        # In WAL mode with FULL every commit is on the disk before the program goes on.
+        connection.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _troubles(path: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        kind = "PermissionDenied" if "readonly" in str(error) else "IoError"
+        raise _failure(path, str(error), kind) from None
+    except sqlite3.DatabaseError as error:
+        raise _failure(path, f"it is no hashmap's file, or a broken one: {error}", "BadFile") from None
+    except OSError as error:
+        raise _failure(path, (error.strerror or str(error)).lower(), "IoError") from None
+
+
+def _failure(path: str, why: str, kind: str) -> Raised:
+    return Raised(ErrorValue("FsError", f"`{path}`: {why}", kind, path=path))
