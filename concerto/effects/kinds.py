@@ -118,6 +118,25 @@ class FileSize(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class LoadStore(Effect):
+    """All entries of a hashmap's file, as pairs of JSON texts. `FsError`, of kind BadFile if it is none."""
+
+    recovery = Recovery.REDO
+    immediate = True
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaveStore(Effect):
+    """Write changes to a hashmap's file as one: keys and values as JSON texts, None to delete. `FsError`."""
+
+    recovery = Recovery.REDO
+    immediate = True
+    path: str
+    changes: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sleep(Effect):
     """Wait; nil."""
 
@@ -232,8 +251,8 @@ class StageRun(Effect):
 
 
 AnyEffect: TypeAlias = (
-    Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize | Sleep | Http | Shell
-    | EmitAwait | ModelCall | ToolCall | McpCall | HostCall | AgentRun | StageRun
+    Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize | LoadStore | SaveStore
+    | Sleep | Http | Shell | EmitAwait | ModelCall | ToolCall | McpCall | HostCall | AgentRun | StageRun
 )  # fmt: skip
 
 

@@ -134,7 +134,9 @@ def _receiver(b: FunctionBuilder, given: Sequence[Given]) -> Place | None:
 def _native(b: FunctionBuilder, target: NativeCall, node: ast.Expr) -> None:
     count = len(target.arguments)
     if target.type_argument is not None:
-        b.emit(("LOAD_TYPE", b.program.schema_type(target.type_argument)))
+        # The type of a container's elements is no type that texts are read into.
+        entry = b.program.schema_type if target.function.generics else b.program.types.index
+        b.emit(("LOAD_TYPE", entry(target.type_argument)))
         count += 1
     arguments(b, target.arguments)
     _mark(b, node)

@@ -36,6 +36,9 @@ def path(b: FunctionBuilder, node: ast.Path) -> None:
     if symbol.__class__ is LocalSymbol:
         b.emit(("LOAD_LOCAL", b.slots[symbol]))
     else:
+        if symbol.__class__ is StateSymbol:
+            # Its file is read when it is first used.
+            b.mark(node)
         reference(b, symbol)
 
 

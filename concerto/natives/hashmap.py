@@ -1,33 +1,115 @@
-"""`hashmap`: a shared map that tells its listeners of changes and can live in a file."""
+"""`hashmap`: a shared map that tells its watchers of changes and can live in a file."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from concerto.effects.kinds import FileSize, ReadFile, WriteFile
-from concerto.vm.json_values import to_json
+from greenlet import getcurrent, greenlet
+
 from concerto.vm.native import native
 from concerto.vm.operations import copy_value, to_text
-from concerto.vm.values import NONE, Handle, Some, Value, failure
+from concerto.vm.values import NONE, Handle, Some, TypeValue, Value, failure
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
-_MISSING: Any = object()
+MISSING: Any = object()
+"""In a change: no entry, before or after it."""
+
+Changes: TypeAlias = Sequence[tuple[Value, Value]]
+"""Keys and what they are set to; MISSING deletes."""
+
+_MOST_NESTED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Hears of changes of one key, or of all that begin with a prefix, which is cut off."""
+
+    key: Value
+    prefix: str
+    listener: Callable[..., Value]
+
+    def tell(self, key: Value, old: Value, new: Value) -> None:
+        if self.key is not MISSING:
+            if key == self.key:
+                self.listener(_option(old), _option(new))
+        elif not self.prefix:
+            self.listener(key, _option(old), _option(new))
+        elif key.startswith(self.prefix):
+            self.listener(key[len(self.prefix) :], _option(old), _option(new))
 
 
 class Store:
-    """The entries that a hashmap and its scoped views share. `save` is told after every change."""
+    """The entries that a hashmap and its scoped views share. `save` is told of changes before they are made,
+    and may refuse them by a failure."""
 
-    __slots__ = ("any_change", "changes", "entries", "save")
+    __slots__ = ("_telling", "entries", "save", "watchers")
 
     def __init__(self, entries: dict[Value, Value]) -> None:
         self.entries = entries
-        self.changes: dict[Value, list[Callable[[Value, Value], Value]]] = {}
-        self.any_change: list[Callable[[Value, Value, Value], Value]] = []
-        self.save: Callable[[dict[Value, Value]], None] | None = None
+        self.watchers: list[Watcher] = []
+        self.save: Callable[[Changes], None] | None = None
+        self._telling: dict[greenlet, _Telling] = {}
+
+    def change(self, changes: Changes) -> None:
+        """Make all changes, then tell the watchers of each. A failing watcher keeps nothing from happening:
+        the first failure is raised when all have been told."""
+        if self.save is not None and changes:
+            self.save(changes)
+        made = []
+        for key, value in changes:
+            old = self.entries.get(key, MISSING)
+            if value is MISSING:
+                self.entries.pop(key, None)
+            else:
+                self.entries[key] = value
+            made.append((key, old, value))
+        if self.watchers:
+            self._tell(made)
+
+    def _tell(self, made: list[tuple[Value, Value, Value]]) -> None:
+        """What a watcher changes itself is told after everything that happened before it."""
+        strand = getcurrent()
+        if strand in self._telling:
+            self._telling[strand].add(made)
+            return
+        telling = self._telling[strand] = _Telling(made)
+        try:
+            telling.run(self.watchers)
+        finally:
+            del self._telling[strand]
+
+
+class _Telling:
+    """Changes on their way to the watchers, in one strand."""
+
+    __slots__ = ("_left", "_nested")
+
+    def __init__(self, made: list[tuple[Value, Value, Value]]) -> None:
+        self._left = deque(made)
+        self._nested = 0
+
+    def add(self, made: list[tuple[Value, Value, Value]]) -> None:
+        self._nested += len(made)
+        if self._nested > _MOST_NESTED:
+            raise failure("the watchers of a hashmap keep changing it", "WatcherLoop")
+        self._left.extend(made)
+
+    def run(self, watchers: list[Watcher]) -> None:
+        failed: Exception | None = None
+        while self._left:
+            key, old, new = self._left.popleft()
+            for watcher in list(watchers):
+                try:
+                    watcher.tell(key, old, new)
+                except Exception as error:
+                    failed = failed or error
+        if failed is not None:
+            raise failed
 
 
 class HashMap(Handle):
@@ -56,21 +138,7 @@ class HashMap(Handle):
         return {key[cut:]: value for key, value in self.store.entries.items() if key.startswith(self.prefix)}
 
     def put(self, key: Value, value: Value) -> None:
-        """Set an entry, or delete it for `_MISSING`; listeners hear of it after the change."""
-        store, key = self.store, self.key(key)
-        old = store.entries.get(key, _MISSING)
-        if value is _MISSING:
-            store.entries.pop(key, None)
-        else:
-            store.entries[key] = value
-        if store.save is not None:
-            store.save(store.entries)
-        if store.changes or store.any_change:
-            before, after = _option(old), _option(value)
-            for listener in list(store.changes.get(key, ())):
-                listener(before, after)
-            for watcher in list(store.any_change):
-                watcher(key, before, after)
+        self.store.change([(self.key(key), value)])
 
 
 @native("HashMap::new")
@@ -85,14 +153,14 @@ def set_entry(hashmap: HashMap, key: Value, value: Value) -> None:
 
 @native("HashMap::get")
 def get(hashmap: HashMap, key: Value) -> Value:
-    return _option(hashmap.store.entries.get(hashmap.key(key), _MISSING))
+    return _option(hashmap.store.entries.get(hashmap.key(key), MISSING))
 
 
 @native("HashMap::delete")
 def delete(hashmap: HashMap, key: Value) -> bool:
     if hashmap.key(key) not in hashmap.store.entries:
         return False
-    hashmap.put(key, _MISSING)
+    hashmap.put(key, MISSING)
     return True
 
 
@@ -128,8 +196,7 @@ def is_empty(hashmap: HashMap) -> bool:
 
 @native("HashMap::clear")
 def clear(hashmap: HashMap) -> None:
-    for key in list(hashmap.visible()):
-        hashmap.put(key, _MISSING)
+    hashmap.store.change([(hashmap.key(key), MISSING) for key in hashmap.visible()])
 
 
 @native("HashMap::query")
@@ -148,13 +215,12 @@ def find(hashmap: HashMap, fits: Callable[[Value, Value], bool]) -> Value:
 
 @native("HashMap::update")
 def update(hashmap: HashMap, key: Value, change: Callable[[Value], Value]) -> None:
-    hashmap.put(key, change(get(hashmap, key)))
+    hashmap.put(key, copy_value(change(get(hashmap, key))))
 
 
 @native("HashMap::set_many")
 def set_many(hashmap: HashMap, more: dict[Value, Value]) -> None:
-    for key, value in more.items():
-        hashmap.put(key, copy_value(value))
+    hashmap.store.change([(hashmap.key(key), copy_value(value)) for key, value in more.items()])
 
 
 @native("HashMap::get_many")
@@ -168,37 +234,22 @@ def scope(hashmap: HashMap, prefix: str) -> HashMap:
 
 
 @native("HashMap::with_persistence", machine=True)
-def with_persistence(machine: Machine, hashmap: HashMap, path: str) -> HashMap:
-    persist(machine, hashmap.store, path)
+def with_persistence(machine: Machine, value_type: TypeValue, hashmap: HashMap, path: str) -> HashMap:
+    if hashmap.prefix:
+        raise failure("a scope of a hashmap is kept where the hashmap is", "ValueError")
+    machine.host.keep_in_file(hashmap, path, value_type.index)
     return hashmap
-
-
-def persist(machine: Machine, store: Store, path: str) -> None:
-    """Load what a file holds and write every change back to it."""
-    if machine.host.perform(FileSize(path)) is not None:
-        try:
-            kept = json.loads(machine.host.perform(ReadFile(path)))
-        except ValueError:
-            kept = None
-        if not isinstance(kept, dict):
-            raise failure(f"`{path}` holds no JSON object, so it is no hashmap's file", "BadFile")
-        store.entries.update(kept)
-
-    def save(entries: dict[Value, Value]) -> None:
-        machine.host.perform(WriteFile(path, json.dumps(to_json(entries), ensure_ascii=False)))
-
-    store.save = save
 
 
 @native("HashMap::on_change")
 def on_change(hashmap: HashMap, key: Value, listener: Callable[[Value, Value], Value]) -> None:
-    hashmap.store.changes.setdefault(hashmap.key(key), []).append(listener)
+    hashmap.store.watchers.append(Watcher(hashmap.key(key), "", listener))
 
 
 @native("HashMap::on_any_change")
 def on_any_change(hashmap: HashMap, listener: Callable[[Value, Value, Value], Value]) -> None:
-    hashmap.store.any_change.append(listener)
+    hashmap.store.watchers.append(Watcher(MISSING, hashmap.prefix, listener))
 
 
 def _option(value: Value) -> Value:
-    return NONE if value is _MISSING else Some(copy_value(value))
+    return NONE if value is MISSING else Some(copy_value(value))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
+from concerto.natives.entries import Entries, Entry
 from concerto.vm.native import native
 from concerto.vm.values import Handle, Value, failure
 
@@ -18,30 +18,21 @@ _KEY_LENGTH = 128
 _VALUE_LENGTH = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    identifier: str
-    keys: tuple[str, ...]
-    value: str
-    folded: frozenset[str]
-    """the keys without regard to case"""
-
-
 class Ledger(Handle):
-    """The entries by identifier, shared by the views on them; a view sees those that begin with `prefix`."""
+    """Entries, shared by the views on them; a view sees those whose identifiers begin with `prefix`."""
 
-    __slots__ = ("by_identifier", "prefix")
+    __slots__ = ("all", "prefix")
     type_name: ClassVar[str] = "Ledger"
 
-    def __init__(self, by_identifier: dict[str, Entry] | None = None, prefix: str = "") -> None:
-        self.by_identifier = {} if by_identifier is None else by_identifier
+    def __init__(self, entries: Entries | None = None, prefix: str = "") -> None:
+        self.all = Entries() if entries is None else entries
         self.prefix = prefix
 
     def visible(self) -> list[Entry]:
-        return [entry for entry in self.by_identifier.values() if entry.identifier.startswith(self.prefix)]
+        return [entry for entry in self.all if entry.identifier.startswith(self.prefix)]
 
     def to_text(self) -> str:
-        return f"Ledger({len(self.visible())} entries)"
+        return f"Ledger({length(self)} entries)"
 
 
 @native("Ledger::new")
@@ -54,7 +45,7 @@ def insert(ledger: Ledger, identifier: str, keys: list[str], value: str) -> None
     whole = ledger.prefix + identifier
     _limit("an identifier", whole, _IDENTIFIER_LENGTH)
     _limit("a value", value, _VALUE_LENGTH)
-    ledger.by_identifier[whole] = Entry(whole, _checked(keys), value, _folded(keys))
+    ledger.all.put(whole, _checked(keys), value)
 
 
 @native("Ledger::query")
@@ -65,47 +56,57 @@ def query(ledger: Ledger) -> Ledger:
 @native("Ledger::from_identifier", machine=True)
 def from_identifier(machine: Machine, ledger: Ledger, text: str) -> list[Value]:
     words = text.casefold().split()
-    return _found(machine, ledger, lambda entry: _has_words(entry.identifier.casefold(), words))
+    found = ledger.all.with_words(words)
+    if ledger.prefix:
+        # A word may be in the prefix, which this view does not know of.
+        cut = len(ledger.prefix)
+        found = [entry for entry in found if all(word in entry.identifier[cut:].casefold() for word in words)]
+    return _shown(machine, ledger, found)
 
 
 @native("Ledger::from_key", machine=True)
 def from_key(machine: Machine, ledger: Ledger, key: str) -> list[Value]:
-    folded = key.casefold()
-    return _found(machine, ledger, lambda entry: folded in entry.folded)
+    return _shown(machine, ledger, ledger.all.with_any_key([key]))
 
 
 @native("Ledger::from_any_keys", machine=True)
 def from_any_keys(machine: Machine, ledger: Ledger, keys: list[str]) -> list[Value]:
-    folded = _folded(keys)
-    return _found(machine, ledger, lambda entry: not folded.isdisjoint(entry.folded))
+    return _shown(machine, ledger, ledger.all.with_any_key(keys))
 
 
 @native("Ledger::from_exact_keys", machine=True)
 def from_exact_keys(machine: Machine, ledger: Ledger, keys: list[str]) -> list[Value]:
-    folded = _folded(keys)
-    return _found(machine, ledger, lambda entry: folded <= entry.folded)
+    return _shown(machine, ledger, ledger.all.with_all_keys(keys))
 
 
 @native("Ledger::update")
 def update(ledger: Ledger, identifier: str, value: str) -> bool:
     _limit("a value", value, _VALUE_LENGTH)
-    return _change(ledger, identifier, lambda entry: replace(entry, value=value))
+    entry = ledger.all.get(ledger.prefix + identifier)
+    if entry is None:
+        return False
+    ledger.all.put(entry.identifier, entry.keys, value)
+    return True
 
 
 @native("Ledger::update_keys")
 def update_keys(ledger: Ledger, identifier: str, keys: list[str]) -> bool:
-    kept, folded = _checked(keys), _folded(keys)
-    return _change(ledger, identifier, lambda entry: replace(entry, keys=kept, folded=folded))
+    kept = _checked(keys)
+    entry = ledger.all.get(ledger.prefix + identifier)
+    if entry is None:
+        return False
+    ledger.all.put(entry.identifier, kept, entry.value)
+    return True
 
 
 @native("Ledger::delete")
 def delete(ledger: Ledger, identifier: str) -> bool:
-    return ledger.by_identifier.pop(ledger.prefix + identifier, None) is not None
+    return ledger.all.remove(ledger.prefix + identifier)
 
 
 @native("Ledger::entries", machine=True)
 def entries(machine: Machine, ledger: Ledger) -> list[Value]:
-    return _found(machine, ledger, lambda entry: True)
+    return _shown(machine, ledger, ledger.all)
 
 
 @native("Ledger::identifiers")
@@ -116,35 +117,24 @@ def identifiers(ledger: Ledger) -> list[str]:
 
 @native("Ledger::scope")
 def scope(ledger: Ledger, prefix: str) -> Ledger:
-    return Ledger(ledger.by_identifier, ledger.prefix + prefix)
+    return Ledger(ledger.all, ledger.prefix + prefix)
 
 
 @native("Ledger::len")
 def length(ledger: Ledger) -> int:
-    return len(ledger.visible())
+    return len(ledger.visible()) if ledger.prefix else len(ledger.all)
 
 
-def _found(machine: Machine, ledger: Ledger, fits: Callable[[Entry], bool]) -> list[Value]:
+def _shown(machine: Machine, ledger: Ledger, found: Iterable[Entry]) -> list[Value]:
+    """The entries that the view sees, as values of the program."""
     cut = len(ledger.prefix)
     return [
         machine.struct(
             "LedgerEntry", identifier=entry.identifier[cut:], keys=list(entry.keys), value=entry.value
         )
-        for entry in ledger.visible()
-        if fits(entry)
+        for entry in found
+        if entry.identifier.startswith(ledger.prefix)
     ]
-
-
-def _change(ledger: Ledger, identifier: str, change: Callable[[Entry], Entry]) -> bool:
-    entry = ledger.by_identifier.get(ledger.prefix + identifier)
-    if entry is None:
-        return False
-    ledger.by_identifier[entry.identifier] = change(entry)
-    return True
-
-
-def _has_words(identifier: str, words: list[str]) -> bool:
-    return bool(words) and all(word in identifier for word in words)
 
 
 def _checked(keys: list[str]) -> tuple[str, ...]:
@@ -153,10 +143,6 @@ def _checked(keys: list[str]) -> tuple[str, ...]:
     for key in keys:
         _limit("a key", key, _KEY_LENGTH)
     return tuple(keys)
-
-
-def _folded(keys: list[str]) -> frozenset[str]:
-    return frozenset([key.casefold() for key in keys])
 
 
 def _limit(what: str, text: str, most: int) -> None:

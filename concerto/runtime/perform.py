@@ -15,11 +15,13 @@ from concerto.effects.kinds import (
     HostCall,
     Http,
     ListFolder,
+    LoadStore,
     McpCall,
     ModelCall,
     Random,
     ReadFile,
     RemoveFile,
+    SaveStore,
     Shell,
     Sleep,
     StageRun,
@@ -59,6 +61,10 @@ class Performer:
                 from concerto.runtime.web import fetch
 
                 return await fetch(effect, run.permissions)
+            case LoadStore(path):
+                return run.stores.load(path)
+            case SaveStore(path, changes):
+                return run.stores.save(path, changes)
             case Shell():
                 from concerto.runtime.shell import execute
 

@@ -41,7 +41,6 @@ from concerto.runtime.perform import Performer
 from concerto.runtime.pipelines import Pipelines
 from concerto.runtime.python_tools import PythonTools
 from concerto.runtime.states import States
-from concerto.runtime.stores import StoreFiles
 from concerto.runtime.tasks import RunningTask, result_of, scoped, spawn
 from concerto.runtime.tools import Tools, unwrapped
 from concerto.runtime.waiting import LoopWaiting
@@ -56,8 +55,10 @@ if TYPE_CHECKING:
     import asyncio
 
     from concerto.effects.journal import Journal
+    from concerto.natives.hashmap import HashMap
     from concerto.natives.memory import Memory
     from concerto.runtime.mcp.servers import McpServers
+    from concerto.runtime.stores import StoreFiles
 
 Body: TypeAlias = Callable[[], Value]
 
@@ -123,12 +124,15 @@ class Run:
         one is needed, runs here."""
         entry = self.machine.run_entry if function is None else partial(self.machine.call, function, ())
         strand = Strand(Branch(), entry)
-        asked = strand.begin()
-        if strand.dead:
-            return asked
-        import asyncio
+        try:
+            asked = strand.begin()
+            if strand.dead:
+                return asked
+            import asyncio
 
-        return asyncio.run(self._go_on(strand, asked))
+            return asyncio.run(self._go_on(strand, asked))
+        finally:
+            self._close_files()
 
     async def start_here(self) -> Value:
         """Run `main` in the event loop of the caller, in a task of its own."""
@@ -167,6 +171,11 @@ class Run:
         if self._mcp is not None:
             await self._mcp.close()
         await self.models.close()
+        self._close_files()
+
+    def _close_files(self) -> None:
+        if self._stores is not None:
+            self._stores.close()
 
     def interrupt(self) -> None:
         """Stop the run soon, whatever it is doing; from any thread."""
@@ -185,6 +194,15 @@ class Run:
 
             self._mcp = McpServers(self)
         return self._mcp
+
+    @property
+    def stores(self) -> StoreFiles:
+        """The files of hashmaps."""
+        if self._stores is None:
+            from concerto.runtime.stores import StoreFiles
+
+            self._stores = StoreFiles(self.permissions)
+        return self._stores
 
     def connection(self, name: str) -> Connection:
         found = self._connections.get(name)
@@ -308,6 +326,9 @@ class Run:
     def spawn(self, body: Body) -> Value:
         branch = current_branch()
         return wait(lambda: spawn(branch, body, self.keep))
+
+    def keep_in_file(self, hashmap: HashMap, path: str, value_type: int) -> None:
+        self._states.keep_in_file(hashmap, path, value_type)
 
     def task_scope(self, body: Body) -> Value:
         return scoped(body)

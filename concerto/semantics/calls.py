@@ -185,7 +185,7 @@ def _native(
     generics = function.generics or (
         function.owner.generics if isinstance(function.owner, ImplSymbol) else []
     )
-    argument = types[generics[0]]
+    argument = types[generics[-1]]
 
     def settle() -> None:
         if not is_solved(argument):

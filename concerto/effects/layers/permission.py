@@ -11,19 +11,32 @@ from urllib.parse import urlsplit
 
 from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.kinds import (
+    AgentRun,
     AnyEffect,
+    Clock,
+    EmitAwait,
+    Env,
     FileSize,
     HostCall,
     Http,
     ListFolder,
+    LoadStore,
     McpCall,
+    ModelCall,
+    Random,
     ReadFile,
     RemoveFile,
+    SaveStore,
     Shell,
+    Sleep,
+    StageRun,
     ToolCall,
     WriteFile,
 )
 from concerto.vm.values import ErrorValue, Raised, Value
+
+_FREE = (ModelCall, AgentRun, StageRun, EmitAwait, Clock, Random, Env, Sleep)
+"""Effects that need no permission."""
 
 _DENIED_UNLESS_ALLOWED = {"ShellTool": False}
 
@@ -82,7 +95,7 @@ def permission_layer(permissions: Permissions) -> Layer:
             raise Raised(refused)
         return await inner(passage)
 
-    return permission
+    return Layer(lambda effect, policy: not isinstance(effect, _FREE), permission)
 
 
 def denied(tool: str, method: str) -> ErrorValue:
@@ -126,6 +139,8 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
             | ListFolder(path=path)
             | RemoveFile(path=path)
             | FileSize(path=path)
+            | LoadStore(path=path)
+            | SaveStore(path=path)
         ):
             if permissions.place(path) is not None:
                 return None

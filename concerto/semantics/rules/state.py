@@ -24,7 +24,12 @@ _FORMS = {
 }
 """Type and form of each kind of state."""
 
-_EXTRAS = {"with_persistence": "persistence", "scope": "scope"}
+_EXTRAS = {
+    "hashmap": {"with_persistence": "persistence", "scope": "scope"},
+    "ledger": {"scope": "scope"},
+    "memory": {},
+}
+"""What may be asked of the new one, and the setting that it becomes."""
 
 
 def fill(world: World, state: StateSymbol, node: ast.StateDecl, scope: TypeScope) -> None:
@@ -51,8 +56,9 @@ def check(world: World, state: StateSymbol, node: ast.StateDecl, scope: TypeScop
     value = node.value
     if value is None:
         return
-    while isinstance(value, ast.MethodCall) and value.method.text in _EXTRAS:
-        key = _EXTRAS[value.method.text]
+    extras = _EXTRAS[state.keyword]
+    while isinstance(value, ast.MethodCall) and value.method.text in extras:
+        key = extras[value.method.text]
         given = _text(world, value.arguments, scope)
         if given is None:
             message = f"`{value.method.text}` of {state.keyword} `{state.name}` takes a string"
