@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
 
-from concerto.effects.kinds import AnyEffect
+from concerto.effects.kinds import AnyEffect, policy_of
+from concerto.effects.policy import Policy
 from concerto.vm.values import Value
 
 
@@ -31,9 +32,20 @@ class Passage:
     effect: AnyEffect
     identity: Identity
 
+    @property
+    def policy(self) -> Policy:
+        return policy_of(self.effect)
+
 
 Perform: TypeAlias = Callable[[Passage], Awaitable[Value]]
-Layer: TypeAlias = Callable[[Passage, Perform], Awaitable[Value]]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One idea around effects. Those that it does not concern pass by without entering it."""
+
+    concerns: Callable[[AnyEffect, Policy], bool]
+    enter: Callable[[Passage, Perform], Awaitable[Value]]
 
 
 class Waiting(Protocol):
@@ -49,11 +61,18 @@ class Waiting(Protocol):
 
 def gate(layers: Sequence[Layer], perform: Perform) -> Perform:
     """The way through all layers, the first outermost."""
-    way = perform
-    for layer in reversed(layers):
-        way = partial(_enter, layer, way)
-    return way
+    inwards = tuple(reversed(layers))
+
+    def enter(passage: Passage) -> Awaitable[Value]:
+        effect, way = passage.effect, perform
+        policy = passage.policy
+        for layer in inwards:
+            if layer.concerns(effect, policy):
+                way = partial(_into, layer, way)
+        return way(passage)
+
+    return enter
 
 
-def _enter(layer: Layer, inner: Perform, passage: Passage) -> Awaitable[Value]:
-    return layer(passage, inner)
+def _into(layer: Layer, inner: Perform, passage: Passage) -> Awaitable[Value]:
+    return layer.enter(passage, inner)

@@ -10,8 +10,7 @@ from concerto.vm.values import ErrorValue, Raised, Value
 def budget_layer() -> Layer:
     async def budget(passage: Passage, inner: Perform) -> Value:
         effect = passage.effect
-        if not isinstance(effect, ModelCall) or not effect.meters:
-            return await inner(passage)
+        assert isinstance(effect, ModelCall)
         for meter in effect.meters:
             reason = meter.exhausted()
             if reason is not None:
@@ -23,7 +22,7 @@ def budget_layer() -> Layer:
             meter.add(reply.tokens_in + reply.tokens_out, reply.cost_usd)
         return reply
 
-    return budget
+    return Layer(lambda effect, policy: isinstance(effect, ModelCall) and bool(effect.meters), budget)
 
 
 def _unpriced(agent: str, model: str) -> ErrorValue:

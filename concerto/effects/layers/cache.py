@@ -13,7 +13,6 @@ from concerto.effects.kinds import (
     McpCall,
     StageRun,
     ToolCall,
-    policy_of,
     subject_of,
 )
 from concerto.vm.operations import copy_value
@@ -26,9 +25,9 @@ def cache_layer(waiting: Waiting) -> Layer:
     kept: OrderedDict[str, tuple[float, Value]] = OrderedDict()
 
     async def cache(passage: Passage, inner: Perform) -> Value:
-        seconds = policy_of(passage.effect).cache_seconds
-        key = None if seconds is None else _key(passage.effect)
-        if seconds is None or key is None:
+        seconds, key = passage.policy.cache_seconds, _key(passage.effect)
+        assert seconds is not None
+        if key is None:
             return await inner(passage)
         found = kept.get(key)
         if found is not None and waiting.now() - found[0] < seconds:
@@ -40,7 +39,7 @@ def cache_layer(waiting: Waiting) -> Layer:
             kept.popitem(last=False)
         return value
 
-    return cache
+    return Layer(lambda effect, policy: policy.cache_seconds is not None, cache)
 
 
 def _key(effect: AnyEffect) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiting
-from concerto.effects.kinds import policy_of, subject_of
+from concerto.effects.kinds import subject_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
 Log: TypeAlias = Callable[[str, Value], None]
@@ -14,9 +14,8 @@ Log: TypeAlias = Callable[[str, Value], None]
 
 def log_layer(log: Log, waiting: Waiting) -> Layer:
     async def logged(passage: Passage, inner: Perform) -> Value:
-        channel = policy_of(passage.effect).log
-        if channel is None:
-            return await inner(passage)
+        channel = passage.policy.log
+        assert channel is not None
         subject = subject_of(passage.effect)
         begun = waiting.now()
         try:
@@ -29,7 +28,7 @@ def log_layer(log: Log, waiting: Waiting) -> Layer:
         log(channel, {"call": subject, "success": True, "ms": _ms(waiting, begun)})
         return value
 
-    return logged
+    return Layer(lambda effect, policy: policy.log is not None, logged)
 
 
 def _ms(waiting: Waiting, begun: float) -> int:

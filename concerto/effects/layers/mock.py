@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from concerto.effects.gate import Layer, Passage, Perform
-from concerto.effects.kinds import AnyEffect
+from concerto.effects.kinds import AnyEffect, EmitAwait, McpCall, ModelCall
 from concerto.vm.values import Value
 
 Answers: TypeAlias = Callable[[AnyEffect], Awaitable[Value] | None]
@@ -18,4 +18,4 @@ def mock_layer(answers: Answers) -> Layer:
         scripted = answers(passage.effect)
         return await (inner(passage) if scripted is None else scripted)
 
-    return mock
+    return Layer(lambda effect, policy: isinstance(effect, ModelCall | EmitAwait | McpCall), mock)

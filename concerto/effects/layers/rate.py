@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import deque
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiting
-from concerto.effects.kinds import policy_of, subject_of
+from concerto.effects.kinds import subject_of
 from concerto.vm.values import Value
 
 _WINDOW = 60.0
@@ -16,12 +16,12 @@ def rate_layer(waiting: Waiting) -> Layer:
     begun: dict[str, deque[float]] = {}
 
     async def rate(passage: Passage, inner: Perform) -> Value:
-        limit = policy_of(passage.effect).per_minute
-        if limit is not None:
-            await take_turn(begun.setdefault(subject_of(passage.effect), deque()), limit, waiting)
+        limit = passage.policy.per_minute
+        assert limit is not None
+        await take_turn(begun.setdefault(subject_of(passage.effect), deque()), limit, waiting)
         return await inner(passage)
 
-    return rate
+    return Layer(lambda effect, policy: policy.per_minute is not None, rate)
 
 
 async def take_turn(begun: deque[float], limit: int, waiting: Waiting) -> None:

@@ -4,7 +4,7 @@ for."""
 from __future__ import annotations
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiting
-from concerto.effects.kinds import ModelCall, policy_of
+from concerto.effects.kinds import ModelCall
 from concerto.effects.policy import Retry
 from concerto.vm.values import ErrorValue, Raised, Some, Value
 
@@ -19,9 +19,8 @@ _FINAL_KINDS = frozenset(
 
 def retry_layer(waiting: Waiting) -> Layer:
     async def retry(passage: Passage, inner: Perform) -> Value:
-        policy = policy_of(passage.effect).retry
-        if policy is None or policy.attempts <= 1:
-            return await inner(passage)
+        policy = passage.policy.retry
+        assert policy is not None
         of_model = isinstance(passage.effect, ModelCall)
         attempt = 1
         while True:
@@ -39,7 +38,7 @@ def retry_layer(waiting: Waiting) -> Layer:
             await waiting.sleep(asked or policy.pause(attempt))
             attempt += 1
 
-    return retry
+    return Layer(lambda effect, policy: policy.retry is not None and policy.retry.attempts > 1, retry)
 
 
 def transient_status(status: int, retry: Retry | None = None) -> bool:

@@ -4,21 +4,20 @@ it."""
 from __future__ import annotations
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiting
-from concerto.effects.kinds import AgentRun, ModelCall, StageRun, policy_of, subject_of
+from concerto.effects.kinds import AgentRun, ModelCall, StageRun, subject_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
 
 def timeout_layer(waiting: Waiting) -> Layer:
     async def timeout(passage: Passage, inner: Perform) -> Value:
-        seconds = policy_of(passage.effect).timeout
-        if seconds is None:
-            return await inner(passage)
+        seconds = passage.policy.timeout
+        assert seconds is not None
         try:
             return await waiting.within(seconds, inner(passage))
         except TimeoutError:
             raise Raised(_too_slow(passage, seconds)) from None
 
-    return timeout
+    return Layer(lambda effect, policy: policy.timeout is not None, timeout)
 
 
 def _too_slow(passage: Passage, seconds: float) -> ErrorValue:
