@@ -20,6 +20,7 @@ from concerto.runtime.ending import Ended, run_to_end
 from concerto.runtime.failures import RequiresAction, RunEnds, message_of
 from concerto.runtime.options import Options, Settings, read_manifest
 from concerto.runtime.run import Run
+from concerto.vm.classes import ClassTable
 from concerto.vm.values import Err, Panic, Raised, Value
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class Program:
 
     module: Module
     code: bytes | None = None
+
+    @cached_property
+    def classes(self) -> ClassTable:
+        """The run-time classes, shared by all runs."""
+        return ClassTable(self.module.types)
 
     @cached_property
     def executable(self) -> bytes:
@@ -74,6 +80,7 @@ class Runtime:
         max_tokens: int | None = None,
         tier: str = "python",
         testing: bool = False,
+        interactive: bool = False,
         resumed: Resumed | None = None,
     ) -> None:
         here = Path(folder).absolute()
@@ -85,6 +92,7 @@ class Runtime:
             json=json,
             debug=debug,
             testing=testing,
+            interactive=interactive,
             tier="interpreter" if tier == "interpreter" else "python",
             args=tuple(args),
             handlers=dict(handlers or {}),
@@ -120,7 +128,7 @@ class Runtime:
         self._debug = debug
         self._options = options
         code = program.executable if options.tier == "python" else None
-        self._run = Run(program.module, options, code)
+        self._run = Run(program.module, options, code, program.classes)
 
     def on(self, channel: str, listener: Callable[[Json], Any]) -> None:
         """Call `listener` with every payload emitted on `channel`; `*` is all, as `{channel, payload}`."""

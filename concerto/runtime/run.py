@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from concerto.natives.memory import Memory
     from concerto.runtime.mcp.servers import McpServers
     from concerto.runtime.stores import StoreFiles
+    from concerto.vm.classes import ClassTable
 
 Body: TypeAlias = Callable[[], Value]
 
@@ -66,7 +67,13 @@ Body: TypeAlias = Callable[[], Value]
 class Run:
     """See the module. `reference`, `print` and what follows them are the machine's `Host`."""
 
-    def __init__(self, module: Module, options: Options, code: bytes | None = None) -> None:
+    def __init__(
+        self,
+        module: Module,
+        options: Options,
+        code: bytes | None = None,
+        classes: ClassTable | None = None,
+    ) -> None:
         self.module = module
         self.options = options
         self.settings = options.settings
@@ -80,10 +87,11 @@ class Run:
             handlers=options.handlers,
             keep=options.testing,
             already_said=options.already_said,
+            interactive=options.interactive,
             output=options.output,
             errors=options.errors,
         )
-        self.machine = Machine(module, self, tier=options.tier, code=code)
+        self.machine = Machine(module, self, tier=options.tier, code=code, classes=classes)
         self.models = Models(options.environment, options.prices, self.waiting)
         self.tools = Tools(self)
         self.python_tools = PythonTools(self)
@@ -184,6 +192,7 @@ class Run:
 
     async def pass_gate(self, effect: AnyEffect, branch: Branch) -> Value:
         """Do an effect from the event loop, as the next one of a branch."""
+        self.emits.flush()
         return await self._way(Passage(effect, branch.identity()))
 
     @property
@@ -247,6 +256,7 @@ class Run:
         in_place = isinstance(effect, ToolCall | StageRun) and effect.policy is NO_POLICY
         if effect.immediate or in_place:
             return run_now(self._way(passage))
+        self.emits.flush()
         return wait(lambda: self._way(passage))
 
     def reference(self, kind: str, name: str) -> Value:

@@ -43,12 +43,13 @@ class Machine:
         tier: Tier = "python",
         cancel_check: Callable[[], None] | None = None,
         code: bytes | None = None,
+        classes: ClassTable | None = None,
     ) -> None:
         """`cancel_check` is called every now and then and may raise Cancelled. `code` is what
-        `python_tier.compile_module` made of the same module."""
+        `python_tier.compile_module` made of the same module; machines of one module may share `classes`."""
         self.module = module
         self.host = host
-        self.classes = ClassTable(module.types)
+        self.classes = classes or ClassTable(module.types)
         self.checks = TypeChecks(module.types)
         self.methods = Methods(self)
         self._natives: dict[str, Callable[..., Value] | None] = {}
