@@ -99,6 +99,13 @@ def concerto_command() -> None:
 @click.option("--allow-tool", "allowed", multiple=True, metavar="T", help="Allow a tool or Tool::method.")
 @click.option("--deny-tool", "denied", multiple=True, metavar="T", help="Deny a tool or Tool::method.")
 @click.option("--handlers", metavar="M.PY", help="Python file whose HANDLERS answer awaited emits.")
+@click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    metavar="CHANNEL=JSON",
+    help="Answer to an awaited emit; given again, to the next one of its channel.",
+)
 @click.option("--env", "environment", metavar="F", help="File of NAME=value lines to add to the environment.")
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for the run."
@@ -115,6 +122,7 @@ def run(
     allowed: tuple[str, ...],
     denied: tuple[str, ...],
     handlers: str | None,
+    answers: tuple[str, ...],
     environment: str | None,
     timeout: float | None,
     max_usd: float | None,
@@ -131,6 +139,7 @@ def run(
         mock=mock,
         permissions=permissions,
         handlers=handlers,
+        answers=answers,
         environment=environment,
         timeout=timeout,
         max_usd=max_usd,
@@ -148,6 +157,36 @@ def resume(run_id: str, results: tuple[str, ...]) -> int:
     from concerto.cli.resuming import resume_run
 
     return resume_run(run_id, results)
+
+
+@concerto_command.command(name="test")
+@click.argument("target", metavar="[FILE or DIR]", default=".")
+@click.option("--filter", "filter", default="", metavar="S", help="Only tests with S in their file or name.")
+@click.option("--junit", metavar="F", help="Write a JUnit report to F.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for each test.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=8, show_default=True, help="Tests at a time.")
+@click.option("--env", "environment", metavar="F", help="File of NAME=value lines to add to the environment.")
+def test_programs(
+    target: str,
+    filter: str,  # noqa: A002
+    junit: str | None,
+    timeout: float,
+    jobs: int,
+    environment: str | None,
+) -> int:
+    """Run the `@test` functions of programs, each in a machine of its own."""
+    from concerto.cli import testing
+
+    return testing.test(
+        target, filter=filter, junit=junit, timeout=timeout, jobs=jobs, environment=environment
+    )
 
 
 @concerto_command.group()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,8 @@ from concerto.program import Program, Runtime
 class RunOptions:
     """The options of `concerto run`.
 
-    `permissions` says of tools and methods whether they may be called; `handlers` is a Python file,
-    `environment` a file of variables.
+    `permissions` says of tools and methods whether they may be called; `handlers` is a Python file, `answers`
+    are `CHANNEL=JSON`, `environment` is a file of variables.
     """
 
     json: bool = False
@@ -30,6 +31,7 @@ class RunOptions:
     mock: bool = False
     permissions: tuple[tuple[str, bool], ...] = ()
     handlers: str | None = None
+    answers: tuple[str, ...] = ()
     environment: str | None = None
     timeout: float | None = None
     max_usd: float | None = None
@@ -65,7 +67,8 @@ def prepare(target: str, options: RunOptions, *, to_run: bool = True) -> Runtime
         program,
         mock=options.mock,
         permissions=dict(options.permissions),
-        handlers=read_handlers(Path(options.handlers)) if options.handlers is not None else None,
+        handlers=_handlers(options),
+        interactive=sys.stdin.isatty() and sys.stderr.isatty(),
         quiet=options.quiet,
         json=options.json,
         debug=options.debug,
@@ -87,6 +90,32 @@ def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:
         return load_program(path, problems, to_run=to_run)
     except OSError as error:
         raise cannot("read", error.filename or path, error) from None
+
+
+def _handlers(options: RunOptions) -> dict[str, Callable[[Any], Any]]:
+    handlers = {} if options.handlers is None else read_handlers(Path(options.handlers))
+    return handlers | read_answers(options.answers)
+
+
+def read_answers(given: Iterable[str]) -> dict[str, Callable[[Any], Any]]:
+    """Handlers for answers of the form `CHANNEL=JSON`: those of one channel in turn, the last for ever."""
+    import json
+
+    answers: dict[str, list[Any]] = {}
+    for each in given:
+        channel, equals, text = each.partition("=")
+        if not equals or not channel:
+            raise Failure(f"--answer `{each}`: expected `CHANNEL=JSON`", USAGE)
+        try:
+            answers.setdefault(channel, []).append(json.loads(text))
+        except ValueError:
+            hint = f"; a text is written `{channel}={json.dumps(text)}`"
+            raise Failure(f"--answer `{each}`: `{text}` is no JSON{hint}", USAGE) from None
+    return {channel: _in_turn(values) for channel, values in answers.items()}
+
+
+def _in_turn(values: list[Any]) -> Callable[[Any], Any]:
+    return lambda payload: values.pop(0) if len(values) > 1 else values[0]
 
 
 def read_handlers(path: Path) -> dict[str, Callable[[Any], Any]]:

@@ -10,11 +10,15 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from inspect import isawaitable
-from typing import Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
-from concerto.vm.json_values import to_json
+from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.operations import to_text
+from concerto.vm.type_checks import Misfit
 from concerto.vm.values import ErrorValue, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.prompting import Prompter
 
 Json: TypeAlias = Any
 Listener: TypeAlias = Callable[[Json], Any]
@@ -35,6 +39,7 @@ class Emits:
         handlers: Mapping[str, Handler],
         keep: bool = False,
         already_said: int = 0,
+        interactive: bool = False,
         output: TextIO | None = None,
         errors: TextIO | None = None,
     ) -> None:
@@ -46,6 +51,9 @@ class Emits:
         self.said = 0
         """How much was printed and emitted."""
         self._already_said = already_said
+        self._interactive = interactive
+        self._prompter: Prompter | None = None
+        self._unflushed = False
         self._given_output = output
         self._given_errors = errors
 
@@ -53,7 +61,14 @@ class Emits:
         if self._was_said():
             return
         # Under --json the standard output belongs to the emits.
+        self._unflushed = True
         (self.errors if self._json_lines else self.output).write(text)
+
+    def flush(self) -> None:
+        """Let what was said be seen, before the program waits for anything."""
+        if self._unflushed:
+            self._unflushed = False
+            self.output.flush()
 
     @property
     def output(self) -> TextIO:
@@ -88,6 +103,7 @@ class Emits:
             self.kept.append({"channel": channel, "payload": payload})
         shown = not (self._quiet and channel.startswith(_RUNTIME_CHANNELS))
         if shown and not self._json_lines:
+            self._unflushed = True
             self.output.write(f"[emit:{channel}] {to_text(payload)}\n")
         if not (shown and self._json_lines) and not self._listeners:
             return
@@ -107,28 +123,41 @@ class Emits:
         return self.said <= self._already_said
 
     async def ask(self, channel: str, payload: Json) -> Json:
-        """A handler's answer; an EmitError if there is no handler or it fails."""
+        """A handler's answer, or that of the person at the terminal; an EmitError if there is nobody or the
+        handler fails."""
         handler = self._handlers.get(channel)
-        if handler is None:
-            raise Raised(
-                ErrorValue("EmitError", f"nobody answers `{channel}`", "NoListener", channel=channel)
-            )
-        return await answer_of(handler, payload, channel)
+        if handler is not None:
+            return await answer_of(handler, payload, channel)
+        if self._interactive:
+            return await self._person().ask(channel)
+        raise _emit_failure(f"nobody answers `{channel}`", "NoListener", channel)
+
+    def _person(self) -> Prompter:
+        if self._prompter is None:
+            from concerto.runtime.prompting import Prompter
+
+            self._prompter = Prompter(sys.stdin, self.errors)
+        return self._prompter
 
 
 async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
-    """What a host's function answers; its exception becomes an EmitError with its text."""
+    """What a host's function answers, as JSON; its exception becomes an EmitError with its text."""
     try:
         answer = handler(payload)
         if isawaitable(answer):
             answer = await answer
+        return plain_value(answer)
     except TimeoutError as error:
-        raise Raised(
-            ErrorValue("EmitError", str(error) or f"`{channel}` took too long", "Timeout", channel=channel)
-        ) from None
+        raise _emit_failure(str(error) or f"`{channel}` took too long", "Timeout", channel) from None
     except Raised:
         raise
+    except Misfit:
+        message = f"the handler of `{channel}` answered with a `{type(answer).__name__}`, which is no JSON"
+        raise _emit_failure(message, "HandlerFailed", channel) from None
     except Exception as error:
         message = f"the handler of `{channel}` failed: {error or type(error).__name__}"
-        raise Raised(ErrorValue("EmitError", message, "HandlerFailed", channel=channel)) from error
-    return answer
+        raise _emit_failure(message, "HandlerFailed", channel) from error
+
+
+def _emit_failure(message: str, kind: str, channel: str) -> Raised:
+    return Raised(ErrorValue("EmitError", message, kind, channel=channel))

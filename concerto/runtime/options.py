@@ -34,7 +34,8 @@ class Options:
     """`folder` is where relative paths start; files may be used below it. `connections`, `prices` and `mcp`
     are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that the host
     gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a run
-    that is resumed. `environment` is read, never kept."""
+    that is resumed. In an `interactive` run a person at the terminal answers the awaited emits that nobody
+    else does. `environment` is read, never kept."""
 
     folder: Path
     environment: Mapping[str, str]
@@ -43,6 +44,7 @@ class Options:
     json: bool = False
     debug: bool = False
     testing: bool = False
+    interactive: bool = False
     tier: Literal["python", "interpreter"] = "python"
     args: tuple[str, ...] = ()
     handlers: Mapping[str, Handler] = field(default_factory=dict)

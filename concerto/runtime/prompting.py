@@ -1,0 +1,69 @@
+"""Asks the person at the terminal when a program awaits an emit that no handler answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from typing import Any, TextIO, TypeAlias
+
+from concerto.vm.values import ErrorValue, Raised
+
+Json: TypeAlias = Any
+
+_BLOCK = 65_536
+
+
+class Prompter:
+    """One question at a time, in the order in which they are asked. A line that is no JSON is taken as text;
+    the end of the input (Ctrl-D) is no answer."""
+
+    def __init__(self, keyboard: TextIO, screen: TextIO) -> None:
+        self._keyboard = keyboard
+        self._screen = screen
+        self._typed = b""
+        self._turn = asyncio.Lock()
+
+    async def ask(self, channel: str) -> Json:
+        async with self._turn:
+            self._screen.write(f"answer to `{channel}` (JSON or text; Ctrl-D: none): ")
+            self._screen.flush()
+            line = await self._line()
+        if line is None:
+            self._screen.write("\n")
+            raise Raised(
+                ErrorValue("EmitError", f"nobody answered `{channel}`", "NoListener", channel=channel)
+            )
+        try:
+            return json.loads(line)
+        except ValueError:
+            return line
+
+    async def _line(self) -> str | None:
+        """The next line, None at the end of the input."""
+        while b"\n" not in self._typed:
+            more = await self._more()
+            if not more:
+                return None
+            self._typed += more
+        line, _, self._typed = self._typed.partition(b"\n")
+        return line.decode("utf-8", "replace").strip()
+
+    async def _more(self) -> bytes:
+        loop = asyncio.get_running_loop()
+        typed: asyncio.Future[bytes] = loop.create_future()
+        descriptor = self._keyboard.fileno()
+        loop.add_reader(descriptor, _deliver(descriptor, typed))
+        try:
+            return await typed
+        finally:
+            loop.remove_reader(descriptor)
+
+
+def _deliver(descriptor: int, typed: asyncio.Future[bytes]) -> Callable[[], None]:
+    def deliver() -> None:
+        if not typed.done():
+            typed.set_result(os.read(descriptor, _BLOCK))
+
+    return deliver

@@ -1,0 +1,190 @@
+"""Emits: who answers an awaited one, and when what was said can be seen."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.running import make_runtime, run_program
+
+ASK = """
+fn main() {
+    for n in 0..2 {
+        match await emit("approval", {"amount": n}) {
+            Ok(answer) => println("answer ${answer}"),
+            Err(error) => println("${error.kind} on ${error.channel}: ${error.message}"),
+        }
+    }
+}
+"""
+
+
+def answers(handler: Any, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    outcome = run_program(ASK, capsys, handlers={"approval": handler})
+    assert outcome.status == 0, outcome.err
+    return [line for line in outcome.lines if not line.startswith("[emit:")]
+
+
+def test_plain_and_async_handlers_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    async def later(payload: Any) -> Any:
+        await asyncio.sleep(0)
+        return {"ok": payload["amount"] > 0, "by": ["ann"]}
+
+    assert answers(lambda payload: payload["amount"] + 1, capsys) == ["answer 1", "answer 2"]
+    assert answers(later, capsys) == [
+        'answer {"ok": false, "by": ["ann"]}',
+        'answer {"ok": true, "by": ["ann"]}',
+    ]
+
+
+def test_what_goes_wrong_with_an_answer_is_an_emit_error(capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(payload: Any) -> Any:
+        raise KeyError("nobody")
+
+    async def waits(payload: Any) -> Any:
+        async with asyncio.timeout(0.01):
+            await asyncio.sleep(60)
+
+    said = "HandlerFailed on approval: the handler of `approval` failed: 'nobody'"
+    assert answers(fails, capsys)[0] == said
+    assert answers(waits, capsys)[0] == "Timeout on approval: `approval` took too long"
+    assert "answered with a `object`" in answers(lambda payload: object(), capsys)[0]
+    outcome = run_program(ASK, capsys)
+    assert outcome.lines[1] == "NoListener on approval: nobody answers `approval`"
+
+
+def test_a_decorated_function_answers_and_the_last_one_wins() -> None:
+    runtime = make_runtime(ASK, handlers={"approval": lambda payload: "first"})
+    seen: list[Any] = []
+    runtime.on("approval", seen.append)
+
+    @runtime.on_emit("approval")
+    async def answer(payload: Any) -> str:
+        return "second"
+
+    assert runtime.run() == 0
+    assert seen == [{"amount": 0}, {"amount": 1}]
+
+
+def test_emits_of_a_schema_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    source = """
+    schema Order { id: Int, note?: String }
+    fn main() {
+        emit<Order>("order", Order { id: 1, note: Some("soon") });
+        let answer = await emit<Order>("order", Order { id: 2, note: None });
+        println(answer.unwrap());
+    }
+    """
+    seen: list[Any] = []
+
+    def note(payload: Any) -> Any:
+        seen.append(payload)
+        return "noted"
+
+    outcome = run_program(source, capsys, handlers={"order": note})
+    assert outcome.lines[-1] == "noted"
+    assert seen == [{"id": 2, "note": None}]
+
+
+def run_command(tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "main.conc").write_text(ASK)
+    command = [sys.executable, "-m", "concerto.cli", "run", *options, "main.conc"]
+    return subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+    )
+
+
+def test_answers_on_the_command_line(tmp_path: Path) -> None:
+    done = run_command(tmp_path, "--answer", "approval=true", "--answer", 'approval={"a": "b=c"}')
+    assert done.stdout.splitlines()[1::2] == ["answer true", 'answer {"a": "b=c"}']
+    done = run_command(tmp_path, "--answer", 'approval="yes"')
+    assert done.stdout.splitlines()[1::2] == ["answer yes", "answer yes"]
+    done = run_command(tmp_path)
+    assert done.stdout.splitlines()[1].startswith("NoListener")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("approval", "expected `CHANNEL=JSON`"),
+        ("=1", "expected `CHANNEL=JSON`"),
+        ("approval=yes", '`yes` is no JSON; a text is written `approval="yes"`'),
+    ],
+)
+def test_a_bad_answer_is_one_line(tmp_path: Path, answer: str, said: str) -> None:
+    done = run_command(tmp_path, "--answer", answer)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+class Terminal:
+    """A program at a terminal of its own."""
+
+    def __init__(self, folder: Path, source: str) -> None:
+        (folder / "main.conc").write_text(source)
+        self._ours, theirs = pty.openpty()
+        command = [sys.executable, "-m", "concerto.cli", "run", "main.conc"]
+        self.process = subprocess.Popen(command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        self._seen = ""
+
+    def wait_for(self, text: str) -> None:
+        """Read until the screen shows a text, and forget what came up to it."""
+        deadline = time.monotonic() + 30
+        while text not in self._seen:
+            assert time.monotonic() < deadline, self._seen
+            if select.select([self._ours], [], [], 1)[0]:
+                self._seen += os.read(self._ours, 4096).decode()
+        self._seen = self._seen.partition(text)[2]
+
+    def type(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def end(self) -> int:
+        status = self.process.wait(30)
+        os.close(self._ours)
+        return status
+
+
+def test_the_person_at_the_terminal_is_asked(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, ASK)
+    terminal.wait_for("answer to `approval`")
+    terminal.type('{"ok": true}\n')
+    terminal.wait_for('answer {"ok": true}')
+    terminal.wait_for("answer to `approval`")
+    terminal.type("why not\n")
+    terminal.wait_for("answer why not")
+    assert terminal.end() == 0
+
+
+def test_ctrl_d_is_no_answer_and_ctrl_c_ends_the_run(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, ASK)
+    terminal.wait_for("answer to `approval`")
+    terminal.type("\x04")
+    terminal.wait_for("NoListener on approval: nobody answered `approval`")
+    terminal.wait_for("answer to `approval`")
+    terminal.process.send_signal(2)
+    terminal.wait_for("interrupted")
+    assert terminal.end() == 130
+
+
+def test_what_was_said_is_seen_before_the_program_waits(tmp_path: Path) -> None:
+    source = 'use std::time;\nfn main() { println("one"); emit("two", 2); time::sleep(60000); }'
+    (tmp_path / "main.conc").write_text(source)
+    command = [sys.executable, "-m", "concerto.cli", "run", "main.conc"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert [process.stdout.readline(), process.stdout.readline()] == ["one\n", "[emit:two] 2\n"]
+    process.kill()
+    process.wait()
+    process.stdout.close()
