@@ -15,6 +15,9 @@ accumulator handed down a recursion stays linear. Results may share parameters w
 except for functions that are called through values, traits or tools, whose results are always the caller's
 own.
 
+An operand waits while those after it are computed, and a value may hold the same object twice (`(xs, xs)`):
+both are watched, as is the state of a tool, which other calls change behind its methods' back.
+
 `collect.py` walks each body once and notes uses, changes and keepings; `decide.py` settles them, with
 functions repeated until the summaries no longer change. Positions stand for time: control only goes back in
 loops, and each note knows its loops and branches."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import NamedTuple, TypeAlias
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import pairwise
 
 from concerto.semantics.analysis import (
     AgentCall,
@@ -25,148 +25,38 @@ from concerto.semantics.analysis import (
     VariantCall,
     WrapCall,
 )
-from concerto.semantics.builtins import HANDLES
+from concerto.semantics.builtins import HANDLES, result_parts
 from concerto.semantics.infer import resolve
-from concerto.semantics.ownership.aggregates import Aggregates
-from concerto.semantics.symbols import FunctionSymbol, ImplSymbol, LocalSymbol, StructSymbol
-from concerto.semantics.types import ERROR, Named
+from concerto.semantics.ownership.notebook import Notebook, root_of
+from concerto.semantics.ownership.notes import (
+    Beside,
+    Body,
+    Captured,
+    Collection,
+    Iterated,
+    Keep,
+    Moment,
+    Part,
+    Passed,
+    Together,
+)
+from concerto.semantics.symbols import FunctionSymbol, ImplSymbol, LocalSymbol, StructSymbol, ToolSymbol
+from concerto.semantics.types import ERROR, FunctionOf, Named
 from concerto.syntax import ast
 from concerto.syntax.walk import children
 
 
-class Keep(Enum):
-    """How a value is kept: SHARE by a holder that cannot change it, OWN by one that can, RETURN by the
-    caller."""
-
-    SHARE = "share"
-    OWN = "own"
-    RETURN = "return"
-
-
-Region: TypeAlias = tuple[int, int]
-
-Part: TypeAlias = ast.Expr | ast.FieldInit
-"""What is kept: an expression, or a short field of a struct literal, which reads the variable of its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """Where something happens: its loops from outside in, the branches it stands in, whether a `try` guards
-    it, and the local that the statement overwrites afterwards, with the statement's end."""
-
-    loops: tuple[Region, ...] = ()
-    branches: tuple[tuple[int, int], ...] = ()
-    guarded: bool = False
-    overwrites: LocalSymbol | None = None
-    overwritten_at: int = 0
-
-    def excludes(self, other: Context) -> bool:
-        """Are the two in different branches of the same choice?"""
-        for mine, theirs in zip(self.branches, other.branches, strict=False):
-            if mine != theirs:
-                return mine[0] == theirs[0]
-        return False
-
-
-class Moment(NamedTuple):
-    position: int
-    context: Context
-
-
-# --- Notes --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    value: Part
-    how: Keep
-    into: LocalSymbol | None
-    context: Context
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A pattern binds a part of `subject`; the binding lives in `scope`."""
-
-    node: ast.Node
-    local: LocalSymbol
-    subject: ast.Expr
-    scope: Region
-
-
-@dataclass(frozen=True, slots=True)
-class Iterated:
-    iterable: ast.Expr
-    body: Region
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """An argument of a function with a body; kept if the parameter is owned."""
-
-    value: ast.Expr
-    function: FunctionSymbol
-    index: int
-    context: Context
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """An argument beside a receiver that the call may change."""
-
-    value: ast.Expr
-    receiver: LocalSymbol
-
-
-@dataclass(frozen=True, slots=True)
-class Captured:
-    body: ast.Node
-    local: LocalSymbol
-    context: Context
-
-
-@dataclass(frozen=True, slots=True)
-class Together:
-    """Parts of one value that the caller gets: no two may be the same object."""
-
-    parts: tuple[Part, ...]
-
-
-Note: TypeAlias = Together | Kept | Bound | Iterated | Passed | Beside | Captured
-
-
-@dataclass(eq=False, slots=True)
-class Body:
-    """A function, closure or branch. `free_result`: its result must share nothing with anybody."""
-
-    function: FunctionSymbol | None
-    free_result: bool
-    parameters: list[LocalSymbol] = field(default_factory=list)
-    declared: dict[LocalSymbol, Context] = field(default_factory=dict)
-    captured: set[LocalSymbol] = field(default_factory=set)
-    uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
-    changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
-
-
-@dataclass(eq=False, slots=True)
-class Collection:
-    """All bodies; `called_by_name` are methods that a dynamic call may reach, `as_values` functions used as
-    values."""
-
-    aggregates: Aggregates = field(default_factory=Aggregates)
-    bodies: list[Body] = field(default_factory=list)
-    called_by_name: set[str] = field(default_factory=set)
-    as_values: set[FunctionSymbol] = field(default_factory=set)
-
-
 def collect_bodies(analysis: Analysis) -> Collection:
+    """All bodies of the program. The methods of tools come last: only they have state that others change
+    behind their back, so that they must know which functions may do so."""
     collection = Collection()
+    of_tools = [function for function in analysis.functions if isinstance(function.owner, ToolSymbol)]
     for function in analysis.functions:
-        decl = function.decl
-        if decl is not None and decl.body is not None:
-            body = Body(function, free_result=not _called_directly(function))
-            _Collector(analysis, collection, body).function(decl.parameters, decl.body)
+        if not isinstance(function.owner, ToolSymbol):
+            _collect(analysis, collection, function)
+    collection.find_callers_out()
+    for function in of_tools:
+        _collect(analysis, collection, function)
     for pipeline in analysis.pipelines:
         for stage in pipeline.stages:
             if isinstance(stage.node, ast.StageDecl):
@@ -176,6 +66,13 @@ def collect_bodies(analysis: Analysis) -> Collection:
         if body.function in collection.as_values:
             body.free_result = True
     return collection
+
+
+def _collect(analysis: Analysis, collection: Collection, function: FunctionSymbol) -> None:
+    decl = function.decl
+    if decl is not None and decl.body is not None:
+        body = Body(function, free_result=not _called_directly(function))
+        _Collector(analysis, collection, body).function(decl.parameters, decl.body)
 
 
 def _called_directly(function: FunctionSymbol) -> bool:
@@ -188,23 +85,16 @@ def _called_directly(function: FunctionSymbol) -> bool:
     return inherent and not function.is_test
 
 
-def root_of(analysis: Analysis, place: ast.Expr) -> LocalSymbol | None:
-    """The local at the bottom of `a.b[i].c`."""
-    while isinstance(place, ast.FieldAccess | ast.Index):
-        place = place.receiver
-    symbol = analysis.uses.get(place) if isinstance(place, ast.Path) else None
-    return symbol if isinstance(symbol, LocalSymbol) else None
+class _Collector(Notebook):
+    """`_borrowed` are closures that are gone when the call that they are given to has returned; `_quiet`
+    those that call no tool."""
 
-
-class _Collector:
-    def __init__(self, analysis: Analysis, collection: Collection, body: Body) -> None:
-        self.analysis = analysis
-        self.collection = collection
-        self.aggregates = collection.aggregates
-        self.body = body
-        self.context = Context()
-        self.loop_results: dict[ast.Expr, Keep | None] = {}
-        collection.bodies.append(body)
+    def __init__(
+        self, analysis: Analysis, collection: Collection, body: Body, state: LocalSymbol | None = None
+    ) -> None:
+        super().__init__(analysis, collection, body, state)
+        self._borrowed: set[ast.Expr] = set()
+        self._quiet: set[ast.Expr] = set()
 
     def function(self, parameters: Sequence[ast.Parameter], block: ast.Expr) -> None:
         for parameter in parameters:
@@ -212,8 +102,10 @@ class _Collector:
             if local is not None:
                 self.body.parameters.append(local)
                 self.body.declared[local] = self.context
+                if local.role == "self" and self.body.function is not None:
+                    self.state = local if isinstance(self.body.function.owner, ToolSymbol) else None
                 if parameter.pattern is not None:
-                    self._bind_parameter(parameter.pattern)
+                    self.bind_parameter(parameter.pattern)
         self.visit(block, Keep.RETURN)
 
     # --- Expressions ---
@@ -224,19 +116,30 @@ class _Collector:
         if handler is not None:
             handler(self, node, keep, into)
             return
-        for child in children(node):
-            self.visit(child)
+        self._in_turn([*children(node)])
         if keep is not None:
-            self._keep(node, keep, into)
+            self.note_kept(node, keep, into)
 
-    def _keep(self, node: ast.Node, keep: Keep, into: LocalSymbol | None) -> None:
-        assert isinstance(node, Part)
-        if self.analysis.types.get(node, ERROR) in self.aggregates:
-            self.body.notes.append(Kept(node, keep, into, self.context))
-
-    def path(
-        self, node: ast.Path | ast.FieldInit, keep: Keep | None, into: LocalSymbol | None
+    def _in_turn(
+        self, nodes: Sequence[ast.Node], keep: Keep | None = None, into: LocalSymbol | None = None
     ) -> None:
+        """Operands in the order of their evaluation: each waits for those after it."""
+        notes = self.body.notes
+        marks = []
+        for node in nodes:
+            self.visit(node, keep, into)
+            marks.append((node, len(notes), len(self.changed)))
+        if not marks or marks[0][1:] == (len(notes), len(self.changed)):
+            return
+        until = nodes[-1].end
+        later: frozenset[LocalSymbol] = frozenset()
+        changes = len(self.changed)
+        for node, noted, mark in reversed(marks[:-1]):
+            later |= frozenset(self.changed[mark:changes])
+            changes = mark
+            self.note_waiting(node, until, later, noted)
+
+    def path(self, node: ast.Path | ast.FieldInit, keep: Keep | None, into: LocalSymbol | None) -> None:
         if isinstance(node, ast.Path) and node in self.analysis.calls:  # `x |> f`
             self.call(node, keep, into)
             return
@@ -247,7 +150,7 @@ class _Collector:
                 uses = self.body.uses[symbol] = []
             uses.append(Moment(node.start, self.context))
             if keep is not None:
-                self._keep(node, keep, into)
+                self.note_kept(node, keep, into)
         elif isinstance(symbol, FunctionSymbol):
             self.collection.as_values.add(symbol)
 
@@ -258,11 +161,9 @@ class _Collector:
         spine = [node]
         while isinstance(spine[-1].left, ast.Binary):
             spine.append(spine[-1].left)
-        self.visit(spine[-1].left)
-        for binary in reversed(spine):
-            self.visit(binary.right)
+        self._in_turn([spine[-1].left, *(binary.right for binary in reversed(spine))])
         if keep is not None:
-            self._keep(node, keep, into)
+            self.note_kept(node, keep, into)
 
     def parts(self, node: ast.Expr, keep: Keep | None, into: LocalSymbol | None) -> None:
         """A literal: its parts are kept as the whole is. An unowned result is settled as a whole, by the
@@ -282,14 +183,12 @@ class _Collector:
     def _parts(
         self, node: ast.Expr, parts: Sequence[Part], keep: Keep | None, into: LocalSymbol | None
     ) -> None:
-        inner = keep
-        if keep is Keep.RETURN and not self.body.free_result:
-            self._keep(node, keep, into)
-            inner = None
-        for part in parts:
-            self.visit(part, inner, into)
-        if inner is not keep and len(parts) > 1:
+        settled_whole = keep is Keep.RETURN and not self.body.free_result
+        self._in_turn(parts, None if settled_whole else keep)
+        if settled_whole and len(parts) > 1:
             self.body.notes.append(Together(tuple(parts)))
+        if keep is Keep.SHARE or (settled_whole and keep is not None):
+            self.note_kept(node, keep, into)
 
     def block(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
         for statement in node.statements:
@@ -318,71 +217,53 @@ class _Collector:
             self.body.declared[local] = self.context
         elif node.value is not None:
             self.visit(node.value)
-            self._bind(node.pattern, node.value, (node.end, 2**62))
+            self.bind(node.pattern, node.value, (node.end, 2**62))
 
     def choice(self, node: ast.If, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.condition)
-        with_arm = self._arm(node, 0)
+        with_arm = self.enter_arm(node, 0)
         if node.pattern is not None:
-            self._bind(node.pattern, node.condition, (node.then.start, node.then.end))
+            self.bind(node.pattern, node.condition, (node.then.start, node.then.end))
         self.visit(node.then, keep, into)
         self.context = with_arm
         if node.otherwise is not None:
-            with_arm = self._arm(node, 1)
+            with_arm = self.enter_arm(node, 1)
             self.visit(node.otherwise, keep, into)
             self.context = with_arm
 
     def match(self, node: ast.Match, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.subject)
+        before_arms = len(self.body.notes)
+        changed: set[LocalSymbol] = set()
         for number, arm in enumerate(node.arms):
-            before = self._arm(node, number)
-            self._bind(arm.pattern, node.subject, (arm.start, arm.end))
+            before = self.enter_arm(node, number)
+            self.bind(arm.pattern, node.subject, (arm.start, arm.end))
             if arm.guard is not None:
-                self.visit(arm.guard)
+                mark = len(self.changed)
+                with self.unordered(arm.guard):  # A guard that fails must have taken nothing.
+                    self.visit(arm.guard)
+                changed.update(self.changed[mark:])
             self.visit(arm.body, keep, into)
             self.context = before
-
-    def _arm(self, node: ast.Node, number: int) -> Context:
-        """Enter a branch; gives the context to restore."""
-        before = self.context
-        self._enter(branches=(*before.branches, (id(node), number)))
-        return before
-
-    def _enter(
-        self,
-        loops: tuple[Region, ...] | None = None,
-        branches: tuple[tuple[int, int], ...] | None = None,
-        guarded: bool | None = None,
-    ) -> None:
-        old = self.context
-        self.context = Context(
-            old.loops if loops is None else loops,
-            old.branches if branches is None else branches,
-            old.guarded if guarded is None else guarded,
-            old.overwrites,
-            old.overwritten_at,
-        )
+        if changed:
+            self.note_waiting(node.subject, node.end, frozenset(changed), before_arms)
 
     def loop(self, node: ast.While | ast.Loop | ast.For, keep: Keep | None, into: LocalSymbol | None) -> None:
-        before = self.context
         if isinstance(node, ast.For):
             self.visit(node.iterable)
-        self._enter(loops=(*before.loops, (node.start, node.end)))
-        if isinstance(node, ast.While):
-            self.visit(node.condition)
-            if node.pattern is not None:
-                self._bind(node.pattern, node.condition, (node.body.start, node.body.end))
-        elif isinstance(node, ast.For):
-            self.body.notes.append(Iterated(node.iterable, (node.body.start, node.body.end)))
-            self._bind(node.pattern, node.iterable, (node.body.start, node.body.end))
-        self.loop_results[node] = None if keep is None else Keep.OWN
-        self.visit(node.body)
-        self.context = before
+        with self.unordered(node):
+            if isinstance(node, ast.While):
+                self.visit(node.condition)
+                if node.pattern is not None:
+                    self.bind(node.pattern, node.condition, (node.body.start, node.body.end))
+            elif isinstance(node, ast.For):
+                self.body.notes.append(Iterated(node.iterable, (node.body.start, node.body.end)))
+                self.bind(node.pattern, node.iterable, (node.body.start, node.body.end))
+            self.visit(node.body)
 
     def jump(self, node: ast.Break, keep: Keep | None, into: LocalSymbol | None) -> None:
-        loop = self.analysis.jumps.get(node)
         if node.value is not None:
-            self.visit(node.value, self.loop_results.get(loop) if loop is not None else None)
+            self.visit(node.value, Keep.OWN)
 
     def leave(self, node: ast.Return, keep: Keep | None, into: LocalSymbol | None) -> None:
         if node.value is not None:
@@ -393,33 +274,41 @@ class _Collector:
 
     def guarded(self, node: ast.TryCatch, keep: Keep | None, into: LocalSymbol | None) -> None:
         before = self.context
-        self._enter(guarded=True)
+        self.context = replace(before, guarded=True)
         self.visit(node.body, keep, into)
         self.context = before
         for number, catch in enumerate(node.catches):
-            before = self._arm(node, number)
-            for local in self._bindings(catch.pattern):
+            before = self.enter_arm(node, number)
+            for local in self.bindings(catch.pattern):
                 self.body.declared[local] = self.context
             self.visit(catch.body, keep, into)
             self.context = before
+
+    def question(self, node: ast.Try, keep: Keep | None, into: LocalSymbol | None) -> None:
+        """The error that `?` passes on is kept by whoever gets it."""
+        parts = result_parts(resolve(self.analysis.types.get(node.operand, ERROR)))
+        passes_on = None
+        if parts is not None and parts[1] in self.aggregates:
+            passes_on = Keep.OWN if self.context.guarded else Keep.RETURN
+        self.visit(node.operand, passes_on)
+        if keep is not None:
+            self.note_kept(node, keep, into)
 
     def assign(self, node: ast.Assign, keep: Keep | None, into: LocalSymbol | None) -> None:
         target = node.target
         local = self.analysis.uses.get(target) if isinstance(target, ast.Path) else None
         if node.op == "=" and isinstance(local, LocalSymbol) and local.role != "self":
             before = self.context
-            self.context = Context(before.loops, before.branches, before.guarded, local, node.end)
+            self.context = replace(before, overwrites=local, overwritten_at=node.end)
             self.visit(node.value, Keep.OWN)
             self.context = before
+            self.changed.append(local)
             return
+        mark = len(self.changed)
         self.visit(node.value, Keep.OWN if node.op == "=" else None)
+        self.look_up_late(node, target, mark)
         self.visit(target)
-        self._change(target)
-
-    def _change(self, place: ast.Expr) -> None:
-        root = root_of(self.analysis, place)
-        if root is not None:
-            self.body.changes.setdefault(root, []).append(Moment(place.start, self.context))
+        self.change(target)
 
     # --- Calls ---
 
@@ -429,12 +318,16 @@ class _Collector:
         target = self.analysis.calls.get(node)
         match target:
             case FunctionCall(function=function, arguments=arguments):
-                self._arguments(arguments, changes=function.receiver == "mut self", function=function)
+                self._arguments(node, arguments, changes=function.receiver == "mut self", function=function)
+                self.body.callees.add(function)
+                if function in self.collection.calling_out or isinstance(function.owner, ToolSymbol):
+                    self._call_out(node, arguments)
             case NativeCall(function=function, arguments=arguments):
-                self._native(function, arguments)
-            case DynamicCall(name=name, arguments=arguments):
+                self._native(node, function, arguments)
+            case DynamicCall(name=name, arguments=arguments, mutable=mutable):
                 self.collection.called_by_name.add(name)
-                self._arguments(arguments, changes=True)
+                self._arguments(node, arguments, changes=mutable)
+                self._call_out(node, arguments)
             case VariantCall(arguments=arguments):
                 self._wrapped(node, arguments, keep, into)
                 return
@@ -442,60 +335,101 @@ class _Collector:
                 self._wrapped(node, [argument], keep, into)
                 return
             case ValueCall(callee=callee, arguments=arguments):
-                self.visit(callee)
-                self._arguments(arguments)
+                self._arguments(node, [callee, *arguments])
+                self._call_out(node, arguments)
             case EmitCall(channel=channel, payload=payload):
-                self.visit(channel)
-                self.visit(payload)
+                self._arguments(node, [channel, payload])
+                self._call_out(node, [])
             case PanicCall(message=message):
-                self._arguments([message])
+                self._arguments(node, [message])
             case (
                 ToolMethodCall(arguments=arguments)
                 | McpFunctionCall(arguments=arguments)
                 | AgentCall(arguments=arguments)
                 | PipelineCall(arguments=arguments)
             ):
-                self._arguments(arguments)
+                self._arguments(node, arguments)
+                self._call_out(node, arguments)
             case None:
                 for child in children(node):
                     self.visit(child)
         if keep is not None:
-            self._keep(node, keep, into)
+            self.note_kept(node, keep, into)
 
     def _arguments(
-        self, arguments: Sequence[Given], changes: bool = False, function: FunctionSymbol | None = None
+        self,
+        node: ast.Expr,
+        arguments: Sequence[Given],
+        changes: bool = False,
+        function: FunctionSymbol | None = None,
+        keep: Keep | None = None,
     ) -> None:
-        """Borrowed arguments; with `changes` the first one is a place that the call may change."""
-        for index, given in enumerate(arguments):
-            if isinstance(given, Default):
-                continue
-            self.visit(given)
-            if function is not None and self.analysis.types.get(given, ERROR) in self.aggregates:
-                self.body.notes.append(Passed(given, function, index, self.context))
+        """Arguments, borrowed unless `keep` says otherwise of those after the first; with `changes` the first
+        one is a place that the call may change, or a value that nobody else may see."""
+        given = [argument for argument in arguments if not isinstance(argument, Default)]
+        written_so = all(first.start <= second.start for first, second in pairwise(given))
+        mark = len(self.changed)
+        with nullcontext() if written_so else self.unordered(node):
+            if changes and given:
+                receiver = given[0]
+                self.visit(receiver, Keep.OWN if root_of(self.analysis, receiver) is None else None)
+                self._in_turn(given[1:], keep)
+                self.look_up_late(node, receiver, mark)
+            elif keep is not None and given:
+                self._in_turn(given[:1])
+                self._in_turn(given[1:], keep)
+            else:
+                self._in_turn(given)
+            if function is not None:
+                self._pass(arguments, function)
         if changes:
-            self._receiver(arguments)
+            self._change_receiver(given)
 
-    def _receiver(self, arguments: Sequence[Given]) -> None:
-        receiver = arguments[0] if arguments else None
-        if receiver is None or isinstance(receiver, Default):
-            return
-        self._change(receiver)
-        root = root_of(self.analysis, receiver)
-        for given in arguments[1:]:
-            if root is not None and not isinstance(given, Default):
-                self.body.notes.append(Beside(given, root))
-
-    def _native(self, function: FunctionSymbol, arguments: Sequence[Given]) -> None:
-        """A library method that changes its receiver, or whose receiver is a handle, keeps its arguments."""
-        keeps = function.receiver == "mut self"
-        if not keeps and arguments and not isinstance(arguments[0], Default) and function.receiver:
-            receiver = resolve(self.analysis.types.get(arguments[0], ERROR))
-            keeps = isinstance(receiver, Named) and receiver.symbol in HANDLES
+    def _pass(self, arguments: Sequence[Given], function: FunctionSymbol) -> None:
         for index, given in enumerate(arguments):
-            if not isinstance(given, Default):
-                self.visit(given, Keep.OWN if keeps and index else None)
-        if function.receiver == "mut self":
-            self._receiver(arguments)
+            if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates:
+                self.body.notes.append(Passed(given, function, index, self.context))
+
+    def _change_receiver(self, given: Sequence[ast.Expr]) -> None:
+        root = root_of(self.analysis, given[0])
+        if root is not None:
+            self.change(given[0])
+            self.body.notes.extend(Beside(value, root) for value in given[1:])
+
+    def _native(self, node: ast.Expr, function: FunctionSymbol, arguments: Sequence[Given]) -> None:
+        """A library method that changes its receiver, or whose receiver is a handle, keeps its arguments."""
+        changes = function.receiver == "mut self"
+        keeps = changes
+        receiver = arguments[0] if arguments and function.receiver else None
+        if receiver is not None and not isinstance(receiver, Default):
+            found = resolve(self.analysis.types.get(receiver, ERROR))
+            keeps = keeps or (isinstance(found, Named) and found.symbol in HANDLES)
+        if not keeps:
+            self._borrowed |= {given for given in arguments if isinstance(given, ast.Closure)}
+        self._arguments(node, arguments, changes, keep=Keep.OWN if keeps else None)
+        if self._runs_other_code(function, arguments):
+            self._call_out(node, arguments)
+
+    def _runs_other_code(self, function: FunctionSymbol, arguments: Sequence[Given]) -> bool:
+        """May a library function run code of the program, or wait for the world while other code runs?"""
+        native = function.native or ""
+        if native.startswith("std::") and not native.startswith("std::prelude::"):
+            return True
+        return any(
+            given not in self._quiet
+            for given in arguments
+            if not isinstance(given, Default)
+            and isinstance(resolve(self.analysis.types.get(given, ERROR)), FunctionOf)
+        )
+
+    def _call_out(self, node: ast.Expr, arguments: Sequence[Given]) -> None:
+        """Code runs that may call the methods of tools: their state may be another one afterwards."""
+        self.body.calls_out = True
+        if self.state is not None:
+            self.note_change(self.state, node.end)
+            for given in arguments:
+                if not isinstance(given, Default):
+                    self.note_waiting(given, node.end, frozenset((self.state,)))
 
     def _wrapped(
         self, node: ast.Expr, arguments: Sequence[Given], keep: Keep | None, into: LocalSymbol | None
@@ -508,65 +442,56 @@ class _Collector:
     # --- Bodies inside bodies ---
 
     def closure(self, node: ast.Closure, keep: Keep | None, into: LocalSymbol | None) -> None:
-        self._capture(node)
-        inner = _Collector(self.analysis, self.collection, Body(None, free_result=True))
+        inner = self._inner()
         inner.function(node.parameters, node.body)
-
-    def branch(self, node: ast.Expr) -> None:
-        """An expression that runs as a task of its own."""
-        self._capture(node)
-        inner = _Collector(self.analysis, self.collection, Body(None, free_result=True))
-        inner.visit(node, Keep.RETURN)
+        if not inner.body.calls_out and not inner.body.callees & self.collection.calling_out:
+            self._quiet.add(node)
+        self._made(node, inner, escapes=node not in self._borrowed or inner.body.makes_bodies)
 
     def branches(self, node: ast.AwaitAll | ast.Race, keep: Keep | None, into: LocalSymbol | None) -> None:
         for item in node.items:
-            self.branch(item)
+            self._branch(item, escapes=False)
+        self._call_out(node, [])
 
     def spawn(self, node: ast.Spawn, keep: Keep | None, into: LocalSymbol | None) -> None:
-        self._capture(node)
-        self.branch(node.operand)
+        self._branch(node.operand, escapes=True)
+        self._call_out(node, [])
 
     def parallel(self, node: ast.ParallelFor, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.iterable)
         if node.limit is not None:
             self.visit(node.limit)
-        self._capture(node)
-        inner = _Collector(self.analysis, self.collection, Body(None, free_result=True))
-        inner._bind_parameter(node.pattern)
+        inner = self._inner()
+        inner.bind_parameter(node.pattern)
         inner.visit(node.body, Keep.RETURN)
+        self._made(node, inner, escapes=False)
+        self._call_out(node, [node.iterable])
 
-    def _capture(self, node: ast.Node) -> None:
+    def wait(self, node: ast.Await, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.operand)
+        self._call_out(node, [])
+        if keep is not None:
+            self.note_kept(node, keep, into)
+
+    def _branch(self, node: ast.Expr, escapes: bool) -> None:
+        """An expression that runs as a task of its own."""
+        inner = self._inner()
+        inner.visit(node, Keep.RETURN)
+        self._made(node, inner, escapes)
+
+    def _inner(self) -> _Collector:
+        body = Body(None, free_result=True)
+        return _Collector(self.analysis, self.collection, body, self.state)
+
+    def _made(self, node: ast.Node, inner: _Collector, escapes: bool) -> None:
+        """What the body inside does, this body may be said to do."""
+        self.body.makes_bodies = True
+        self.body.calls_out |= inner.body.calls_out
+        self.body.callees |= inner.body.callees
         for local in self.analysis.captures.get(node, ()):
             self.body.uses.setdefault(local, []).append(Moment(node.start, self.context))
             self.body.captured.add(local)
-            self.body.notes.append(Captured(node, local, self.context))
-
-    # --- Patterns ---
-
-    def _bindings(self, pattern: ast.Pattern | None) -> list[LocalSymbol]:
-        return [local for _, local in self._bound_nodes(pattern)] if pattern is not None else []
-
-    def _bound_nodes(self, pattern: ast.Node) -> list[tuple[ast.Node, LocalSymbol]]:
-        found: list[tuple[ast.Node, LocalSymbol]] = []
-        stack = [pattern]
-        while stack:
-            node = stack.pop()
-            target = self.analysis.patterns.get(node)
-            if isinstance(target, MatchBinding):
-                found.append((node, target.local))
-            stack.extend(children(node))
-        return found
-
-    def _bind(self, pattern: ast.Pattern, subject: ast.Expr, scope: Region) -> None:
-        for node, local in self._bound_nodes(pattern):
-            self.body.declared[local] = self.context
-            if local.type in self.aggregates:
-                self.body.notes.append(Bound(node, local, subject, scope))
-
-    def _bind_parameter(self, pattern: ast.Pattern) -> None:
-        for _, local in self._bound_nodes(pattern):
-            self.body.parameters.append(local)
-            self.body.declared[local] = self.context
+            self.body.notes.append(Captured(node, local, self.context, escapes))
 
 
 _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {
@@ -592,6 +517,8 @@ _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {
     ast.Return: _Collector.leave,
     ast.Throw: _Collector.throw,
     ast.TryCatch: _Collector.guarded,
+    ast.Try: _Collector.question,
+    ast.Await: _Collector.wait,
     ast.Assign: _Collector.assign,
     ast.Call: _Collector.call,
     ast.MethodCall: _Collector.call,

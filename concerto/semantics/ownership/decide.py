@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from concerto.semantics.analysis import (
     Analysis,
@@ -17,12 +17,13 @@ from concerto.semantics.analysis import (
     VariantCall,
     WrapCall,
 )
-from concerto.semantics.builtins import HANDLES, NIL
+from concerto.semantics.builtins import HANDLES, NIL, task_item
 from concerto.semantics.infer import resolve
-from concerto.semantics.ownership.collect import (
+from concerto.semantics.ownership.notes import (
     Beside,
     Body,
     Bound,
+    BoundParameter,
     Captured,
     Collection,
     Context,
@@ -33,6 +34,7 @@ from concerto.semantics.ownership.collect import (
     Part,
     Passed,
     Together,
+    Waits,
 )
 from concerto.semantics.symbols import FunctionSymbol, LocalSymbol
 from concerto.semantics.types import ERROR, FunctionOf, Generic, Named, Type
@@ -40,6 +42,19 @@ from concerto.syntax import ast
 
 SHARED: Final = LocalSymbol(name="(shared)", type=NIL, mutable=False, role="parameter")
 """The root of what others hold for good: contents of handles, values of captured and outer locals."""
+
+
+class Origin(NamedTuple):
+    """The locals that a value was read from. `doubled`: it may hold the same object in two places."""
+
+    roots: frozenset[LocalSymbol]
+    doubled: bool
+
+
+NOWHERE: Final = Origin(frozenset(), False)
+"""Of a value that nobody else holds."""
+
+SHARED_ORIGIN: Final = Origin(frozenset((SHARED,)), False)
 
 
 @dataclass(eq=False, slots=True)
@@ -73,16 +88,17 @@ class Decisions:
 
 
 class _BodyDecisions:
-    """One body. `shares` maps a local that was bound without a copy to the locals whose value it sees;
-    `holders` is the reverse."""
+    """One body. `origins` tells of a local that was bound without a copy whose value it sees; `holders` is
+    the reverse. `waits` are operands, by the locals that they come from."""
 
     def __init__(self, decisions: Decisions, body: Body) -> None:
         self.all = decisions
         self.analysis = decisions.analysis
         self.body = body
         self.summary = decisions.summaries.get(body.function) if body.function is not None else None
-        self.shares: dict[LocalSymbol, frozenset[LocalSymbol]] = {}
+        self.origins: dict[LocalSymbol, Origin] = {}
         self.holders: dict[LocalSymbol, set[LocalSymbol]] = {}
+        self.waits: dict[LocalSymbol, list[Waits]] = {}
 
     def run(self) -> None:
         for note in self.body.notes:
@@ -91,6 +107,9 @@ class _BodyDecisions:
                     self._keep(note)
                 case Bound():
                     self._bind(note)
+                case BoundParameter(node=node, local=local):
+                    if local.mutable:
+                        self.all.copies.add(node)
                 case Iterated():
                     self._iterate(note)
                 case Passed(value=value, function=function, index=index, context=context):
@@ -99,8 +118,10 @@ class _BodyDecisions:
                         for leaf in _leaves(value):
                             self._keep(Kept(leaf, Keep.OWN, None, context))
                 case Beside(value=value, receiver=receiver):
-                    if self._base(receiver) & self.roots(value):
+                    if self._base(receiver).roots & self.origin(value).roots:
                         self.all.copies.add(value)
+                case Waits():
+                    self._wait(note)
                 case Captured():
                     self._capture(note)
                 case Together(parts=parts):
@@ -111,56 +132,72 @@ class _BodyDecisions:
     # --- Decisions ---
 
     def _keep(self, note: Kept) -> None:
-        roots = self.roots(note.value)
-        position = note.value.end
-        match note.how:
+        value, how, context = note.value, note.how, note.context
+        origin = self.origin(value)
+        match how:
             case Keep.OWN:
-                if any(not self._movable(root, position, note.context) for root in roots):
-                    self.all.copies.add(note.value)
+                as_it_is = all(self._movable(root, value, context) for root in origin.roots)
             case Keep.RETURN:
-                if any(not self._returnable(root) for root in roots):
-                    self.all.copies.add(note.value)
+                as_it_is = all(self._returnable(root) for root in origin.roots)
             case Keep.SHARE:
-                if any(self._changes(root, position, note.context) for root in roots):
-                    self.all.copies.add(note.value)
-                elif note.into is not None:
-                    self._share(note.into, roots)
+                as_it_is = not any(self._changes(root, value.end, context) for root in origin.roots)
+        if not as_it_is or (origin.doubled and how is not Keep.SHARE):
+            self.all.copies.add(value)
+        elif how is Keep.SHARE and note.into is not None:
+            self._share(note.into, origin)
 
     def _bind(self, note: Bound) -> None:
-        if note.subject in self.all.copies:
+        origin = self.origin(note.subject)
+        if not origin.roots and note.whole is not None:
+            origin = Origin(frozenset((note.whole,)), False)
+        if not origin.roots:
             return
-        roots = self.roots(note.subject)
-        if not roots:
-            return
-        changed = any(self._changes_within(root, note.scope) for root in roots)
-        if note.local.mutable or changed:
+        if note.local.mutable or any(self._changes_within(root, note.scope) for root in origin.roots):
             self.all.copies.add(note.node)
         else:
-            self._share(note.local, roots)
+            self._share(note.local, origin)
 
     def _iterate(self, note: Iterated) -> None:
-        if any(self._changes_within(root, note.body) for root in self.roots(note.iterable, whole=True)):
+        roots = self.origin(note.iterable, whole=True).roots
+        if any(self._changes_within(root, note.body) for root in roots):
             self.all.copies.add(note.iterable)
+        else:
+            self._await(Waits(note.iterable, note.body[1], frozenset()), roots)
+
+    def _wait(self, note: Waits) -> None:
+        for leaf in _leaves(note.value):
+            roots = self.origin(leaf).roots
+            if roots & note.changed:
+                self.all.copies.add(leaf)
+            else:
+                self._await(note, roots)
+
+    def _await(self, note: Waits, roots: Iterable[LocalSymbol]) -> None:
+        for root in roots:
+            self.waits.setdefault(root, []).append(note)
 
     def _capture(self, note: Captured) -> None:
         if note.local.type not in self.all.aggregates:
             return
-        # The closure may live on into the next round of a loop.
-        for root in self._base(note.local):
-            if self._changes(root, note.body.end, note.context, loops=True):
+        for root in self._base(note.local).roots:
+            # The closure may live on into the next round of a loop, or in the hands of the caller.
+            changes = self._changes(root, note.body.end, note.context, loops=True)
+            given = note.escapes and self._is_parameter(root) and not self._own(root)
+            if changes or given:
                 self.all.copied_captures.add((note.body, note.local))
 
     def _separate(self, parts: Iterable[Part]) -> None:
         seen: frozenset[LocalSymbol] = frozenset()
         for part in parts:
-            roots = self.roots(part)
+            roots = self.origin(part).roots
             if roots & seen:
                 self.all.copies.add(part)
             seen |= roots
 
-    def _share(self, local: LocalSymbol, roots: Iterable[LocalSymbol]) -> None:
-        self.shares[local] = self.shares.get(local, frozenset()) | frozenset(roots)
-        for root in roots:
+    def _share(self, local: LocalSymbol, origin: Origin) -> None:
+        if origin.roots:
+            self.origins[local] = _either((self.origins.get(local, NOWHERE), origin))
+        for root in origin.roots:
             self.holders.setdefault(root, set()).add(local)
 
     # --- Questions about a root ---
@@ -171,15 +208,18 @@ class _BodyDecisions:
     def _outside(self, root: LocalSymbol) -> bool:
         return root is SHARED or root not in self.body.declared
 
-    def _movable(self, root: LocalSymbol, position: int, context: Context) -> bool:
+    def _movable(self, root: LocalSymbol, value: Part, context: Context) -> bool:
         """Can a new owner take over the root's value, as nobody looks at it afterwards?"""
-        if self._outside(root) or root in self.body.captured:
+        if self._outside(root) or self._is_captured(root):
             return False
-        if self._used_after(root, position, context):
+        if self._used_after(root, value, context):
             return False
         if not self._is_parameter(root):
             return True
         return self._own(root)
+
+    def _is_captured(self, root: LocalSymbol) -> bool:
+        return not self.body.captured.isdisjoint((root, *self.holders.get(root, ())))
 
     def _own(self, parameter: LocalSymbol) -> bool:
         """Make the parameter owned if the function is only ever called directly."""
@@ -194,7 +234,7 @@ class _BodyDecisions:
         return True
 
     def _returnable(self, root: LocalSymbol) -> bool:
-        if self._outside(root) or root in self.body.captured:
+        if self._outside(root) or self._is_captured(root):
             return False
         if not self._is_parameter(root):
             return True
@@ -205,7 +245,10 @@ class _BodyDecisions:
             self.summary.shares.add(index)
         return True
 
-    def _used_after(self, root: LocalSymbol, position: int, context: Context) -> bool:
+    def _used_after(self, root: LocalSymbol, value: Part, context: Context) -> bool:
+        position = value.end
+        if any(_waits_for(wait, value) for wait in self.waits.get(root, ())):
+            return True
         replaced = context.overwrites is root and not context.guarded and not self.holders.get(root)
         if not replaced and self._repeats(root, context):
             return True
@@ -232,103 +275,130 @@ class _BodyDecisions:
     def _changes_within(self, root: LocalSymbol, region: tuple[int, int]) -> bool:
         return any(_within(change, region) for change in self.body.changes.get(root, ()))
 
-    # --- Roots ---
+    # --- Origins ---
 
-    def _base(self, local: LocalSymbol) -> frozenset[LocalSymbol]:
-        return self.shares.get(local) or frozenset((local,))
+    def _base(self, local: LocalSymbol) -> Origin:
+        return self.origins.get(local) or Origin(frozenset((local,)), False)
 
-    def roots(self, node: Part, whole: bool = False) -> frozenset[LocalSymbol]:
-        """The locals whose value (or a part of it) the value of an expression may be. `whole` asks also for
-        values whose type holds nothing that can change."""
+    def origin(self, node: Part, whole: bool = False) -> Origin:
+        """Where the value of an expression (or a part of it) may come from. `whole` asks also for values
+        whose type holds nothing that can change."""
+        if node in self.all.copies:
+            return NOWHERE
         if not whole and self.analysis.types.get(node, ERROR) not in self.all.aggregates:
-            return frozenset()
+            return NOWHERE
         match node:
             case ast.Path() if node in self.analysis.calls:
-                return self._call_roots(node)
+                return self._of_call(node)
             case ast.Path() | ast.FieldInit():
                 symbol = self.analysis.uses.get(node)
-                return self._base(symbol) if isinstance(symbol, LocalSymbol) else frozenset()
+                return self._base(symbol) if isinstance(symbol, LocalSymbol) else NOWHERE
             case ast.FieldAccess(receiver=receiver) | ast.Index(receiver=receiver):
                 if isinstance(node, ast.Index) and isinstance(node.index, ast.RangeExpr):
-                    return self._parts_only(node, receiver)
-                return self.roots(receiver, whole=True)
+                    return self._of_slice(node, receiver)
+                return self.origin(receiver, whole=True)
+            case ast.Await(operand=operand) if task_item(self._type(operand)) is not None:
+                return SHARED_ORIGIN  # Whoever else waits for the task gets the same value.
             case ast.Try(operand=operand) | ast.Await(operand=operand) | ast.Cast(operand=operand):
-                return self.roots(operand)
+                return self.origin(operand)
             case ast.Binary(op="??"):
-                return self.roots(node.left, whole=True) | self.roots(node.right)
+                return _either((self.origin(node.left, whole=True), self.origin(node.right)))
             case ast.ArrayLit(items=items) | ast.TupleLit(items=items):
-                return self._all(items)
+                return self._together(items)
             case ast.MapLit(entries=entries):
-                return self._all(entry.value for entry in entries)
+                return self._together(entry.value for entry in entries)
             case ast.StructLit():
                 given: list[Part] = [init.value or init for init in node.fields]
-                return self._all(given if node.base is None else [*given, node.base])
+                return self._together(given if node.base is None else [*given, node.base])
             case ast.Block(result=result):
-                return frozenset() if result is None else self.roots(result)
+                return NOWHERE if result is None else self.origin(result)
             case ast.If(then=then, otherwise=otherwise):
-                return self.roots(then) | (frozenset() if otherwise is None else self.roots(otherwise))
+                return self._one_of([then] if otherwise is None else [then, otherwise])
             case ast.Match(arms=arms):
-                return self._all(arm.body for arm in arms)
+                return self._one_of(arm.body for arm in arms)
             case ast.TryCatch(body=body, catches=catches):
-                return self._all([body, *(catch.body for catch in catches)])
+                return self._one_of([body, *(catch.body for catch in catches)])
             case ast.Call() | ast.MethodCall():
-                return self._call_roots(node)
+                return self._of_call(node)
             case ast.Pipe(target=target):
-                return self.roots(target)
+                return self.origin(target)
             case _:
-                return frozenset()
+                return NOWHERE
 
-    def _all(self, nodes: Iterable[Part]) -> frozenset[LocalSymbol]:
-        return frozenset[LocalSymbol]().union(*(self.roots(node) for node in nodes))
+    def _one_of(self, nodes: Iterable[Part]) -> Origin:
+        return _either(self.origin(node) for node in nodes)
 
-    def _given(self, arguments: Iterable[Given]) -> frozenset[LocalSymbol]:
-        return self._all(argument for argument in arguments if not isinstance(argument, Default))
+    def _together(self, nodes: Iterable[Given | ast.FieldInit]) -> Origin:
+        return _both(self.origin(node) for node in nodes if not isinstance(node, Default))
 
-    def _call_roots(self, node: ast.Expr) -> frozenset[LocalSymbol]:
+    def _of_call(self, node: ast.Expr) -> Origin:
         match self.analysis.calls.get(node):
             case FunctionCall(function=function, arguments=arguments):
                 summary = self.all.summaries.get(function)
                 if summary is None:
-                    return frozenset()
-                return self._given(arguments[i] for i in summary.shares - summary.owned if i < len(arguments))
+                    return NOWHERE
+                shared = summary.shares - summary.owned
+                return self._together(arguments[i] for i in sorted(shared) if i < len(arguments))
             case NativeCall(function=function, arguments=arguments):
-                return self._native_roots(node, function, arguments)
+                return self._of_native(node, function, arguments)
             case DynamicCall(arguments=arguments) | VariantCall(arguments=arguments):
-                return self._given(arguments)
+                return self._together(arguments)
             case WrapCall(argument=argument):
-                return self._given([argument])
+                return self._together([argument])
             case _:
-                return frozenset()
+                return NOWHERE
 
-    def _native_roots(
-        self, node: ast.Expr, function: FunctionSymbol, arguments: list[Given]
-    ) -> frozenset[LocalSymbol]:
+    def _of_native(self, node: ast.Expr, function: FunctionSymbol, arguments: list[Given]) -> Origin:
         """A library function gives something new, parts of its arguments, or an argument declared as a bare
         `T`."""
         result = self._type(node)
         wanted = {result} | self.all.aggregates.parts_of(result)
         declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
-        found: frozenset[LocalSymbol] = frozenset()
+        found: list[Origin] = []
         for argument, parameter in zip(arguments, declared, strict=False):
             if isinstance(argument, Default):
                 continue
             given = self._type(argument)
             if isinstance(given, Named) and given.symbol in HANDLES:
-                found |= {SHARED}
+                found.append(SHARED_ORIGIN)
             elif isinstance(given, FunctionOf):
                 continue
             elif (
                 isinstance(parameter, Generic) or wanted & self.all.aggregates.parts_of(given) or _open(given)
             ):
-                found |= self.roots(argument)
-        return found
+                found.append(self.origin(argument))
+        return _both(found)
 
-    def _parts_only(self, node: ast.Expr, receiver: ast.Expr) -> frozenset[LocalSymbol]:
+    def _of_slice(self, node: ast.Expr, receiver: ast.Expr) -> Origin:
         """A slice is new, its elements are not."""
-        return self.roots(receiver) if self.all.aggregates.parts_of(self._type(node)) else frozenset()
+        return self.origin(receiver) if self.all.aggregates.parts_of(self._type(node)) else NOWHERE
 
     def _type(self, node: Part) -> Type:
         return resolve(self.analysis.types.get(node, ERROR))
+
+
+def _either(origins: Iterable[Origin]) -> Origin:
+    """Of a value that is one of several."""
+    found = [origin for origin in origins if origin.roots]
+    if len(found) < 2:
+        return found[0] if found else NOWHERE
+    roots = frozenset[LocalSymbol]().union(*(origin.roots for origin in found))
+    return Origin(roots, any(origin.doubled for origin in found))
+
+
+def _both(origins: Iterable[Origin]) -> Origin:
+    """Of a value that may hold all of several."""
+    found = [origin for origin in origins if origin.roots]
+    if len(found) < 2:
+        return found[0] if found else NOWHERE
+    roots = frozenset[LocalSymbol]().union(*(origin.roots for origin in found))
+    overlap = sum(len(origin.roots) for origin in found) > len(roots)
+    return Origin(roots, overlap or any(origin.doubled for origin in found))
+
+
+def _waits_for(wait: Waits, value: Part) -> bool:
+    """Does an operand wait while the value is computed? It does not wait for itself."""
+    return wait.value.end <= value.start and value.end <= wait.until
 
 
 def _leaves(node: Part) -> Iterator[Part]:
