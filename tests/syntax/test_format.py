@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -188,9 +189,11 @@ def test_a_closure_opens_beside_its_call() -> None:
     )
 
 
-def test_chains_of_any_length_are_printed() -> None:
-    for text in ("a" + " + a" * 20_000, "a" + ".b(c)" * 5_000, "a" + " |> b" * 5_000, "a" + "?.c" * 5_000):
-        assert len(unparse(expression_of(text), width=10**6)) >= len(text)
+@pytest.mark.parametrize("link", [" + a", ".b(c)", " |> b", "?.c", "[0]", " && b < c"])
+def test_chains_of_any_length_are_printed(link: str) -> None:
+    text = "a" + link * 20_000
+    printed = unparse(expression_of(text))
+    assert re.sub(r"[\s()]", "", printed) == re.sub(r"[\s()]", "", text)
 
 
 def test_deep_nesting_is_printed() -> None:
