@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from concerto.ir.module import Module
@@ -109,3 +110,24 @@ def _receiver_type(receiver: Value) -> str:
     if isinstance(receiver, Struct | Variant | ErrorValue | Handle):
         return receiver.type_name
     return type_name(receiver)
+
+
+class MethodTable(dict[type, Callable[..., Value]]):
+    """What CALL_METHOD calls for a name, by the receiver's class; fills itself. What is not there fails
+    when it is called, which is after its arguments were computed."""
+
+    def __init__(self, methods: Methods, name: str) -> None:
+        super().__init__()
+        self._methods = methods
+        self._name = name
+
+    def __missing__(self, receiver_class: type) -> Callable[..., Value]:
+        any_call = partial(self._methods.call, self._name)
+
+        def first_call(receiver: Value, *arguments: Value) -> Value:
+            method = self._methods.find(receiver, self._name)
+            if receiver_class is not ErrorValue:
+                self[receiver_class] = any_call if method.inout else method.body
+            return any_call(receiver, *arguments)
+
+        return first_call

@@ -1,7 +1,8 @@
-"""How long programs run beside the same programs in hand-written Python: `python -m tests.bench.execution [NAME …]`.
+"""How long programs run beside the same programs in hand-written Python: `python -m tests.bench.execution
+[NAME …]`.
 
-Every `programs/NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in one
-process, the best time of each counts. Overflow checks and polling for cancellation are on, as always.
+Every `programs/NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in
+one process, the best time of each counts. Overflow checks and polling for cancellation are on, as always.
 """
 
 from __future__ import annotations

@@ -121,9 +121,9 @@ def test_refused(data: bytes, message: str) -> None:
 def test_a_wrong_shape_is_named() -> None:
     document = json.loads(encode(full_module()))
     document["functions"][0]["code"][0] = ["LOAD_LOCAL", [0]]
+    shape = "an instruction: a list of a name and numbers or strings"
     assert refusals(json.dumps(document).encode()) == [
-        "E0601 `x.conc-ir` is not a readable IR file: `functions[0].code[0]` is not an instruction: a list of "
-        "a name and numbers or strings"
+        f"E0601 `x.conc-ir` is not a readable IR file: `functions[0].code[0]` is not {shape}"
     ]
 
 

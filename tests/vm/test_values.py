@@ -51,8 +51,28 @@ TYPES = [
     TypeDef("option", items=[17]),
     TypeDef("queue", items=[0]),
 ]
-(INT, STRING, OPTION, POINT, SHAPE, POINTS, MAP, RESULT, TUPLE, LITERALS, FLOAT, SET, ANY, BOOL, FN, ERROR, THING, LIST,
- _, QUEUE) = range(20)  # fmt: skip
+(
+    INT,
+    STRING,
+    OPTION,
+    POINT,
+    SHAPE,
+    POINTS,
+    MAP,
+    RESULT,
+    TUPLE,
+    LITERALS,
+    FLOAT,
+    SET,
+    ANY,
+    BOOL,
+    FN,
+    ERROR,
+    THING,
+    LIST,
+    _,
+    QUEUE,
+) = range(20)
 
 
 @pytest.fixture
@@ -73,14 +93,37 @@ def deep(depth: int) -> Value:
 
 
 TEXTS: list[tuple[Value, str]] = [
-    (1, "1"), ("a\"b", 'a"b'), (True, "true"), (None, "nil"), (NONE, "None"), (3.0, "3.0"), (1e16, "1e+16"),
-    (0.1, "0.1"), (math.inf, "inf"), (-math.inf, "-inf"), (math.nan, "nan"), ([1, "a\n"], '[1, "a\\n"]'),
-    ({"k": 1, "l": [True]}, '{"k": 1, "l": [true]}'), ({1: "x"}, '{1: "x"}'), ({}, "{}"), ([], "[]"), ((1,), "(1,)"),
-    ((1, "b"), '(1, "b")'), (Some("x"), 'Some("x")'), (Ok(None), "Ok(nil)"), (Err(ErrorValue("E", "m")), "Err(m)"),
-    (range(1, 4), "1..4"), (Set({1: 1}), "{1}"), (Queue([1]), "[1]"), (Stack([1, 2]), "[1, 2]"),
-    (ErrorValue("ToolError", "broken"), "broken"), (Thing(), "Thing"), (TypeValue(0, "Int"), "Int"), (len, "fn"),
+    (1, "1"),
+    ('a"b', 'a"b'),
+    (True, "true"),
+    (None, "nil"),
+    (NONE, "None"),
+    (3.0, "3.0"),
+    (1e16, "1e+16"),
+    (0.1, "0.1"),
+    (math.inf, "inf"),
+    (-math.inf, "-inf"),
+    (math.nan, "nan"),
+    ([1, "a\n"], '[1, "a\\n"]'),
+    ({"k": 1, "l": [True]}, '{"k": 1, "l": [true]}'),
+    ({1: "x"}, '{1: "x"}'),
+    ({}, "{}"),
+    ([], "[]"),
+    ((1,), "(1,)"),
+    ((1, "b"), '(1, "b")'),
+    (Some("x"), 'Some("x")'),
+    (Ok(None), "Ok(nil)"),
+    (Err(ErrorValue("E", "m")), "Err(m)"),
+    (range(1, 4), "1..4"),
+    (Set({1: 1}), "{1}"),
+    (Queue([1]), "[1]"),
+    (Stack([1, 2]), "[1, 2]"),
+    (ErrorValue("ToolError", "broken"), "broken"),
+    (Thing(), "Thing"),
+    (TypeValue(0, "Int"), "Int"),
+    (len, "fn"),
     (["\x1b\\"], '["\\u{1b}\\\\"]'),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("value", "text"), TEXTS, ids=[text for _, text in TEXTS])
@@ -102,13 +145,27 @@ def test_type_names(machine: Machine) -> None:
 
 
 EQUAL: list[tuple[Value, Value, bool]] = [
-    (1, 1.0, True), (True, 1, False), ([1, [2]], [1, [2.0]], True), ([True], [1], False), (math.nan, math.nan, False),
-    ({"a": [1], "b": 2}, {"b": 2, "a": [1]}, True), ({"a": 1}, {"a": 1, "b": 2}, False), (Some(1), Some(1), True),
-    (Some(1), Ok(1), False), (NONE, None, False), ((1, 2), (1, 2), True), ((1, 2), [1, 2], False), ("1", 1, False),
-    (range(2), range(2), True), (Set({1: 1, 2: 2}), Set({2: 2, 1: 1}), True), (Queue([1]), Queue([1]), True),
-    (Stack([1]), Stack([2]), False), (ErrorValue("A", "m"), ErrorValue("A", "m"), True),
-    (ErrorValue("A", "m", x=1), ErrorValue("A", "m", x=2), False), (len, len, True),
-]  # fmt: skip
+    (1, 1.0, True),
+    (True, 1, False),
+    ([1, [2]], [1, [2.0]], True),
+    ([True], [1], False),
+    (math.nan, math.nan, False),
+    ({"a": [1], "b": 2}, {"b": 2, "a": [1]}, True),
+    ({"a": 1}, {"a": 1, "b": 2}, False),
+    (Some(1), Some(1), True),
+    (Some(1), Ok(1), False),
+    (NONE, None, False),
+    ((1, 2), (1, 2), True),
+    ((1, 2), [1, 2], False),
+    ("1", 1, False),
+    (range(2), range(2), True),
+    (Set({1: 1, 2: 2}), Set({2: 2, 1: 1}), True),
+    (Queue([1]), Queue([1]), True),
+    (Stack([1]), Stack([2]), False),
+    (ErrorValue("A", "m"), ErrorValue("A", "m"), True),
+    (ErrorValue("A", "m", x=1), ErrorValue("A", "m", x=2), False),
+    (len, len, True),
+]
 
 
 @pytest.mark.parametrize(("a", "b", "same"), EQUAL)
@@ -162,10 +219,20 @@ def test_depth_is_no_problem() -> None:
 
 
 JSON: list[tuple[Value, Any]] = [
-    (1, 1), (None, None), (NONE, None), (Some(1), 1), (Ok(1), {"ok": 1}), (Err("e"), {"err": "e"}), ((1, "a"), [1, "a"]),
-    ({1: True}, {"1": True}), (Set({1: 1}), [1]), (math.nan, None), (ErrorValue("E", "m", "K", a=1),
-    {"message": "m", "kind": "K", "a": 1}), (Thing(), "Thing"), (range(1, 3), {"start": 1, "end": 3}),
-]  # fmt: skip
+    (1, 1),
+    (None, None),
+    (NONE, None),
+    (Some(1), 1),
+    (Ok(1), {"ok": 1}),
+    (Err("e"), {"err": "e"}),
+    ((1, "a"), [1, "a"]),
+    ({1: True}, {"1": True}),
+    (Set({1: 1}), [1]),
+    (math.nan, None),
+    (ErrorValue("E", "m", "K", a=1), {"message": "m", "kind": "K", "a": 1}),
+    (Thing(), "Thing"),
+    (range(1, 3), {"start": 1, "end": 3}),
+]
 
 
 @pytest.mark.parametrize(("value", "expected"), JSON)
@@ -193,14 +260,25 @@ def test_what_has_no_json(machine: Machine) -> None:
 
 
 READ: list[tuple[Any, int, str]] = [
-    (1, INT, "1"), (2.0, INT, "2"), (1, FLOAT, "1.0"), (None, OPTION, "None"), (1, OPTION, "Some(1)"),
-    ({"x": 1}, POINT, "Point { x: 1, label: None, n: 7 }"), ("Dot", SHAPE, "Shape::Dot"),
-    ({"variant": "Line", "data": [1, 2]}, SHAPE, "Shape::Line(1, 2)"), ({"variant": "Box", "data": {"w": 1}}, SHAPE,
-    "Shape::Box { w: 1 }"), ({"variant": "Ring", "data": {"x": 1}}, SHAPE,
-    "Shape::Ring(Point { x: 1, label: None, n: 7 })"), ({"a": 1}, MAP, '{"a": 1}'), ({"ok": 1}, RESULT, "Ok(1)"),
-    ([1, "a"], TUPLE, '(1, "a")'), ("a", LITERALS, "a"), ([1, 1], SET, "{1}"), ({"a": [2**70]}, ANY,
-    '{"a": [1.1805916207174113e+21]}'), ([1, 2], QUEUE, "[1, 2]"), ({"message": "m", "x": 1}, ERROR, "m"),
-]  # fmt: skip
+    (1, INT, "1"),
+    (2.0, INT, "2"),
+    (1, FLOAT, "1.0"),
+    (None, OPTION, "None"),
+    (1, OPTION, "Some(1)"),
+    ({"x": 1}, POINT, "Point { x: 1, label: None, n: 7 }"),
+    ("Dot", SHAPE, "Shape::Dot"),
+    ({"variant": "Line", "data": [1, 2]}, SHAPE, "Shape::Line(1, 2)"),
+    ({"variant": "Box", "data": {"w": 1}}, SHAPE, "Shape::Box { w: 1 }"),
+    ({"variant": "Ring", "data": {"x": 1}}, SHAPE, "Shape::Ring(Point { x: 1, label: None, n: 7 })"),
+    ({"a": 1}, MAP, '{"a": 1}'),
+    ({"ok": 1}, RESULT, "Ok(1)"),
+    ([1, "a"], TUPLE, '(1, "a")'),
+    ("a", LITERALS, "a"),
+    ([1, 1], SET, "{1}"),
+    ({"a": [2**70]}, ANY, '{"a": [1.1805916207174113e+21]}'),
+    ([1, 2], QUEUE, "[1, 2]"),
+    ({"message": "m", "x": 1}, ERROR, "m"),
+]
 
 
 @pytest.mark.parametrize(("data", "type_index", "text"), READ)

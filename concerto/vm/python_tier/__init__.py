@@ -80,6 +80,7 @@ class PythonTier:
         compiled, skipped, self._texts, used = self._loaded(code) or _compile(machine.module)
         self._interpreter = Interpreter(machine) if skipped else None
         self._origins: dict[int, Origin] = {}
+        self._operands: dict[tuple[CodeType, int], tuple[str, list[CodeType]]] = {}
         self._namespace = link(machine, self._texts, used)
         self._namespace[TIER] = self
         self._namespace[EXPLAIN] = self.explain
@@ -141,22 +142,34 @@ class PythonTier:
         return index, pc or 0
 
     def explain(self, trace: TracebackType) -> Raised | None:
-        """The precise failure behind an exception of Python's in generated code."""
+        """The precise failure behind an exception of Python's in generated code: its operands are computed
+        again, which only reads locals and parts of values."""
+        frame = trace.tb_frame
+        key = (frame.f_code, trace.tb_lasti)
+        if key not in self._operands:
+            self._operands[key] = self._operands_of(trace)
+        opcode, codes = self._operands[key]
+        operands = [eval(code, frame.f_globals, dict(frame.f_locals)) for code in codes]
+        match opcode:
+            case "INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY" if isinstance(operands[0], list | str):
+                return out_of_bounds(operands[1], operands[0])
+            case "CALL_VALUE":
+                return self._wrong_call(operands[0])
+            case _:
+                return None
+
+    def _operands_of(self, trace: TracebackType) -> tuple[str, list[CodeType]]:
+        """The opcode that failed, and code that computes its operands."""
         place = self.place(trace)
         if place is None:
-            return None
+            return "", []
         index, pc = place
-        opcode = self.machine.module.functions[index].code[pc][0]
         texts = self._origin(index).operands.get(pc)
         if texts is None:
-            return None
-        frame = trace.tb_frame
+            return "", []
         constants = self.machine.module.constants
         codes = [with_strings(compile(text, FILE, "eval"), constants) for text in texts]
-        operands = [eval(code, frame.f_globals, dict(frame.f_locals)) for code in codes]
-        if opcode in ("INDEX_ARRAY", "INDEX_STRING", "SET_INDEX_ARRAY"):
-            return out_of_bounds(operands[1], operands[0])
-        return self._wrong_call(operands[0])
+        return self.machine.module.functions[index].code[pc][0], codes
 
     def _wrong_call(self, function: Value) -> Raised | None:
         if not callable(function):

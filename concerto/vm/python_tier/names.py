@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from concerto.vm import access, arithmetic, operations
+from concerto.vm.dispatch import MethodTable
 from concerto.vm.failures import language_error
 from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Some, Value, failure
 
@@ -57,6 +58,7 @@ class Names:
         return self._use(f"i{type_index}", "fits", type_index)
 
     def method(self, method: str) -> str:
+        """The table of a method, by the receiver's class."""
         place = self._place(method)
         return self._use(f"m{place}", "method", place)
 
@@ -103,7 +105,7 @@ def link(machine: Machine, texts: list[str], used: dict[str, tuple[Any, ...]]) -
             case ("fits", index):
                 namespace[name] = partial(_fits, machine, index)
             case ("method", place):
-                namespace[name] = partial(machine.methods.call, texts[place])
+                namespace[name] = MethodTable(machine.methods, texts[place])
             case ("method_mut", place):
                 namespace[name] = partial(machine.methods.call_mut, texts[place])
             case ("static", index, place):

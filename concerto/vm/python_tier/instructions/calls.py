@@ -65,7 +65,10 @@ _MEMBERSHIP = "{0}.__contains__({1})"
 @writes("CALL_METHOD")
 def _call_method(writer: FunctionWriter, instr: Instr) -> None:
     _, method, count = instr
-    _calls(writer, writer.names.method(method), tuple(writer.pop_many(count + 1)))
+    receiver, *arguments = writer.pop_many(count + 1)
+    first, again = writer.named(receiver)
+    text = f"{writer.names.method(method)}[type({first})]({listed([name(again), *arguments])})"
+    writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
 
 
 @writes("CALL_METHOD_MUT")
