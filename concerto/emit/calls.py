@@ -47,6 +47,11 @@ _WRAPPERS = {"Some": BUILD_SOME, "Ok": BUILD_OK, "Err": BUILD_ERR}
 @value_of(ast.Call, ast.MethodCall)
 def call(b: FunctionBuilder, node: ast.Expr) -> None:
     target = b.calls[node]
+    if node in b.program.analysis.late_places:
+        assert isinstance(target, FunctionCall | NativeCall | DynamicCall)
+        for argument in target.arguments[1:]:
+            if not isinstance(argument, Default):
+                b.compute_early(argument)
     _EMITTERS[target.__class__](b, target, node)
     take_tasks(b, node)
 
@@ -74,7 +79,7 @@ def arguments(b: FunctionBuilder, given: Sequence[Given]) -> None:
         if isinstance(argument, Default):
             b.default(argument.parameter.default, argument.parameter.type)
         else:
-            b.value(argument)
+            b.operand(argument)
 
 
 def _mark(b: FunctionBuilder, node: ast.Expr) -> None:

@@ -64,11 +64,12 @@ class FunctionBuilder:
     """`slots` maps locals to their numbers, `loops` knows the regions of the loops around the code being
     written, `guarded` counts its TRY regions. `piped` is the bare function name that a `|>` is about to
     call. `self_slot` is set in an `inout` function: every return then gives (result, self). `owns_tasks`: it
-    starts tasks, or is given some by what it calls."""
+    starts tasks, or is given some by what it calls. `early` are operands that were computed before their
+    turn, with their locals."""
 
     __slots__ = (
-        "_end", "_start", "calls", "code", "coercions", "copies", "dead", "depth", "emit", "fields", "file",
-        "fixed", "guarded", "locals", "loops", "name", "owns_tasks", "piped", "positions", "program",
+        "_end", "_start", "calls", "code", "coercions", "copies", "dead", "depth", "early", "emit", "fields",
+        "file", "fixed", "guarded", "locals", "loops", "name", "owns_tasks", "piped", "positions", "program",
         "self_slot", "slots", "types", "uses",
     )  # fmt: skip
 
@@ -80,6 +81,7 @@ class FunctionBuilder:
         self.emit = self.code.append
         self.positions: list[Position] = []
         self.slots: dict[LocalSymbol, int] = {}
+        self.early: dict[ast.Expr, int] = {}
         self.locals = 0
         self.depth = 0
         self.loops: dict[ast.Node, LoopRegions] = {}
@@ -106,6 +108,19 @@ class FunctionBuilder:
             coerce(self, node, self.coercions[node])
         if node in self.copies:
             self.emit(COPY)
+
+    def compute_early(self, node: ast.Expr) -> None:
+        """Compute an operand before its turn: it may replace what comes first."""
+        self.value(node)
+        self.early[node] = self.keep()
+
+    def operand(self, node: ast.Expr) -> None:
+        """Push the value of an operand that may have been computed early."""
+        slot = self.early.get(node)
+        if slot is None:
+            self.value(node)
+        else:
+            self.load(slot)
 
     def effect(self, node: ast.Node) -> None:
         """Run a statement or expression and leave nothing."""

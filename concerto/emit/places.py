@@ -54,17 +54,18 @@ def _assign_local(b: FunctionBuilder, node: ast.Assign, target: ast.Path) -> Non
 
 def _assign_part(b: FunctionBuilder, node: ast.Assign, target: ast.Expr) -> None:
     """Into a struct, array or map: the container (and index), the new value, the store."""
+    if node in b.program.analysis.late_places:
+        b.compute_early(node.value)
     if node.op == "=":
         match target:
             case ast.FieldAccess(receiver=receiver):
                 b.value(receiver)
-                b.value(node.value)
             case ast.Index(receiver=receiver, index=index):
                 b.value(receiver)
                 b.value(index)
-                b.value(node.value)
             case _:
                 raise AssertionError("the parser lets only places be assigned")
+        b.operand(node.value)
         _store_part(b, target)
         return
     place = prepare(b, target)
@@ -79,7 +80,7 @@ def _new_value(b: FunctionBuilder, node: ast.Assign, load: Callable[[], None]) -
         b.value(node.value)
         return
     load()
-    b.value(node.value)
+    b.operand(node.value)
     b.mark(node)
     b.emit(operation(node.op[:-1], b.type_of(node.target), b.type_of(node.value)))
 
