@@ -14,7 +14,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -132,8 +132,12 @@ def _rule(rule: Any) -> Rule:
 def _cache_place(grammar: str) -> Path:
     from platformdirs import user_cache_path
 
-    told = "\0".join([grammar, version("lark"), sys.version, Path(__file__).read_text(encoding="utf-8")])
-    digest = hashlib.sha256(told.encode()).hexdigest()[:24]
+    # Lark's first file holds its version; importing it, or asking for its metadata, takes far longer.
+    lark = find_spec("lark")
+    assert lark is not None and lark.origin is not None
+    told = [grammar.encode(), sys.version.encode()]
+    told += [Path(each).read_bytes() for each in (lark.origin, __file__)]
+    digest = hashlib.sha256(b"\0".join(told)).hexdigest()[:24]
     return user_cache_path("concerto", appauthor=False) / f"syntax-{digest}.tables"
 
 
