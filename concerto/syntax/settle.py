@@ -51,6 +51,8 @@ class _Walk:
         self.tokens = tokens
         self.head = _Head.NONE
         self.outer: list[_Head] = []
+        # How many `<` are open behind the last `->`; a comma among them does not end the type.
+        self.angles = 0
         # The `>` that close type arguments: a `{` behind one is not behind a greater-than.
         self.generic_ends: set[Token] = set()
 
@@ -65,6 +67,9 @@ class _Walk:
             "AT": self.at,
             "LET": self.let,
             "EQUAL": self.equal,
+            "COMMA": self.end_of_type,
+            "VBAR": self.end_of_type,
+            "MORETHAN": self.close_angle,
             "SEMICOLON": self.end_of_head,
             "FAT_ARROW": self.end_of_head,
             "ARROW": self.arrow,
@@ -93,7 +98,8 @@ class _Walk:
         self.head = self.outer.pop() if self.outer else _Head.NONE
 
     def head_word(self, position: int, token: Token) -> None:
-        self.head = _Head.BLOCK
+        if self.kind(position + 1) != "COLON":
+            self.head = _Head.BLOCK
 
     def let(self, position: int, token: Token) -> None:
         if self.head is _Head.BLOCK:
@@ -105,12 +111,20 @@ class _Walk:
         elif self.head is _Head.TYPE:
             self.head = _Head.NONE
 
+    def end_of_type(self, position: int, token: Token) -> None:
+        if self.head is _Head.TYPE and self.angles <= 0:
+            self.head = _Head.NONE
+
+    def close_angle(self, position: int, token: Token) -> None:
+        self.angles -= 1
+
     def end_of_head(self, position: int, token: Token) -> None:
         self.head = _Head.NONE
 
     def arrow(self, position: int, token: Token) -> None:
         if self.head is _Head.NONE:
             self.head = _Head.TYPE
+            self.angles = 0
 
     def brace(self, position: int, token: Token) -> None:
         token.kind = self.brace_kind(position)
@@ -150,13 +164,14 @@ class _Walk:
     # --- Type arguments ---
 
     def less(self, position: int, token: Token) -> None:
+        self.angles += 1
         if self.kind(position - 1) != "NAME":
             return
         end = self.type_arguments_end(position)
         if end is None:
             return
         before = self.kind(self.path_start(position - 1) - 1)
-        if self.kind(end + 1) in ("LPAR", "COLON_COLON", "LBRACE") or before == "AS":
+        if self.kind(end + 1) in ("LPAR", "COLON_COLON", "LBRACE") or before in ("AS", "ARROW"):
             token.kind = "GENERIC_OPEN"
             self.generic_ends.add(self.tokens[end])
 

@@ -135,6 +135,22 @@ def test_reserved_words_after_a_dot_and_before_a_colon() -> None:
     module_of("agent A { memory: x, type: 1 } fn f() { o.match(type: 2).use; std::mod::fn(); P { in: 1 }; }")
 
 
+def test_a_struct_literal_behind_a_function_type() -> None:
+    closure = expression_of("|f: fn(Int) -> Map<Int, Int>| P { x: 1 }")
+    assert isinstance(closure, ast.Closure)
+    assert isinstance(closure.body, ast.StructLit)
+    call = expression_of("f(a as fn() -> Map<Int, Int>, P { x: 1 })")
+    assert isinstance(call, ast.Call)
+    assert isinstance(call.arguments[1].value, ast.StructLit)
+    module_of("fn f() -> Result<Map<Int, Int>, P> { P { a: 1 } }")
+
+
+def test_words_of_heads_as_keys() -> None:
+    block = statements_of("let a = P { in: 1, b: Q { if: 2 } }; f(match: Q { x: 1 });")
+    assert isinstance(block.statements[0], ast.Let)
+    assert isinstance(block.statements[0].value, ast.StructLit)
+
+
 def test_use_trees_are_flat() -> None:
     item = module_of("use a::{b, c as d, e::{f, *}, *};").items[0]
     assert isinstance(item, ast.UseDecl)
