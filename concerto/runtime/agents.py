@@ -11,6 +11,7 @@ from concerto.effects.kinds import AgentRun
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.memory import Memory
 from concerto.runtime.branches import Branch
+from concerto.runtime.debugging import told_changes
 from concerto.runtime.execution import Execution, Plan, Sink
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.loop import FatalToolError, tool_loop
@@ -141,7 +142,8 @@ class Agents:
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},
         )
         try:
-            result = await self._bounded(builder, talk(work))
+            with told_changes(run, plan):
+                result = await self._bounded(builder, talk(work))
         except FatalToolError as fatal:
             raise self._with_messages(fatal.raised, work) from None
         except Raised as raised:

@@ -122,6 +122,8 @@ def _place(kind: str, said: Mapping[str, Any], environment: Mapping[str, str]) -
     provider = find_provider(kind)
     own = said.get("base_url")
     base_url = own or environment.get(provider.base_url_env) or provider.base_url
+    if "://" not in str(base_url):
+        base_url = f"http://{base_url}"  # `OLLAMA_HOST` is a host and a port.
     named = said.get("api_key_env") or _variable(said.get("api_key"))
     return str(base_url).rstrip("/"), named or ("" if own else provider.key_env)
 

@@ -70,6 +70,7 @@ class Execution:
     calls: list[CallRecord] = field(default_factory=list)
     injected: list[str] = field(default_factory=list)
     unknown_in_a_row: int = 0
+    nudged: bool = False
     failures: dict[tuple[str, str], int] = field(default_factory=dict)
     entities: dict[tuple[str, str], Any] = field(default_factory=dict)
     """Returned values whose methods are tools, by type and id."""

@@ -25,6 +25,10 @@ Json: TypeAlias = Any
 _DEFAULT_TIMEOUT = 120.0
 _CONNECT_TIMEOUT = 10.0
 _SHOWN = 300
+_NETWORK_VARIABLES = (
+    "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
+    "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
 
 
 class ModelServer:
@@ -40,7 +44,12 @@ class ModelServer:
         # Loading certificates costs more than a request; a plain address needs none.
         secure = connection.base_url.startswith("https:")
         self._client = httpx2.AsyncClient(
-            headers=headers, verify=secure, timeout=None, follow_redirects=False
+            headers=headers,
+            verify=secure,
+            timeout=None,
+            follow_redirects=False,
+            # Looking for proxies costs as much as the rest of the client.
+            trust_env=any(environment.get(name) for name in _NETWORK_VARIABLES),
         )
 
     async def close(self) -> None:

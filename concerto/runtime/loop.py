@@ -17,6 +17,7 @@ from concerto.diagnostics import suggest
 from concerto.effects.kinds import ModelCall
 from concerto.runtime.arguments import BadArguments, read_arguments
 from concerto.runtime.branches import all_of
+from concerto.runtime.debugging import tell_call
 from concerto.runtime.execution import CallRecord, Execution
 from concerto.runtime.failures import AgentKind, RequiresAction, agent_failure, message_of, tool_error
 from concerto.runtime.hooks import Action, ask_hook
@@ -37,6 +38,7 @@ _UNKNOWN_IN_A_ROW = 3
 _SAME_FAILURES_TOLD = 2
 _SAME_FAILURES = 5
 _NEAREST = 5
+_NUDGE = "Your answer was empty. Answer with what the tools have told you, or call another one."
 
 
 async def tool_loop(run: Run, work: Execution) -> Reply:
@@ -51,7 +53,7 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
         reply = await _ask(run, work)
         work.messages.append(reply.message)
         calls = reply.message.calls
-        if not calls:
+        if not calls and not _nudged(work, reply):
             return reply
         if work.iteration >= plan.max_iterations:
             raise agent_failure(
@@ -59,7 +61,18 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
                 AgentKind.MAX_ITERATIONS,
                 agent=plan.agent,
             )
-        await _run_calls(run, work, calls)
+        if calls:
+            await _run_calls(run, work, calls)
+
+
+def _nudged(work: Execution, reply: Reply) -> bool:
+    """Ask once more where a model, having called tools, has nothing to say of them."""
+    last = work.iteration >= work.plan.max_iterations
+    if reply.message.text or reply.stop_reason != "stop" or not work.calls or work.nudged or last:
+        return False
+    work.nudged = True
+    work.messages.append(Message("user", _NUDGE))
+    return True
 
 
 async def _ask(run: Run, work: Execution) -> Reply:
@@ -166,6 +179,7 @@ async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: An
         "agent:tool_result",
         lambda: {"agent": plan.agent, "tool": title, "success": record.success, "ms": record.latency_ms},
     )
+    tell_call(run, plan.agent, title, record)
     message = Message("tool", content, call_id=call.id, name=call.name, failed=not record.success)
     return Outcome(message, record, value, kind)
 

@@ -42,13 +42,18 @@ def test_work_of_every_kind_is_interrupted(tmp_path: Path, script: Script, kind:
             sign = "spinning"
     program = tmp_path / "main.conc"
     program.write_text(AGENT.format(url=script.url))
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "concerto.cli", "run", "--quiet", str(program)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
+    ) as process:
+        interrupted_after(process, sign)
+
+
+def interrupted_after(process: subprocess.Popen[str], sign: str) -> None:
+    """Interrupt a run that has printed a line, and see it end."""
     assert process.stdout is not None
     lines = []
     while sign not in lines:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.running import Outcome, chat_at
-from tests.runtime.servers import ModelServer, Script, chat_reply
+from tests.runtime.servers import Answer, ModelServer, Script, chat_reply
 
 Run = Callable[..., Outcome]
 
@@ -269,3 +269,30 @@ def test_a_missing_key_names_its_variable(run: Run) -> None:
     assert "MissingKey" in outcome.out
     assert "`OPENAI_API_KEY`" in outcome.out
     assert "--mock" in outcome.out
+
+
+def test_an_empty_answer_after_tools_is_asked_for_once_more(script: Script, run: Run) -> None:
+    called = chat_reply(None, ("1", "Calculator__add", '{"a": 1, "b": 2}'))
+    script.answer(called, chat_reply(""), chat_reply("three"))
+    assert run(CALCULATOR + ASK, connections=chat_at(script.url)).out == "three after 3\n"
+    assert script.seen[2].body["messages"][-1]["content"].startswith("Your answer was empty")
+    script.answers[:] = [script.answers[0]]
+    script.answers[0] = Answer(chat_reply(""))
+    assert run(CALCULATOR + ASK, connections=chat_at(script.url)).out == " after 1\n"
+
+
+def test_debug_tells_calls_and_changes(script: Script, run: Run) -> None:
+    source = """
+    tool Travel {
+        description: "Travel",
+        @describe("Go")
+        pub fn go(self, context: ToolContext) -> Bool { context.set("city", "Rome"); true }
+    }
+    fn main() { Assistant.with_tools([Travel]).execute("go").unwrap(); }
+    """
+    calls = [("1", "Travel__go", "{}"), ("2", "Calculator__divide", '{"a": 1, "b": 0}')]
+    script.answer(chat_reply(None, *calls), chat_reply("done"))
+    outcome = run(CALCULATOR + source, connections=chat_at(script.url), debug=True)
+    assert "[debug] [Assistant] tool updated context: city = Rome\n" in outcome.err
+    assert "[debug] [Assistant] tool Travel::go (success: true" in outcome.err
+    assert "tool Calculator::divide (success: false" in outcome.err
