@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.effects.layers.permission import Permissions
+from concerto.effects.permissions import Permissions
 from concerto.ir.module import Module
 from concerto.runtime.ending import Ended, run_to_end
 from concerto.runtime.failures import RequiresAction, RunEnds, message_of

@@ -12,17 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
 
+from concerto.effects.identity import Identity
 from concerto.effects.kinds import AnyEffect, policy_of
 from concerto.effects.policy import Policy
 from concerto.vm.values import Value
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """An effect's stable name inside a run: the numbers of the branches that lead to it, and its own."""
-
-    path: tuple[int, ...]
-    number: int
 
 
 @dataclass(frozen=True, slots=True)

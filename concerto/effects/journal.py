@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from concerto.effects.gate import Identity
+from concerto.effects.identity import Identity
 from concerto.effects.kinds import AgentRun, AnyEffect, ModelCall, StageRun, ToolCall, subject_of
 from concerto.vm.values import NONE, ErrorValue, NoneOption, Raised, Some, Value
 

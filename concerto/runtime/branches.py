@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from greenlet import getcurrent, greenlet
 
-from concerto.effects.gate import Identity
+from concerto.effects.identity import Identity
 from concerto.effects.meters import Meter
 from concerto.vm.failures import language_error
 from concerto.vm.values import Cancelled, Raised, Value

@@ -6,10 +6,8 @@ handler answers a channel; the last one registered wins.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.vm.json_values import plain_value, to_json
@@ -109,6 +107,8 @@ class Emits:
             return
         written = to_json(payload)
         if shown and self._json_lines:
+            import json
+
             line = json.dumps({"channel": channel, "payload": written}, ensure_ascii=False)
             self.output.write(line + "\n")
             self.output.flush()
@@ -151,6 +151,9 @@ async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
         raise _emit_failure(str(error) or f"`{channel}` took too long", "Timeout", channel) from None
     except Raised:
         raise
+
+    from inspect import isawaitable
+
     except Misfit:
         message = f"the handler of `{channel}` answered with a `{type(answer).__name__}`, which is no JSON"
         raise _emit_failure(message, "HandlerFailed", channel) from None

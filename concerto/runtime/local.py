@@ -24,7 +24,7 @@ from concerto.effects.kinds import (
     RemoveFile,
     WriteFile,
 )
-from concerto.effects.layers.permission import Permissions
+from concerto.effects.permissions import Permissions
 from concerto.vm.values import ErrorValue, Raised, Value
 
 T = TypeVar("T")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 from concerto.effects.layers.permission import Permissions
+from concerto.effects.permissions import Permissions
 from concerto.effects.meters import Meter
 
 if TYPE_CHECKING:

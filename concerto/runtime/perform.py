@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from concerto.effects.gate import Identity, Passage
+from concerto.effects.gate import Passage
+from concerto.effects.identity import Identity
 from concerto.effects.journal import key_of
 from concerto.effects.kinds import (
     AgentRun,

@@ -7,18 +7,10 @@ started when something waits for the first time and ends with the run, leaving n
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.diagnostics import suggest
-from concerto.effects.gate import Passage, gate
-from concerto.effects.kinds import AnyEffect, EmitAwait, StageRun, ToolCall
-from concerto.effects.layers import standard_layers
-from concerto.effects.layers.journal import journal_layer
-from concerto.effects.policy import NO_POLICY
 from concerto.ir.module import Module
-from concerto.natives.agentbuilder import AgentBuilder, AgentRef, ToolRef, builder_of
-from concerto.runtime.agents import Agents
 from concerto.runtime.branches import (
     Branch,
     Strand,
@@ -31,18 +23,8 @@ from concerto.runtime.branches import (
     run_now,
     wait,
 )
-from concerto.runtime.connections import Connection, find_connection
 from concerto.runtime.emits import Emits
-from concerto.runtime.injections import Injections
-from concerto.runtime.mocks import Mocks
-from concerto.runtime.models import Models
 from concerto.runtime.options import Options
-from concerto.runtime.perform import Performer
-from concerto.runtime.pipelines import Pipelines
-from concerto.runtime.python_tools import PythonTools
-from concerto.runtime.states import States
-from concerto.runtime.tasks import RunningTask, result_of, scoped, spawn
-from concerto.runtime.tools import Tools, unwrapped
 from concerto.runtime.waiting import LoopWaiting
 from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.machine import Machine
@@ -55,17 +37,34 @@ if TYPE_CHECKING:
     import asyncio
 
     from concerto.effects.journal import Journal
+    from concerto.effects.kinds import AnyEffect
+    from concerto.natives.agentbuilder import AgentBuilder, AgentRef
     from concerto.natives.hashmap import HashMap
     from concerto.natives.memory import Memory
+    from concerto.runtime.agents import Agents
+    from concerto.runtime.connections import Connection
+    from concerto.runtime.door import Door
+    from concerto.runtime.hosts.executing import Hosts
+    from concerto.runtime.injections import Injections
     from concerto.runtime.mcp.servers import McpServers
+    from concerto.runtime.mocks import Mocks
+    from concerto.runtime.models import Models
+    from concerto.runtime.pipelines import Pipelines
+    from concerto.runtime.python_tools import PythonTools
+    from concerto.runtime.states import States
     from concerto.runtime.stores import StoreFiles
+    from concerto.runtime.tools import Tools
     from concerto.vm.classes import ClassTable
 
 Body: TypeAlias = Callable[[], Value]
 
 
 class Run:
-    """See the module. `reference`, `print` and what follows them are the machine's `Host`."""
+    """See the module. `reference`, `print` and what follows them are the machine's `Host`.
+
+    The parts of a run are loaded when the program first needs them: a program that only computes pays for
+    none.
+    """
 
     def __init__(
         self,
@@ -92,31 +91,19 @@ class Run:
             errors=options.errors,
         )
         self.machine = Machine(module, self, tier=options.tier, code=code, classes=classes)
-        self.models = Models(options.environment, options.prices, self.waiting)
-        self.tools = Tools(self)
-        self.python_tools = PythonTools(self)
         for name, given in options.tools.items():
             self.python_tools.add(name, given)
-        self.injections = Injections(self, options.strategies)
-        self.mocks = Mocks(self)
-        self._agents = Agents(self)
-        self._states = States(self)
-        self._stores: StoreFiles | None = None
-        self._pipelines = Pipelines(self)
-        self._mcp: McpServers | None = None
         self._connections: dict[str, Connection] = {}
         self._source_connections = {each.name: each.settings for each in module.connections}
         self._refs: dict[tuple[str, str], Value] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._fatal: BaseException | None = None
-        layers = standard_layers(options.permissions, self.waiting, self.emit, self.mocks.answer)
         self.journal = options.journal or self._new_journal()
-        if self.journal is not None:
-            layers.append(journal_layer(self.journal))
-        self._way = gate(layers, Performer(self).perform)
 
     def _new_journal(self) -> Journal | None:
         """A journal if the run may have to wait for somebody outside and be resumed."""
+        if not self.module.tools:
+            return None
         from concerto.runtime.library import library_tool
 
         for tool in self.module.tools:
@@ -151,6 +138,9 @@ class Run:
 
     async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:
         """What an agent answers to a prompt: its text, or its AgentError raised."""
+        from concerto.natives.agentbuilder import AgentBuilder
+        from concerto.runtime.tools import unwrapped
+
         asked = self._agents.call(AgentBuilder(agent), "execute", [prompt], branch)
         return to_json(unwrapped(await asked))["text"]
 
@@ -175,15 +165,20 @@ class Run:
 
     async def _close(self) -> None:
         await cancel(list(self._tasks))
-        await self.python_tools.close()
-        if self._mcp is not None:
-            await self._mcp.close()
-        await self.models.close()
+        used = vars(self)
+        if "python_tools" in used:
+            await self.python_tools.close()
+        if "hosts" in used:
+            await self.hosts.close()
+        if "mcp" in used:
+            await self.mcp.close()
+        if "models" in used:
+            await self.models.close()
         self._close_files()
 
     def _close_files(self) -> None:
-        if self._stores is not None:
-            self._stores.close()
+        if "stores" in vars(self):
+            self.stores.close()
 
     def interrupt(self) -> None:
         """Stop the run soon, whatever it is doing; from any thread."""
@@ -193,29 +188,93 @@ class Run:
     async def pass_gate(self, effect: AnyEffect, branch: Branch) -> Value:
         """Do an effect from the event loop, as the next one of a branch."""
         self.emits.flush()
-        return await self._way(Passage(effect, branch.identity()))
+        return await self._door.way(effect, branch)()
 
-    @property
+    @cached_property
+    def _door(self) -> Door:
+        from concerto.runtime.door import Door
+
+        return Door(self)
+
+    @cached_property
+    def _agents(self) -> Agents:
+        from concerto.runtime.agents import Agents
+
+        return Agents(self)
+
+    @cached_property
+    def models(self) -> Models:
+        """The model servers."""
+        from concerto.runtime.models import Models
+
+        return Models(self.options.environment, self.options.prices, self.waiting)
+
+    @cached_property
+    def tools(self) -> Tools:
+        """The tools that the program declares."""
+        from concerto.runtime.tools import Tools
+
+        return Tools(self)
+
+    @cached_property
+    def python_tools(self) -> PythonTools:
+        """The tools that the host gives."""
+        from concerto.runtime.python_tools import PythonTools
+
+        return PythonTools(self)
+
+    @cached_property
+    def injections(self) -> Injections:
+        """What makes tools available during an execution."""
+        from concerto.runtime.injections import Injections
+
+        return Injections(self, self.options.strategies)
+
+    @cached_property
+    def mocks(self) -> Mocks:
+        """Scripted answers."""
+        from concerto.runtime.mocks import Mocks
+
+        return Mocks(self)
+
+    @cached_property
+    def _states(self) -> States:
+        from concerto.runtime.states import States
+
+        return States(self)
+
+    @cached_property
+    def _pipelines(self) -> Pipelines:
+        from concerto.runtime.pipelines import Pipelines
+
+        return Pipelines(self)
+
+    @cached_property
+    def hosts(self) -> Hosts:
+        """The hosts and their processes."""
+        from concerto.runtime.hosts.executing import Hosts
+
+        return Hosts(self)
+
+    @cached_property
     def mcp(self) -> McpServers:
-        """The MCP servers; most programs have none and do not pay for them."""
-        if self._mcp is None:
-            from concerto.runtime.mcp.servers import McpServers
+        """The MCP servers."""
+        from concerto.runtime.mcp.servers import McpServers
 
-            self._mcp = McpServers(self)
-        return self._mcp
+        return McpServers(self)
 
-    @property
+    @cached_property
     def stores(self) -> StoreFiles:
         """The files of hashmaps."""
-        if self._stores is None:
-            from concerto.runtime.stores import StoreFiles
+        from concerto.runtime.stores import StoreFiles
 
-            self._stores = StoreFiles(self.permissions)
-        return self._stores
+        return StoreFiles(self.permissions)
 
     def connection(self, name: str) -> Connection:
         found = self._connections.get(name)
         if found is None:
+            from concerto.runtime.connections import find_connection
+
             found = find_connection(
                 name, self._source_connections, self.options.connections, self.options.environment
             )
@@ -252,12 +311,11 @@ class Run:
     # The machine's `Host`
 
     def perform(self, effect: AnyEffect) -> Value:
-        passage = Passage(effect, current_branch().identity())
-        in_place = isinstance(effect, ToolCall | StageRun) and effect.policy is NO_POLICY
-        if effect.immediate or in_place:
-            return run_now(self._way(passage))
+        way = self._door.way(effect, current_branch())
+        if self._door.at_once(effect):
+            return run_now(way())
         self.emits.flush()
-        return wait(lambda: self._way(passage))
+        return wait(way)
 
     def reference(self, kind: str, name: str) -> Value:
         found = self._refs.get((kind, name))
@@ -278,6 +336,8 @@ class Run:
         return list(self.emits.kept or ())
 
     def emit_await(self, channel: str, payload: Value) -> Value:
+        from concerto.effects.kinds import EmitAwait
+
         self.emits.emit(channel, payload)
         try:
             return Ok(self.perform(EmitAwait(channel, to_json(payload))))
@@ -293,10 +353,13 @@ class Run:
         return self.mcp.call_from_code(server, function, arguments)
 
     def call_agent(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
+        from concerto.natives.agentbuilder import AgentBuilder, AgentRef, builder_of
+
         if not isinstance(receiver, AgentRef | AgentBuilder):
             raise failure(f"expected an agent, found {type_name(receiver)}", "TypeError")
-        branch = current_branch().child()
-        return wait(lambda: self._agents.call(builder_of(receiver), method, arguments, branch))
+        branch, builder = current_branch().child(), builder_of(receiver)
+        callee = self._agents if builder.agent in self.agents else self.hosts
+        return wait(lambda: callee.call(builder, method, arguments, branch))
 
     def call_pipeline(self, name: str, arguments: list[Value]) -> Value:
         return self._pipelines.call(name, arguments)
@@ -306,6 +369,8 @@ class Run:
         self.mocks.add(target, fields)
 
     def call_handle(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
+        from concerto.natives.agentbuilder import AgentBuilder, AgentRef, ToolRef
+
         match receiver:
             case AgentRef() | AgentBuilder():
                 return self._call_agent_by_name(receiver, method, arguments)
@@ -334,6 +399,8 @@ class Run:
         return list(wait(lambda: all_of(works, limit)))
 
     def spawn(self, body: Body) -> Value:
+        from concerto.runtime.tasks import spawn
+
         branch = current_branch()
         return wait(lambda: spawn(branch, body, self.keep))
 
@@ -341,14 +408,20 @@ class Run:
         self._states.keep_in_file(hashmap, path, value_type)
 
     def task_scope(self, body: Body) -> Value:
+        from concerto.runtime.tasks import scoped
+
         return scoped(body)
 
     def await_task(self, task: Value) -> Value:
+        from concerto.runtime.tasks import RunningTask, result_of
+
         return wait(lambda: result_of(task)) if isinstance(task, RunningTask) else task
 
     def _make_reference(self, kind: str, name: str) -> Value:
+        from concerto.natives.agentbuilder import AgentRef, ToolRef
+
         match kind:
-            case "agent":
+            case "agent" | "host":
                 return AgentRef(name)
             case "tool" | "mcp":
                 return ToolRef(kind, name)
@@ -364,8 +437,14 @@ class Run:
     def _call_agent_by_name(
         self, receiver: AgentRef | AgentBuilder, method: str, arguments: list[Value]
     ) -> Value:
+        from concerto.diagnostics import suggest
+        from concerto.natives.agentbuilder import builder_of
+        from concerto.runtime.agents import Agents
+
         builder = builder_of(receiver)
-        function = self.agents[builder.agent].methods.get(method)
+        agent = self.agents.get(builder.agent)
+        methods = {} if agent is None else agent.methods
+        function = methods.get(method)
         if function is not None:
             return self.machine.call(function, [receiver, *arguments])
         if method == "calls" and self.options.testing:
@@ -375,7 +454,7 @@ class Run:
         body = find_native(f"AgentBuilder::{method}")
         if body is not None:
             return body.body(receiver, *arguments)
-        near = suggest(method, [*self.agents[builder.agent].methods, *Agents.CALLS])
+        near = suggest(method, [*methods, *Agents.CALLS])
         hint = f", did you mean `{near}`?" if near else ""
         raise failure(f"agent `{builder.agent}` has no method `{method}`{hint}", "TypeError")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import quote
 
-from concerto.effects.layers.permission import Permissions
+from concerto.effects.permissions import Permissions
 from concerto.vm.values import ErrorValue, Raised
 
 Row: TypeAlias = tuple[str, str]

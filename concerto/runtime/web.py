@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import httpx2
 
 from concerto.effects.kinds import Http
-from concerto.effects.layers.permission import Permissions
+from concerto.effects.permissions import Permissions
 from concerto.vm.values import ErrorValue, Raised
 
 _DEFAULT_TIMEOUT = 30.0

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any, TypeVar
 
 Body = TypeVar("Body", bound=Callable[..., Any])
@@ -62,6 +61,8 @@ def find_native(name: str) -> Native | None:
 
 def all_natives() -> dict[str, Native]:
     """Every library function by name, the modules of all groups imported."""
+    from pkgutil import iter_modules
+
     package = import_module("concerto.natives")
     for module in iter_modules(package.__path__, "concerto.natives."):
         import_module(module.name)

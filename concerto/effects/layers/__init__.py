@@ -7,10 +7,11 @@ from concerto.effects.layers.budget import budget_layer
 from concerto.effects.layers.cache import cache_layer
 from concerto.effects.layers.log import Log, log_layer
 from concerto.effects.layers.mock import Answers, mock_layer
-from concerto.effects.layers.permission import Permissions, permission_layer
+from concerto.effects.layers.permission import permission_layer
 from concerto.effects.layers.rate import rate_layer
 from concerto.effects.layers.retry import retry_layer
 from concerto.effects.layers.timeout import timeout_layer
+from concerto.effects.permissions import Permissions
 
 
 def standard_layers(permissions: Permissions, waiting: Waiting, log: Log, answers: Answers) -> list[Layer]:

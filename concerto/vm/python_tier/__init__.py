@@ -1,7 +1,8 @@
 """The Python tier: every function of the IR as a Python function, compiled by CPython.
 
-`compile_module` gives bytes to be cached; `PythonTier` makes a machine run them. No text of the program
-becomes code: generated names and numbers only, everything else is passed in (`names`).
+`compile_module` gives bytes to be cached; `PythonTier` makes a machine run them, and loads neither what
+writes the code nor the interpreter unless they are needed. No text of the program becomes code: generated
+names and numbers only, everything else is passed in (`names`).
 """
 
 from __future__ import annotations
@@ -10,22 +11,23 @@ import gc
 import importlib.util
 import marshal
 from collections.abc import Callable
+from itertools import islice
 from types import CodeType, FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from concerto.ir.module import Module
 from concerto.vm.access import out_of_bounds
 from concerto.vm.failures import EXPLAIN
-from concerto.vm.interpreter import InterpretedFunction, Interpreter
 from concerto.vm.operations import type_name
 from concerto.vm.python_tier.names import Names, link
 from concerto.vm.python_tier.strings import with_strings
-from concerto.vm.python_tier.text import Origin, function_lines, trace_origin
 from concerto.vm.python_tier.ticks import each_with, endless_ticks
 from concerto.vm.values import Raised, Value, failure
 
 if TYPE_CHECKING:
+    from concerto.vm.interpreter import Interpreter
     from concerto.vm.machine import Machine
+    from concerto.vm.python_tier.text import Origin
 
 FILE = "<concerto>"
 """The file name of generated code."""
@@ -42,6 +44,8 @@ def compile_module(module: Module) -> bytes:
 def _compile(module: Module) -> tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]]:
     """The code that defines the functions, the functions that it leaves to the interpreter, the names it
     uses."""
+    from concerto.vm.python_tier.text import function_lines
+
     names = Names()
     texts: list[tuple[int, str]] = []
     skipped = []
@@ -78,8 +82,9 @@ class PythonTier:
     def __init__(self, machine: Machine, code: bytes | None = None) -> None:
         self.machine = machine
         compiled, skipped, self._texts, used = self._loaded(code) or _compile(machine.module)
-        self._interpreter = Interpreter(machine) if skipped else None
+        self._interpreter = _interpreter(machine) if skipped else None
         self._origins: dict[int, Origin] = {}
+        self._places: dict[tuple[CodeType, int], tuple[int, int]] = {}
         self._operands: dict[tuple[CodeType, int], tuple[str, list[CodeType]]] = {}
         self._namespace = link(machine, self._texts, used)
         self._namespace[TIER] = self
@@ -101,6 +106,8 @@ class PythonTier:
         return tuple(compiled) if magic == importlib.util.MAGIC_NUMBER else None
 
     def _leave_to_interpreter(self, index: int) -> None:
+        from concerto.vm.interpreter import InterpretedFunction
+
         interpreter = self._interpreter
         assert interpreter is not None
 
@@ -137,9 +144,12 @@ class PythonTier:
         index = _function_index(code)
         if index is None:
             return None
-        line, _, start, end = list(code.co_positions())[trace.tb_lasti // 2]
-        pc = self._origin(index).find((line or trace.tb_lineno) - code.co_firstlineno, start, end)
-        return index, pc or 0
+        key = (code, trace.tb_lasti)
+        if key not in self._places:
+            line, _, start, end = next(islice(code.co_positions(), trace.tb_lasti // 2, None))
+            pc = self._origin(index).find((line or trace.tb_lineno) - code.co_firstlineno, start, end)
+            self._places[key] = index, pc or 0
+        return self._places[key]
 
     def explain(self, trace: TracebackType) -> Raised | None:
         """The precise failure behind an exception of Python's in generated code: its operands are computed
@@ -183,8 +193,16 @@ class PythonTier:
     def _origin(self, index: int) -> Origin:
         origin = self._origins.get(index)
         if origin is None:
+            from concerto.vm.python_tier.text import trace_origin
+
             origin = self._origins[index] = trace_origin(self.machine.module, index, Names(self._texts))
         return origin
+
+
+def _interpreter(machine: Machine) -> Interpreter:
+    from concerto.vm.interpreter import Interpreter
+
+    return Interpreter(machine)
 
 
 def _function_index(code: CodeType | None) -> int | None:

@@ -1,0 +1,73 @@
+"""What a run may do: tools, folders and HTTP hosts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+_DENIED_UNLESS_ALLOWED = {"ShellTool": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """`tools` maps a tool to True, False or its methods' own answers; `files` are folders, `hosts` names
+    of HTTP hosts (`api.example.com`, `*.example.com`, `*`, with or without a port)."""
+
+    tools: Mapping[str, bool | Mapping[str, bool]] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
+    hosts: tuple[str, ...] = ()
+
+    def allows(self, tool: str, method: str) -> bool:
+        rule = self.tools.get(tool, _DENIED_UNLESS_ALLOWED.get(tool, True))
+        return rule if isinstance(rule, bool) else rule.get(method, True)
+
+    def place(self, path: str) -> tuple[Path, Path] | None:
+        """An allowed folder and the way from it to the file, links resolved; None if none holds it."""
+        if not self.files:
+            return None
+        real = Path(os.path.realpath(self.files[0] / path))
+        for folder in self.files:
+            root = Path(os.path.realpath(folder))
+            if real.is_relative_to(root):
+                return root, real.relative_to(root)
+        return None
+
+    def allows_url(self, url: str) -> bool:
+        parts = urlsplit(url)
+        try:
+            with_port = f"{parts.hostname}:{parts.port}" if parts.port else ""
+        except ValueError:
+            return False
+        return any(_host_fits(rule, parts.hostname or "", with_port) for rule in self.hosts)
+
+    def with_rules(self, rules: Mapping[str, Any]) -> Permissions:
+        """These permissions with a mapping's on top: tools by name, `files` and `http` as lists."""
+        tools = dict(self.tools)
+        files, hosts = self.files, self.hosts
+        for name, rule in rules.items():
+            if name == "files":
+                base = files[0] if files else Path.cwd()
+                files = (*files, *(base / folder for folder in rule))
+            elif name == "http":
+                hosts = (*hosts, *rule)
+            else:
+                tools[name] = _merged(tools.get(name), rule)
+        return Permissions(tools, files, hosts)
+
+
+def _host_fits(rule: str, host: str, with_port: str) -> bool:
+    if rule.startswith("*."):
+        return host.endswith(rule[1:])
+    return rule in ("*", host, with_port)
+
+
+def _merged(
+    old: bool | Mapping[str, bool] | None, new: bool | Mapping[str, bool]
+) -> bool | Mapping[str, bool]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return {**old, **new}
+    return new
