@@ -54,7 +54,7 @@ _FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9][0-9_]*)?"
 _INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-9_]+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _CURLY_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]")
-_LINE_REST = re.compile(r"[)\]};,\s]*(?:\s//.*)?\Z")
+_LINE_REST = re.compile(r"(?:[)\]};,\s]+//.*|[)\]};,\s]*)\Z")
 
 # The text up to what ends a piece: the quote, `${`, or a line break where none may stand.
 _PIECES = {
