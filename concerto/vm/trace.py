@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from concerto.ir.module import Module
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
 _SHOWN = 10
-"""Frames shown from either end of a long stack."""
+"""Lines shown from either end of a long stack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,11 @@ def _excerpt(frame: TraceFrame) -> list[str]:
 
 
 def _listed(frames: list[TraceFrame]) -> list[str]:
-    """One line for each frame; the middle of a long stack, and repetitions, are counted."""
-    lines = [f"  `{frame.function}` at {frame.file}:{frame.line}:{frame.column}" for frame in frames]
+    """A line for each frame, or for equal ones in a row; the middle of a long list is only counted."""
+    shown = [f"  `{frame.function}` at {frame.file}:{frame.line}:{frame.column}" for frame in frames]
+    runs = [(line, len(list(run))) for line, run in groupby(shown)]
+    lines = [line if count == 1 else f"{line}, {count} times" for line, count in runs]
     if len(lines) <= 2 * _SHOWN:
         return lines
-    left_out = len(lines) - 2 * _SHOWN
+    left_out = sum(count for _, count in runs[_SHOWN:-_SHOWN])
     return [*lines[:_SHOWN], f"  … {left_out} more calls", *lines[-_SHOWN:]]

@@ -7,13 +7,16 @@ from typing import Any, cast
 
 import pytest
 
+import concerto.vm.handlers  # noqa: F401 - fills HANDLERS
 from concerto.diagnostics import Problems
 from concerto.ir.module import FieldDef, Module, TypeDef, VariantDef
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.verifier import verify
 from concerto.vm.host import Host
+from concerto.vm.interpreter import HANDLERS
 from concerto.vm.machine import Machine
 from concerto.vm.operations import equal, to_text
+from concerto.vm.python_tier.instructions.registry import WRITERS
 from tests.vm.assembler import assemble
 from tests.vm.hosts import TIERS, Recorder, Thing, outcome
 
@@ -474,6 +477,13 @@ def test_iteration_over_every_collection() -> None:
     assert run_both(body, [1, 2])[1] == [1, 2]
     assert run_both(body, range(3))[1] == [0, 1, 2]
     assert run_both(body, 5)[1] == "`for` cannot go through Int"
+
+
+def test_every_opcode_is_carried_out_by_both_tiers() -> None:
+    jumps = {"BLOCK", "LOOP", "FOR", "IF", "ELSE", "CASE", "DEFAULT", "TRY", "CATCH", "END", "BR", "BR_IF"}
+    ends = {"SWITCH", "THROW", "RETHROW", "RETURN", "PANIC"}
+    assert OPCODES.keys() - HANDLERS.keys() == jumps
+    assert OPCODES.keys() - WRITERS.keys() == (jumps | ends) - {"PANIC"}
 
 
 def test_no_opcode_is_left_out() -> None:
