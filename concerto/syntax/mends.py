@@ -29,6 +29,7 @@ _NAMED_BY = words(
 _DECLARING_KINDS = words("TOOL AGENT MCP PIPELINE STAGE HASHMAP LEDGER MEMORY SCHEMA TYPE LISTEN ENUM TRAIT")
 _WRONG_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "ARROW", "COMMA", "COLON_COLON", "SEMICOLON")
 _MISSING_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "IN")
+_LITERALS = words("INT FLOAT STRING TRUE FALSE NIL")
 _NEWLINE_STATEMENTS = words("LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW RBRACE")
 _DECLARING_WORDS = (
     "fn", "struct", "enum", "trait", "impl", "schema", "type", "pub", "use", "mod", "const", "tool",
@@ -177,7 +178,9 @@ def _type_first(scene: Scene) -> Mend | None:
 def _foreign_word_here(scene: Scene) -> Mend | None:
     token = scene.token
     word = WORDS.get(token.text) if token.kind == "NAME" else None
-    if word is None or not scene.works([word.kind], drop=1, ahead=1):
+    # A brace behind a name was taken for that of a struct literal.
+    ahead = 0 if scene.kind_ahead(1) == "STRUCT_OPEN" else 1
+    if word is None or not scene.works([word.kind], drop=1, ahead=ahead):
         return None
     stand_in = Token(word.kind, word.text, token.start, token.end)
     _open_block(scene, word.kind)
@@ -279,15 +282,41 @@ def _parenthesised_head(scene: Scene) -> Mend | None:
         return None
     values = scene.machine.values
     cut = len(values) - next(index for index, value in enumerate(values) if value is tokens[at - 2])
-    depth = 1
-    for end in range(at, len(tokens)):
-        depth += (tokens[end].kind in _OPENERS) - (tokens[end].kind in CLOSERS)
+    end = _matching(tokens, at - 2)
+    if end is None:
+        return None
+    problem = scene.error(
+        "the head of a loop stands without parentheses", "write `for x in xs { … }`", tokens[at - 2]
+    )
+    _open_block(scene, "FOR")
+    return Mend(problem, tuple(tokens[at - 1 : end]), undo=2, drop=end - at + 1, cut=cut)
+
+
+def _mut_before_pattern(scene: Scene) -> Mend | None:
+    """`let mut (a, b) = …`"""
+    tokens, at = scene.tokens, scene.position
+    if scene.before.kind != "MUT" or not scene.fresh or scene.token.kind not in ("LPAR", "LSQB"):
+        return None
+    problem = _missing_syntax(scene)
+    end = _matching(tokens, at)
+    if problem is None or end is None:
+        return None
+    stand_in: list[Token] = []
+    for index in range(at, end + 1):
+        token = tokens[index]
+        if token.kind == "NAME" and tokens[index + 1].kind in ("COMMA", "RPAR", "RSQB"):
+            stand_in.append(Token("MUT", "mut", token.start, token.start))
+        stand_in.append(token)
+    return Mend(problem, tuple(stand_in), undo=1, drop=end - at + 1, cut=1)
+
+
+def _matching(tokens: list[Token], opener: int) -> int | None:
+    """The bracket that closes another one."""
+    depth = 0
+    for index in range(opener, len(tokens)):
+        depth += (tokens[index].kind in _OPENERS) - (tokens[index].kind in CLOSERS)
         if depth == 0:
-            problem = scene.error(
-                "the head of a loop stands without parentheses", "write `for x in xs { … }`", tokens[at - 2]
-            )
-            _open_block(scene, "FOR")
-            return Mend(problem, tuple(tokens[at - 1 : end]), undo=2, drop=end - at + 1, cut=cut)
+            return index
     return None
 
 
@@ -344,8 +373,10 @@ def _wrong_sign(scene: Scene) -> Mend | None:
 
 def _missing_sign(scene: Scene) -> Mend | None:
     at = scene.before.end
+    # `let a 5` is a value: the type `5` is rare.
+    signs = sorted(_MISSING_SIGNS, key=lambda kind: kind != "EQUAL" or scene.token.kind not in _LITERALS)
     for ahead in (_AHEAD, 1):
-        for kind in _MISSING_SIGNS:
+        for kind in signs:
             if scene.works([kind], ahead=ahead) and not scene.assigns(kind):
                 _open_block(scene, kind)
                 return Mend(scene.problem(), (_sign(kind, at),))
@@ -372,6 +403,7 @@ _SLIPS: tuple[Callable[[Scene], Mend | None], ...] = (
     _reserved_operand,
     _combination,
     _parenthesised_head,
+    _mut_before_pattern,
     _no_such_syntax,
     _foreign_word_before,
     _foreign_word_here,
