@@ -249,7 +249,7 @@ class Connection:
     async def _note_status(self, response: httpx2.Response) -> None:
         # A session or a stream that a server does not keep is no trouble.
         if response.status_code >= 400 and response.request.method == "POST":
-            self._http_status = f"{response.status_code} {response.reason_phrase}".strip()
+            self._http_status = _status_of(response)
 
     async def _listing(self, client: Client) -> Interface:
         """All pages of the server's tools. One that can only be run as a task of its own is none that a
@@ -314,6 +314,8 @@ class Connection:
         """Why the session could not be opened, in one line."""
         settings, said = self.settings, self._notes.said()
         title = settings.title if settings.transport == "stdio" else f"{settings.title} at {settings.url}"
+        if isinstance(error, httpx2.HTTPStatusError):
+            self._http_status = _status_of(error.response)
         match error:
             case ServerFailure():
                 return error
@@ -340,6 +342,10 @@ class Connection:
 def _version(client: Client) -> str:
     info = client.server_info
     return f"{info.name} {info.version}" if info is not None else ""
+
+
+def _status_of(response: httpx2.Response) -> str:
+    return f"{response.status_code} {response.reason_phrase}".strip()
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -134,17 +134,15 @@ async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes | JSONRPCE
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
             if size + len(piece) > MOST_BYTES:
-                yield _too_long(parts[0], (parts[-1] + piece)[-_EDGE:])
+                yield _too_long(parts[0], b"".join([*parts[-1:], piece])[-_EDGE:])
             elif line := b"".join([*parts, piece]).strip():
                 yield line
             parts, size = [], 0
         size += len(rest)
-        # Of a line that is too long only its ends are of interest.
-        parts = (
-            [*parts, rest]
-            if size <= MOST_BYTES
-            else [(parts or [rest])[0], (b"".join(parts[-1:]) + rest)[-_EDGE:]]
-        )
+        if rest:
+            parts.append(rest)
+        if size > MOST_BYTES:  # Of a line that is too long only its ends are of interest.
+            parts = [parts[0], b"".join(parts[-2:])[-_EDGE:]]
 
 
 def _too_long(first: bytes, last: bytes) -> JSONRPCError | None:

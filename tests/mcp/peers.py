@@ -1,0 +1,96 @@
+"""The real servers that the tests talk to, and where they are found.
+
+Those in Python come with the `dev` extra. Those of npm are looked for on the PATH and in the folder that CONCERTO_PEERS
+names (`.ci/run` puts them there); a test that needs one which is not installed is skipped and says so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from platformdirs import user_cache_path
+
+NODE_PACKAGES = ("@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem")
+_SCRIPTED = Path(__file__).with_name("scripted_server.py")
+
+
+def scripted(mode: str = "well", mark: str = "concerto-test") -> str:
+    """The command of the server that misbehaves on demand."""
+    return f"'{sys.executable}' -I -S '{_SCRIPTED}' {mode} {mark}"
+
+
+def python_server(name: str) -> str:
+    """The command of a server from PyPI."""
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed: pip install -e '.[dev]'")
+    return found
+
+
+def node_folder() -> Path:
+    """Where the packages of npm are installed."""
+    return Path(os.environ.get("CONCERTO_PEERS") or user_cache_path("concerto-peers")) / "node_modules"
+
+
+def node_server(name: str) -> str:
+    """The command of a server from npm."""
+    beside = node_folder() / ".bin" / name
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None or shutil.which("node") is None:
+        where = node_folder().parent
+        pytest.skip(f"{name} is not installed: npm install --prefix {where} {' '.join(NODE_PACKAGES)}")
+    return found
+
+
+@contextmanager
+def everything_at(transport: str) -> Iterator[str]:
+    """The address of a server-everything over `streamableHttp` or `sse`."""
+    command = node_server("mcp-server-everything")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    environment = {**os.environ, "PORT": str(port)}
+    process = subprocess.Popen(
+        [command, transport], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        _wait_for(port, process)
+        yield f"http://127.0.0.1:{port}/{'sse' if transport == 'sse' else 'mcp'}"
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            assert process.poll() is None, "the server ended"
+            assert time.monotonic() < deadline, "the server did not start"
+            time.sleep(0.05)
+
+
+def processes_with(mark: str) -> list[int]:
+    """The processes that have a word on their command line."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0") if folder.name.isdecimal() else []
+        except OSError:
+            continue
+        if mark.encode() in words:
+            found.append(int(folder.name))
+    return found

@@ -1,0 +1,200 @@
+"""Servers that cannot be started or misbehave: one clear error that names the server and the tool, in time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.mcp.peers import scripted
+from tests.runtime.running import Outcome
+from tests.runtime.servers import Answer, Script
+
+Run = Callable[..., Outcome]
+
+FUNCTIONS = """
+    @describe("Adds") @param("a", "One") @param("b", "Other")
+    fn add(a: Int, b: Int = 10) -> Result<Int, ToolError>;
+    @describe("Sleeps") fn sleep() -> Result<String, ToolError>;
+    @describe("Dies") fn die() -> Result<String, ToolError>;
+    @describe("Answers somebody else") fn wrong_id() -> Result<String, ToolError>;
+    @describe("Says a lot") fn big() -> Result<String, ToolError>;
+    @describe("Lies") fn liar() -> Result<Int, ToolError>;
+    @describe("Fails") fn fail() -> Result<String, ToolError>;
+    @describe("Changes") fn change() -> Result<String, ToolError>;
+"""
+
+
+def program(command: str, *calls: str, functions: str = FUNCTIONS, settings: str = "timeout: 20") -> str:
+    """A program that prints what each call of the server `Odd` gives."""
+    prints = "\n".join(f"    show(Odd.{call});" for call in calls)
+    return f"""
+mcp Odd {{ transport: "stdio", command: {json.dumps(command)}, {settings}, {functions} }}
+fn show<T>(result: Result<T, ToolError>) {{
+    match result {{ Ok(value) => println("${{value}}"), Err(e) => println("${{e.kind}}: ${{e.message}}") }}
+}}
+fn main() {{
+{prints}
+}}
+"""
+
+
+def test_a_command_that_does_not_exist(run: Run) -> None:
+    outcome = run(program("no-such-server --stdio", "add(1)"))
+    assert outcome.lines == [
+        "ServerUnavailable: mcp server `Odd` cannot be started: there is no command `no-such-server`"
+    ]
+
+
+def test_a_command_that_is_no_program(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "server").write_text("text")
+    outcome = run(program("./server", "add(1)"), folder=tmp_path)
+    assert outcome.lines == [
+        "ServerUnavailable: mcp server `Odd` cannot be started: `./server`: permission denied"
+    ]
+
+
+def test_a_server_that_exits_at_once_says_why(run: Run, mark: str) -> None:
+    outcome = run(program(scripted("exit", mark), "add(1)"))
+    assert outcome.lines == [
+        "ServerUnavailable: mcp server `Odd` ended at its start with status 3; it said: no configuration found"
+    ]
+
+
+def test_a_server_that_hangs_at_its_start(run: Run, mark: str) -> None:
+    begun = time.monotonic()
+    outcome = run(program(scripted("silent", mark), "add(1)", settings="timeout: 0.3"))
+    assert outcome.lines == ["ServerUnavailable: mcp server `Odd` did not start within 0.3 seconds"]
+    assert time.monotonic() - begun < 10
+
+
+def test_text_before_the_messages_is_told_and_does_no_harm(run: Run, mark: str) -> None:
+    outcome = run(program(scripted("banner", mark), "add(1, 2)"))
+    assert outcome.lines == ["3"]
+    assert outcome.err == (
+        "[warn] mcp server `Odd` printed `Listening on nothing at all`, which is no message of the protocol\n"
+    )
+
+
+def test_a_program_that_only_prints_text(run: Run) -> None:
+    outcome = run(program("sh -c 'echo hello; exec sleep 60'", "add(1)", settings="timeout: 0.3"))
+    assert outcome.lines == [
+        "ServerUnavailable: mcp server `Odd` did not start within 0.3 seconds; it printed `hello`, which is no message"
+    ]
+
+
+def test_a_server_of_another_time(run: Run, mark: str) -> None:
+    outcome = run(program(scripted("refuses", mark), "add(1)"))
+    assert outcome.lines[0].startswith("ServerUnavailable: mcp server `Odd` cannot be connected: ")
+
+
+@pytest.mark.parametrize("tool", ["sleep", "wrong_id"])
+def test_no_answer(run: Run, mark: str, tool: str) -> None:
+    source = program(scripted("well", mark), "add(1)", f"{tool}()", "add(2)", settings="timeout: 1.5")
+    assert run(source).lines == [
+        "11",
+        f"Timeout: mcp server `Odd` gave `{tool}` no answer within 1.5 seconds",
+        "12",
+    ]
+
+
+def test_a_server_that_dies_in_a_call_and_is_started_once_more(run: Run, mark: str) -> None:
+    lost = (
+        "mcp server `Odd` ended killed by signal 9 during `die`; whether the call was carried out is unknown"
+    )
+    outcome = run(program(scripted("well", mark), "die()", "add(1)", "die()", "add(1)"))
+    assert outcome.lines == [
+        f"OutcomeUnknown: {lost}",
+        "11",
+        f"OutcomeUnknown: {lost}",
+        "ServerUnavailable: mcp server `Odd` ended again after it was started for the second time",
+    ]
+
+
+def test_an_answer_of_ten_megabytes(run: Run, mark: str) -> None:
+    assert run(program(scripted("well", mark), "big()", "add(1)")).lines == [
+        "InvalidResult: mcp server `Odd` answered `big` with too much: the answer is longer than 8 MB",
+        "11",
+    ]
+
+
+def test_an_answer_that_is_not_what_the_server_says_of_it(run: Run, mark: str) -> None:
+    [said] = run(program(scripted("well", mark), "liar()")).lines
+    assert said.startswith("InvalidResult: mcp server `Odd` gave `liar` an invalid answer: ")
+    assert "'no number' is not of type 'integer'" in said
+
+
+def test_a_failure_of_the_tool_is_its_own_message(run: Run, mark: str) -> None:
+    assert run(program(scripted("well", mark), "fail()")).lines == ["ToolFailed: this is not possible"]
+
+
+def test_a_server_that_changes_its_tools_while_it_runs(run: Run, mark: str) -> None:
+    functions = '@describe("Changes") fn change() -> Result<String, ToolError>;'
+    functions += '@describe("Adds") @param("a", "One") fn add(a: Int) -> Result<Int, ToolError>;'
+    changed, mismatch = run(program(scripted("well", mark), "change()", "add(1)", functions=functions)).lines
+    assert changed == "changed"
+    assert mismatch == (
+        "InterfaceMismatch: mcp server `Odd` does not fit its declaration: "
+        "`change`: the server has no tool `change`; it has `plus`; "
+        "`add`: the server has no tool `add`; it has `plus`"
+    )
+
+
+def http(url: str, *calls: str) -> str:
+    return program("", *calls).replace('transport: "stdio", command: ""', f'transport: "http", url: "{url}"')
+
+
+def test_an_http_server_that_is_down(run: Run) -> None:
+    [said] = run(http("http://127.0.0.1:9/mcp", "add(1)")).lines
+    assert said.startswith(
+        "ServerUnavailable: mcp server `Odd` at http://127.0.0.1:9/mcp cannot be reached: "
+    )
+
+
+@pytest.mark.parametrize("transport", ["http", "sse"])
+def test_an_http_server_that_refuses(run: Run, script: Script, transport: str) -> None:
+    script.answer(Answer({"error": "who are you?"}, status=401))
+    source = http(f"{script.url}/mcp", "add(1)").replace('"http"', f'"{transport}"')
+    assert run(source).lines == [
+        f"ServerUnavailable: mcp server `Odd` at {script.url}/mcp answered 401 Unauthorized; check its `headers`"
+    ]
+
+
+def test_an_http_server_that_never_answers(run: Run, script: Script) -> None:
+    script.answer(Answer({}, hang=3))
+    source = http(f"{script.url}/mcp", "add(1)").replace("timeout: 20", "timeout: 0.5")
+    assert run(source).lines == [
+        f"ServerUnavailable: mcp server `Odd` at {script.url}/mcp did not start within 0.5 seconds"
+    ]
+
+
+def test_an_http_server_that_speaks_another_language(run: Run, script: Script) -> None:
+    script.answer(Answer("<html>Welcome</html>", headers={"content-type": "text/html"}))
+    [said] = run(http(f"{script.url}/mcp", "add(1)")).lines
+    assert said.startswith(f"ServerUnavailable: mcp server `Odd` at {script.url}/mcp cannot be connected: ")
+    assert "text/html" in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            'transport: "stdio", command: "run \'it"',
+            "has a `command` that cannot be read: no closing quotation",
+        ),
+        ('transport: "stdio", command: ""', "has no `command`"),
+        ('transport: "http", url: "ftp://x"', "has a `url` that is not http: `ftp://x`"),
+        (
+            'command: "x", env: { "KEY": env("NO_SUCH_KEY") }',
+            "needs the variable `NO_SUCH_KEY`, which is not set",
+        ),
+        ('url: "http://x", headers: { "K": env("NO_SUCH_KEY") }', "needs the variable `NO_SUCH_KEY`"),
+    ],
+)
+def test_settings_that_cannot_be_used(run: Run, settings: str, message: str) -> None:
+    source = program("", "add(1)").replace('transport: "stdio", command: ""', settings)
+    [said] = run(source).lines
+    assert said.startswith(f"ServerUnavailable: mcp server `Odd` {message}")
