@@ -42,11 +42,9 @@ def script() -> Iterator[Script]:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Outcome]]:
     """Run a program and give how it ended; afterwards no thread of it is left."""
-    before = threading.active_count()
 
     def run_it(source: str, **options: Any) -> Outcome:
         return run_program(source, capsys, **options)
 
     yield run_it
     assert [each.name for each in threading.enumerate() if each.name == "concerto"] == []
-    assert threading.active_count() <= before + 1

@@ -334,8 +334,10 @@ def test_a_redirect_does_not_lead_past_the_allow_list(script: Script, run: Run) 
         assert "not on the allow list" in answer
 
 
-@pytest.mark.parametrize("limit", [True, False])
-def test_calls_of_one_turn_run_at_once_unless_told_otherwise(script: Script, run: Run, limit: bool) -> None:
+@pytest.mark.parametrize("parallel", [True, False])
+def test_calls_of_one_turn_run_at_once_unless_told_otherwise(
+    script: Script, run: Run, parallel: bool
+) -> None:
     source = (
         "use std::time;\n"
         + """
@@ -343,15 +345,14 @@ def test_calls_of_one_turn_run_at_once_unless_told_otherwise(script: Script, run
     tool Nap {
         description: "Naps",
         @describe("Nap")
-        pub fn nap(self) -> String { time::sleep(150); "slept" }
+        pub fn nap(self) -> String { println("begin"); time::sleep(50); println("end"); "slept" }
     }
     """
-        % ("true" if limit else "false")
+        % str(parallel).lower()
         + EXECUTE
     )
-    naps = [(str(n), "Nap__nap", "{}") for n in range(4)]
+    naps = [(str(n), "Nap__nap", "{}") for n in range(3)]
     script.answer(chat_reply(None, *naps), chat_reply("done"))
-    begun = time.monotonic()
     outcome = run(source, connections=chat_at(script.url))
-    assert outcome.out == "done\n", outcome.err
-    assert (time.monotonic() - begun < 0.5) is limit
+    expected = ["begin"] * 3 + ["end"] * 3 if parallel else ["begin", "end"] * 3
+    assert outcome.lines == [*expected, "done"], outcome.err
