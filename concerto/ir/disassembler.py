@@ -43,7 +43,7 @@ def disassemble(module: Module) -> str:
     for section, members in sections:
         lines += [f"{section} {member.name}" for member in members]
     for index, function in enumerate(module.functions):
-        source = sources[function.file] if function.file < len(sources) else None
+        source = sources[function.file] if 0 <= function.file < len(sources) else None
         lines += ["", *_function(module, index, function, source)]
     return "\n".join(lines) + "\n"
 
@@ -83,13 +83,13 @@ def _instruction(module: Module, instr: Instr) -> str:
 
 def _operand(module: Module, kind: str, operand: int | str) -> str:
     match kind, operand:
-        case "const", int() if operand < len(module.constants):
+        case "const", int() if 0 <= operand < len(module.constants):
             constant = module.constants[operand]
             text = repr(constant) if isinstance(constant, str) else str(constant)
             return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-        case "function", int() if operand < len(module.functions):
+        case "function", int() if 0 <= operand < len(module.functions):
             return module.functions[operand].name
-        case "type", int() if operand < len(module.types):
+        case "type", int() if 0 <= operand < len(module.types):
             definition = module.types[operand]
             return f"{definition.name or definition.kind}#{operand}"
         case "local", int():

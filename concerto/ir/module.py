@@ -6,8 +6,9 @@ Dictionaries under `settings`, `schema` and `metadata` hold JSON values only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from concerto.records import field, record
 
 IR_VERSION = 1
 
@@ -17,7 +18,7 @@ Instr: TypeAlias = tuple[Any, ...]
 Json: TypeAlias = Any
 
 
-@dataclass(slots=True)
+@record
 class FieldDef:
     """A struct or payload field; a tuple-like payload's fields are named "0", "1", …; `default` is a JSON
     value that takes the place of an absent field when `has_default`."""
@@ -29,14 +30,14 @@ class FieldDef:
     default: Json = None
 
 
-@dataclass(slots=True)
+@record
 class VariantDef:
     name: str
     fields: list[FieldDef] = field(default_factory=list)
     named: bool = False
 
 
-@dataclass(slots=True)
+@record
 class TypeDef:
     """One type. `kind`: `builtin` (Int Float String Bool Nil Any Never and handles, by `name`), `array map
     option result tuple set queue stack task range fn hashmap` (parts in `items`), `literals`, `struct`,
@@ -57,7 +58,7 @@ class TypeDef:
     methods: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@record
 class Position:
     """From instruction `pc` on, the code comes from `start` to `end` of the function's file."""
 
@@ -66,7 +67,7 @@ class Position:
     end: int
 
 
-@dataclass(slots=True)
+@record
 class Function:
     """`locals` counts all slots: captures first, then parameters, then the rest. An `inout` function
     returns the tuple (result, self). `file` indexes `Module.files`."""
@@ -81,7 +82,7 @@ class Function:
     inout: bool = False
 
 
-@dataclass(slots=True)
+@record
 class ParameterDef:
     """`context` marks a ToolContext, filled by the runtime. `default` is a JSON value if `has_default`."""
 
@@ -92,7 +93,7 @@ class ParameterDef:
     context: bool = False
 
 
-@dataclass(slots=True)
+@record
 class DecoratorDef:
     """`@retry(max: 3)` with literal arguments by name (positional ones are named by semantics)."""
 
@@ -100,7 +101,7 @@ class DecoratorDef:
     arguments: dict[str, Json]
 
 
-@dataclass(slots=True)
+@record
 class MethodDef:
     """A method of a tool (or a function of an mcp server: `function` None). `function` takes the tool's state
     first if `takes_self`. Without `function` a tool method is executed outside."""
@@ -114,7 +115,7 @@ class MethodDef:
     decorators: list[DecoratorDef] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@record
 class Tool:
     """`init` is a function without parameters that gives the first state (a struct of type `type`)."""
 
@@ -128,7 +129,7 @@ class Tool:
     tool_schemas: list[Json]
 
 
-@dataclass(slots=True)
+@record
 class McpServer:
     """`result_schemas` say of each function what it gives (in Ok, if it gives a Result)."""
 
@@ -140,7 +141,7 @@ class McpServer:
     result_schemas: dict[str, Json] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@record
 class ToolUse:
     """An entry of a `tools:` list. `kind`: tool, mcp, method (`name` and `method`), hosted (`name`
     "openai:web_search")."""
@@ -150,7 +151,7 @@ class ToolUse:
     method: str = ""
 
 
-@dataclass(slots=True)
+@record
 class Agent:
     """`settings` has the declared fields but tools, allowed_tools and memory, as JSON (`model` also for
     `base:`). `tool_choice` in settings is "auto", "required", "none" or {"tool": T, "method": m}.
@@ -166,7 +167,7 @@ class Agent:
     decorators: list[DecoratorDef]
 
 
-@dataclass(slots=True)
+@record
 class Host:
     name: str
     module: str
@@ -174,7 +175,7 @@ class Host:
     decorators: list[DecoratorDef]
 
 
-@dataclass(slots=True)
+@record
 class Schema:
     """What `execute_with_schema<T>` and `parse_schema<T>` need of a type: its JSON Schema, the mode and
     coercion, validators as (path of fields, function index), path empty for the whole."""
@@ -188,13 +189,13 @@ class Schema:
     validators: list[tuple[list[str], int]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@record
 class Connection:
     name: str
     settings: dict[str, Json]
 
 
-@dataclass(slots=True)
+@record
 class State:
     """A hashmap, ledger or memory; `settings`: capacity, persistence."""
 
@@ -203,7 +204,7 @@ class State:
     settings: dict[str, Json]
 
 
-@dataclass(slots=True)
+@record
 class Stage:
     name: str
     function: int
@@ -212,7 +213,7 @@ class Stage:
     decorators: list[DecoratorDef]
 
 
-@dataclass(slots=True)
+@record
 class Pipeline:
     name: str
     module: str
@@ -221,7 +222,7 @@ class Pipeline:
     decorators: list[DecoratorDef]
 
 
-@dataclass(slots=True)
+@record
 class ToolProvider:
     """`@tool_provider` on a struct: its bound methods with schemas (`name` is the method's, without
     prefix)."""
@@ -233,7 +234,7 @@ class ToolProvider:
     tool_schemas: list[Json]
 
 
-@dataclass(slots=True)
+@record
 class Test:
     name: str
     function: int
@@ -241,7 +242,7 @@ class Test:
     fail_message: str | None = None
 
 
-@dataclass(slots=True)
+@record
 class SourceFile:
     """`text` is kept so that a run-time error can show its line."""
 
@@ -249,7 +250,7 @@ class SourceFile:
     text: str
 
 
-@dataclass(slots=True)
+@record
 class Module:
     module: str
     source_file: str

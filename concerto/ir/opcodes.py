@@ -22,10 +22,11 @@ what can change, `read` may, `act` may also change something.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from concerto.records import record
 
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True)
 class Opcode:
     name: str
     operands: tuple[str, ...]

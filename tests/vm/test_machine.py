@@ -13,11 +13,17 @@ import pytest
 from concerto.ir.module import Module
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine, Tier
+from concerto.vm.native import native
 from concerto.vm.python_tier import compile_module
 from concerto.vm.trace import render_failure, source_trace
 from concerto.vm.values import Cancelled, Raised
 from tests.vm.assembler import assemble
 from tests.vm.hosts import TIERS, Recorder
+
+
+@native("Test::rest")
+def rest() -> None:
+    time.sleep(0.001)
 
 
 def machine_for(text: str | Module, tier: Tier, **options: Any) -> Machine:
@@ -166,6 +172,31 @@ fn count(n) locals=2
         machine.call(0, [5000])
     refuse[0] = False
     assert machine.call(0, [5000]) == 5000
+
+
+def test_slow_steps_are_polled_as_often_as_quick_ones() -> None:
+    """The body calls nothing of the program, only what is slow: a thousand rounds take more than a second."""
+    text = """
+fn main() locals=1
+    LOAD_CONST 0
+    LOAD_CONST 100000
+    BUILD_RANGE 0
+    FOR 0
+      CALL_NATIVE Test::rest 0
+      POP
+    END
+"""
+    machine = machine_for(text, "python")
+    stopped_at = []
+
+    def stop() -> None:
+        stopped_at.append(time.perf_counter())
+        machine.cancel()
+
+    threading.Timer(2.0, stop).start()
+    with pytest.raises(Cancelled):
+        machine.run_entry()
+    assert time.perf_counter() - stopped_at[0] < 0.5
 
 
 DEEP = """

@@ -1,50 +1,76 @@
 """How loops let the machine look after the run, at almost no cost.
 
-`ticks` is one endless iterator for the whole run; every loop without an iterable draws from it. Each
-thousand steps it asks the machine, which may raise Cancelled. `each` does the same for loops over a value.
+`ticks` is one endless iterator for the whole run; every loop without an iterable draws from it. After a
+thousand steps at most, fewer where steps are slow, it asks the machine, which may raise Cancelled. `each` does
+the same for loops over a value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice, repeat
+from time import perf_counter
 from typing import Any
 
 from concerto.vm.access import iterate
 from concerto.vm.values import Value
 
-_STEPS = 1000
+_MOST_STEPS = 1000
+
+_SLOW, _FAST = 0.02, 0.005
+"""Seconds between two polls that make for fewer steps, or more."""
+
+
+class _Pace:
+    """How many steps come before the next poll, and the poll itself."""
+
+    __slots__ = ("_last", "_poll", "steps")
+
+    def __init__(self, poll: Callable[[], None]) -> None:
+        self._poll = poll
+        self._last = perf_counter()
+        self.steps = _MOST_STEPS
+
+    def poll(self) -> None:
+        now = perf_counter()
+        if now - self._last > _SLOW:
+            self.steps = max(self.steps // 4, 1)
+        elif now - self._last < _FAST:
+            self.steps = min(self.steps * 2, _MOST_STEPS)
+        self._last = now
+        self._poll()
 
 
 class _Alarm:
     """An iterator that gives nothing but polls. When polling raises, `chain` keeps it, so that the iterator
     around it stays alive for others."""
 
-    def __init__(self, poll: Callable[[], None]) -> None:
-        self._poll = poll
+    def __init__(self, pace: _Pace) -> None:
+        self._pace = pace
 
     def __iter__(self) -> _Alarm:
         return self
 
     def __next__(self) -> Any:
-        self._poll()
+        self._pace.poll()
         raise StopIteration
 
 
 def endless_ticks(poll: Callable[[], None]) -> Iterator[None]:
-    """An iterator that polls after every thousand steps."""
-    return chain.from_iterable(_batches(_Alarm(poll)))
+    """An iterator that polls every now and then."""
+    pace = _Pace(poll)
+    return chain.from_iterable(_batches(pace, _Alarm(pace)))
 
 
-def _batches(alarm: _Alarm) -> Iterator[Iterable[Any]]:
+def _batches(pace: _Pace, alarm: _Alarm) -> Iterator[Iterable[Any]]:
     while True:
-        yield repeat(None, _STEPS)
+        yield repeat(None, pace.steps)
         yield alarm
 
 
 def each_with(poll: Callable[[], None]) -> Callable[[Value], Iterable[Value]]:
-    """The function `each`: what a `for` goes through, polling every thousand elements, short loops
-    together."""
+    """The function `each`: what a `for` goes through, polling on the way, short loops together."""
+    pace = _Pace(poll)
     steps = 0
 
     def each(value: Value) -> Iterable[Value]:
@@ -56,13 +82,14 @@ def each_with(poll: Callable[[], None]) -> Callable[[Value], Iterable[Value]]:
             return _one_by_one(items, poll)
         except OverflowError:
             count = value.stop - value.start
-        if count < _STEPS:
-            steps += count + 1
-            if steps >= _STEPS:
-                steps = 0
-                poll()
+        steps += count + 1
+        if steps < pace.steps:
             return items
-        return chain.from_iterable(_slices(iter(items), count, poll))
+        steps = 0
+        pace.poll()
+        if count < pace.steps:
+            return items
+        return chain.from_iterable(_slices(iter(items), count, pace))
 
     return each
 
@@ -73,9 +100,12 @@ def _one_by_one(items: Iterable[Value], poll: Callable[[], None]) -> Iterator[Va
         yield item
 
 
-def _slices(items: Iterator[Value], count: int, poll: Callable[[], None]) -> Iterator[Iterable[Value]]:
-    for _ in range(0, count, _STEPS):
-        poll()
-        yield islice(items, _STEPS)
+def _slices(items: Iterator[Value], count: int, pace: _Pace) -> Iterator[Iterable[Value]]:
+    while count > 0:
+        # Loops inside may change the pace meanwhile.
+        steps = pace.steps
+        yield islice(items, steps)
+        count -= steps
+        pace.poll()
     # What was added meanwhile.
     yield items
