@@ -7,11 +7,12 @@ only `start` and `end`, and a `Span` is made when somebody has to be shown the p
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from functools import cached_property
 
+from concerto.records import field, record
 
-@dataclass(eq=False)
+
+@record(eq=False, slots=False)
 class Source:
     """One file: `path` as it is shown to people, `text` after decoding (no BOM, `\\n` line ends)."""
 
@@ -44,7 +45,7 @@ class Source:
         return Span(self, start, end)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Span:
     """Code points `start` up to `end` of a source."""
 

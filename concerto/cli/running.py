@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,10 @@ from concerto.compiler.store import load_program
 from concerto.diagnostics import Problems
 from concerto.manifest import ManifestError, find_manifest, load_manifest
 from concerto.program import Program, Runtime
+from concerto.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=False)
 class RunOptions:
     """The options of `concerto run`.
 
@@ -39,9 +39,9 @@ class RunOptions:
     arguments: tuple[str, ...] = ()
 
 
-def run(target: str, options: RunOptions = RunOptions()) -> int:
+def run(target: str, options: RunOptions | None = None) -> int:
     """Runs a program; its exit status is the command's."""
-    runtime = prepare(target, options)
+    runtime = prepare(target, options or RunOptions())
     return runtime.run() if runtime is not None else USAGE
 
 

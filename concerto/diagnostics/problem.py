@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from concerto.records import field, record
 from concerto.source import Source, Span
 
 Severity = Literal["error", "warning"]
@@ -22,7 +22,7 @@ _CLASSES: dict[str, type[Problem]] = {}
 _MOST_AT_ONE_PLACE = 3
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=False)
 class Problem:
     """One finding: `span` is the place, `message` the fact, `label` a few words under the caret,
     `help` what to do, `notes` background, `related` other places with a label each."""

@@ -8,17 +8,17 @@ another way.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
 
 from concerto.effects.identity import Identity
 from concerto.effects.kinds import AnyEffect, policy_of
 from concerto.effects.policy import Policy
+from concerto.records import record
 from concerto.vm.values import Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Passage:
     """An effect on its way through the gate."""
 
@@ -33,7 +33,7 @@ class Passage:
 Perform: TypeAlias = Callable[[Passage], Awaitable[Value]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Layer:
     """One idea around effects. Those that it does not concern pass by without entering it."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from concerto.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Identity:
     """An effect's stable name inside a run: the numbers of the branches that lead to it, and its own."""
 

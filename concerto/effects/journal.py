@@ -7,17 +7,17 @@ not: done again, they come to the same effects inside.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from concerto.effects.identity import Identity
 from concerto.effects.kinds import AgentRun, AnyEffect, ModelCall, StageRun, ToolCall, subject_of
+from concerto.records import field, record
 from concerto.vm.values import NONE, ErrorValue, NoneOption, Raised, Some, Value
 
 Json: TypeAlias = Any
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ReplyCodec:
     """How a model's reply becomes JSON and comes back; the runtime knows, effects do not."""
 
@@ -25,7 +25,7 @@ class ReplyCodec:
     from_json: Callable[[Json], Any]
 
 
-@dataclass(slots=True)
+@record
 class Journal:
     """`outcomes` of an earlier run answer the effects of the same identity; new outcomes are added."""
 

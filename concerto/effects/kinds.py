@@ -10,12 +10,12 @@ Failures of every kind are `Raised` values; the error type is named beside the c
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from concerto.effects.meters import Meter
 from concerto.effects.policy import NO_POLICY, Policy
+from concerto.records import field, record
 from concerto.vm.values import Value
 
 Json: TypeAlias = Any
@@ -43,7 +43,7 @@ class Effect:
     immediate: ClassVar[bool] = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Clock(Effect):
     """Seconds as a Float: since 1970 for `wall`, since some moment for `monotonic`."""
 
@@ -52,7 +52,7 @@ class Clock(Effect):
     kind: Literal["wall", "monotonic"] = "wall"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Random(Effect):
     """That many random bytes (`bytes`); every other random value is made from them."""
 
@@ -61,7 +61,7 @@ class Random(Effect):
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Env(Effect):
     """A variable's text or None; all of them as a dict if `name` is None."""
 
@@ -70,7 +70,7 @@ class Env(Effect):
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ReadFile(Effect):
     """A file's text. `FsError` of kind NotFound, NotText, PermissionDenied or IoError."""
 
@@ -79,7 +79,7 @@ class ReadFile(Effect):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class WriteFile(Effect):
     """Replace a file's text, or add to its end. `FsError`."""
 
@@ -90,7 +90,7 @@ class WriteFile(Effect):
     append: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ListFolder(Effect):
     """The sorted names in a folder, as a list. `FsError`."""
 
@@ -99,7 +99,7 @@ class ListFolder(Effect):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class RemoveFile(Effect):
     """Delete a file. `FsError`."""
 
@@ -108,7 +108,7 @@ class RemoveFile(Effect):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class FileSize(Effect):
     """A file's size in bytes, -1 for a folder, None if there is nothing. `FsError`."""
 
@@ -117,7 +117,7 @@ class FileSize(Effect):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class LoadStore(Effect):
     """All entries of a hashmap's file, as pairs of JSON texts. `FsError`, of kind BadFile if it is none."""
 
@@ -126,7 +126,7 @@ class LoadStore(Effect):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class SaveStore(Effect):
     """Write changes to a hashmap's file as one: keys and values as JSON texts, None to delete. `FsError`."""
 
@@ -136,7 +136,7 @@ class SaveStore(Effect):
     changes: tuple[tuple[str, str | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Sleep(Effect):
     """Wait; nil."""
 
@@ -144,7 +144,7 @@ class Sleep(Effect):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Http(Effect):
     """`{"status": Int, "body": String, "headers": Map}` of a request. `ConnectionError` if there was no
     answer."""
@@ -157,7 +157,7 @@ class Http(Effect):
     timeout_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Shell(Effect):
     """The standard output of a command. `ToolError`."""
 
@@ -166,7 +166,7 @@ class Shell(Effect):
     timeout_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class EmitAwait(Effect):
     """Ask the host: the answer as JSON. `EmitError`."""
 
@@ -175,7 +175,7 @@ class EmitAwait(Effect):
     payload: Json
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ModelCall(Effect):
     """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; parts of a
     streamed answer go to `sink` as they arrive."""
@@ -189,7 +189,7 @@ class ModelCall(Effect):
     sink: Callable[[Any], Awaitable[None]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ToolCall(Effect):
     """A tool's method in this program, in Python or bound to an entity: what `body` gives. Any error.
 
@@ -204,7 +204,7 @@ class ToolCall(Effect):
     policy: Policy = NO_POLICY
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class McpCall(Effect):
     """A function of an MCP server: its result as JSON. `ToolError`."""
 
@@ -215,7 +215,7 @@ class McpCall(Effect):
     policy: Policy = NO_POLICY
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class HostCall(Effect):
     """A tool's method executed outside of the program: its result as JSON. `ToolError`."""
 
@@ -238,7 +238,7 @@ class AgentRun(Effect):
     policy: Policy = NO_POLICY
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class StageRun(Effect):
     """A stage of a pipeline: what `body` gives. Any error."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from concerto.records import field, record
+
 _DENIED_UNLESS_ALLOWED = {"ShellTool": False}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Permissions:
     """`tools` maps a tool to True, False or its methods' own answers; `files` are folders, `hosts` names
     of HTTP hosts (`api.example.com`, `*.example.com`, `*`, with or without a port)."""

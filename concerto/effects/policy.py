@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+from concerto.records import record
 
 Backoff = Literal["none", "linear", "exponential"]
 
@@ -19,7 +20,7 @@ class Decorator(Protocol):
     def arguments(self) -> dict[str, Any]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Retry:
     """`attempts` counts all of them, the first included."""
 
@@ -41,7 +42,7 @@ class Retry:
         return float(min(self.delay_ms * factor, self.max_delay_ms)) / 1000
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Policy:
     retry: Retry | None = None
     timeout: float | None = None

@@ -25,7 +25,6 @@ from __future__ import annotations
 from concerto.records import record
 
 
-
 @record(frozen=True)
 class Opcode:
     name: str

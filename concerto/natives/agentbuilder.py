@@ -7,9 +7,9 @@ An agent itself stands wherever a builder is expected.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from concerto.records import record, replace
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Handle, Some, Value, failure
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class ToolRef(Handle):
     """A mention of a tool: the whole (`method` empty) or one method. `kind`: tool, mcp."""
 
@@ -30,7 +30,7 @@ class ToolRef(Handle):
         return f"{self.name}::{self.method}" if self.method else self.name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class AgentBuilder(Handle):
     """An agent and what differs from its declaration in the executions made from here. A field of None, False
     or () changes nothing."""
@@ -56,7 +56,7 @@ class AgentBuilder(Handle):
         return self.agent
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class AgentRef(Handle):
     """A declared agent."""
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from concerto.records import record
 
 _PIECE = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Entry:
     """`number` is its place among all entries ever made; entries are given in this order."""
 

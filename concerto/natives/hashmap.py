@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from greenlet import getcurrent, greenlet
 
+from concerto.records import record
 from concerto.vm.native import native
 from concerto.vm.operations import copy_value, to_text
 from concerto.vm.values import NONE, Handle, Some, TypeValue, Value, failure
@@ -25,7 +25,7 @@ Changes: TypeAlias = Sequence[tuple[Value, Value]]
 _MOST_NESTED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Watcher:
     """Hears of changes of one key, or of all that begin with a prefix, which is cut off."""
 

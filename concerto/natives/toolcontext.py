@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from concerto.natives.hashmap import HashMap, get, set_entry, update
+from concerto.records import record
 from concerto.vm.native import native
 from concerto.vm.values import Handle, Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class ToolContext(Handle):
     """`context` and `data` are shared by all calls of an execution; `memory` is an Option."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from concerto.effects.kinds import AgentRun
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.memory import Memory
+from concerto.records import replace
 from concerto.runtime.branches import Branch
 from concerto.runtime.debugging import told_changes
 from concerto.runtime.execution import Execution, Plan, Sink

@@ -8,11 +8,11 @@ used.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from concerto.diagnostics import suggest
 from concerto.effects.policy import Retry, retry_from
+from concerto.records import field, record
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.providers import find_provider, provider_kinds
 
@@ -26,7 +26,7 @@ _DEFAULT_MODELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Connection:
     """One connection with everything settled. `key_env` is empty if no key is needed."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from concerto.effects.meters import Meter
 from concerto.effects.policy import Policy
+from concerto.records import field, record, replace
 from concerto.runtime.branches import Branch
 from concerto.runtime.connections import Connection
 from concerto.runtime.requests import Message, Reply, Request
@@ -18,7 +18,7 @@ Json: TypeAlias = Any
 Sink: TypeAlias = Callable[[Any], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Plan:
     """All that is settled before the first request. `request` has everything but messages and tools; its
     tool choice holds for the first request only. `callable` are the names on the wire that may be called,
@@ -39,7 +39,7 @@ class Plan:
     memory: Value = None
 
 
-@dataclass(slots=True)
+@record
 class CallRecord:
     """A tool call as it went, for `Response.tool_calls`."""
 
@@ -53,7 +53,7 @@ class CallRecord:
     latency_ms: int = 0
 
 
-@dataclass(slots=True)
+@record
 class Execution:
     """The state of the loop."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from concerto.records import record
 from concerto.runtime.branches import drive
 from concerto.vm.operations import parts_of
 from concerto.vm.values import ErrorValue, Variant, failure
@@ -23,7 +23,7 @@ class Action(Enum):
     FAIL = "Fail"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Decision:
     kind: Action
     retries: int = 0

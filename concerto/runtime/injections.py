@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from concerto.effects.kinds import ToolCall
 from concerto.effects.policy import policy_from
 from concerto.ir.module import MethodDef, ToolProvider
+from concerto.records import field, record
 from concerto.runtime.branches import drive
 from concerto.runtime.execution import Execution
 from concerto.runtime.failures import AgentKind, agent_failure
@@ -32,7 +32,7 @@ Json: TypeAlias = Any
 _MOST_INJECTED = 64
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class LastCall:
     """The call that a strategy looks at: its result as JSON and as the program's value."""
 
@@ -42,7 +42,7 @@ class LastCall:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class InjectionContext:
     history: tuple[Message, ...]
     tools: tuple[str, ...]
@@ -57,7 +57,7 @@ class ToolInjectionStrategy(Protocol):
         """Tools made by `concerto.tool`, or none."""
 
 
-@dataclass(slots=True)
+@record
 class Entity:
     """A returned value whose methods are tools; the same entity returned again replaces the value."""
 

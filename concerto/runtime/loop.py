@@ -8,13 +8,13 @@ leaves the loop.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.diagnostics import suggest
 from concerto.effects.kinds import ModelCall
+from concerto.records import replace
 from concerto.runtime.arguments import BadArguments, read_arguments
 from concerto.runtime.branches import all_of
 from concerto.runtime.debugging import tell_call

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.gate import Waiting
 from concerto.effects.kinds import ModelCall
+from concerto.records import replace
 from concerto.runtime.connections import Connection
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.providers import BadReply, Provider, StreamPart, Unsupported, WireCall

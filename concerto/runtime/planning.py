@@ -4,13 +4,13 @@ is asked."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.meters import Meter
 from concerto.effects.policy import NO_POLICY, Policy, policy_from, retry_from
 from concerto.ir.module import Agent, ToolUse
 from concerto.natives.agentbuilder import AgentBuilder, ToolRef
+from concerto.records import record, replace
 from concerto.runtime.branches import Branch
 from concerto.runtime.connections import Connection
 from concerto.runtime.contexts import shared_map
@@ -29,7 +29,7 @@ Mention: TypeAlias = ToolUse | ToolRef | str
 _MAX_ITERATIONS = 10
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Fixed:
     """What an agent's declaration settles for all of its executions."""
 

@@ -6,8 +6,9 @@ these. All values are frozen. JSON Schemas are plain dicts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from concerto.records import record
 
 Json: TypeAlias = Any
 MADE_ID = "concerto_call_"
@@ -16,7 +17,7 @@ MADE_ID = "concerto_call_"
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ToolCallRequest:
     """A call that a model wants: `name` as it was offered, `arguments` the JSON text it wrote.
 
@@ -28,7 +29,7 @@ class ToolCallRequest:
     echo: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Message:
     """One message. `call_id`, `name` and `failed` belong to the role tool. `echo` holds a provider's own
     parts of an assistant's message (thinking, signatures), sent back as they came."""
@@ -42,7 +43,7 @@ class Message:
     echo: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ToolOffer:
     """A tool as a model sees it. `hosted` names one that the provider runs itself (`openai:web_search`)."""
 
@@ -52,7 +53,7 @@ class ToolOffer:
     hosted: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class OutputSchema:
     """The answer's JSON Schema, with a name for the wires that want one."""
 
@@ -60,7 +61,7 @@ class OutputSchema:
     schema: Json
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Request:
     """What is asked of a model. `forced_tool` is the offered name of the tool it has to call."""
 
@@ -79,7 +80,7 @@ class Request:
     stream: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Reply:
     """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, or the provider's own
     word."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from concerto.records import field, record
 from concerto.runtime.requests import ToolOffer
 from concerto.vm.values import Value
 
@@ -25,7 +25,7 @@ _LONGEST_NAME = 64
 _HASH_LENGTH = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class BoundTool:
     """One method as one execution offers it. `perform` passes the gate and gives the value, or raises."""
 
@@ -40,7 +40,7 @@ class BoundTool:
         return f"{self.tool}::{self.method}" if self.method else self.tool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Toolbox:
     """Tools by their names on the wire, in the order in which they are offered."""
 

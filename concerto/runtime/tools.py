@@ -7,7 +7,6 @@ both. A tool's state is made at its first use and lives as long as the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +14,7 @@ from concerto.effects.kinds import HostCall, ToolCall
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import MethodDef, Tool, ToolUse
 from concerto.natives.agentbuilder import ToolRef
+from concerto.records import record
 from concerto.runtime.branches import Branch, current_branch, drive
 from concerto.runtime.contexts import tool_context
 from concerto.runtime.failures import AgentKind, agent_failure, message_of, tool_failure
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Json: TypeAlias = Any
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class CallContext:
     """Who calls: an execution of an agent, or code (`agent` empty). Shown to tools as their ToolContext."""
 
@@ -43,7 +43,7 @@ class CallContext:
     memory: Value = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Declared:
     """A method with what is derived from its declaration once."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
 from concerto.ir.module import Module
+from concerto.records import record
 from concerto.vm.host import Host
 from concerto.vm.operations import equal, to_text, type_name
 from concerto.vm.values import ErrorValue, Handle, Struct, Value, Variant, failure
@@ -26,7 +26,7 @@ class Surroundings(Protocol):
     def native(self, name: str) -> Callable[..., Value] | None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Method:
     """`body` takes self first; an `inout` one gives (result, self)."""
 

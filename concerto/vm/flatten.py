@@ -7,14 +7,14 @@ the values of its body, so heights here are those of the real stack.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from concerto.ir.module import Function, Instr, Module
 from concerto.ir.stack import ENDS_PATH, OPENS_REGION, pops, pushes
+from concerto.records import field, record
 
 
-@dataclass(slots=True)
+@record
 class Guard:
     """Instructions `start` up to `end` are guarded: a throw among them goes to `target`."""
 
@@ -25,7 +25,7 @@ class Guard:
     local: int
 
 
-@dataclass(slots=True)
+@record
 class Flat:
     """A function ready for the interpreter. `origin[i]` is the IR instruction that `code[i]` comes from.
     `guards` has the innermost first."""
@@ -40,7 +40,7 @@ def flatten(function: Function, module: Module) -> Flat:
     return _Flattener(function, module).run()
 
 
-@dataclass(slots=True)
+@record
 class _Region:
     """`exits` are the jumps that lead to the region's end, `branch` the one around the current arm."""
 

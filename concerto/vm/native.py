@@ -9,14 +9,15 @@ its first argument in place. Failures are raised with `failure(…)`, a Result i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
+
+from concerto.records import record
 
 Body = TypeVar("Body", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Native:
     """`inline` is a Python expression over `{0} {1} …` for the Python tier: correct for all arguments that
     the checker lets through, each used once and in order, builtins of Python only."""

@@ -7,11 +7,11 @@ a list of the frames it left. Nothing is computed before somebody asks.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from concerto.ir.module import Module
+from concerto.records import record
 from concerto.source import Source
 from concerto.vm.python_tier import TIER, PythonTier
 
@@ -22,7 +22,7 @@ _SHOWN = 10
 """Lines shown from either end of a long stack."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class TraceFrame:
     """One call: where in the source it was. `line` and `column` count from 1, `end_column` is exclusive;
     `text` is the line."""

@@ -6,16 +6,16 @@ A provider is two pure functions and a reader of streams; it does no input or ou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
+from concerto.records import field, record
 from concerto.runtime.requests import Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class WireCall:
     """A Request on its wire: `path` under the connection's base URL, `headers` beside the connection's
     own."""
@@ -25,7 +25,7 @@ class WireCall:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class StreamPart:
     """What one event of a stream adds: text, or a call that is now complete."""
 
@@ -59,7 +59,7 @@ def hosted_kind(offer: ToolOffer, *owners: str) -> str:
     return kind
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Provider:
     """`authorize` gives the headers that carry an API key. `base_url` and `key_env`, with `base_url_env`
     over the former, belong to the default connection; `key_env` is empty for servers that want none. A

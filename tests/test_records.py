@@ -1,0 +1,95 @@
+"""Records are dataclasses in all but the cost of their making."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from typing import ClassVar
+
+import pytest
+
+from concerto.records import field, record, replace
+
+
+@record(frozen=True)
+class Point:
+    """Somewhere."""
+
+    unit: ClassVar[str] = "m"
+    x: int
+    y: int = 2
+    tags: list[str] = field(default_factory=list)
+
+
+@record
+class Box:
+    corner: Point
+    open: bool = False
+
+
+@record(eq=False, slots=False)
+class Named:
+    name: str
+    note: str = field(default="", kw_only=True, repr=False)
+
+
+class Special(Named):
+    pass
+
+
+def test_instances_are_made_by_place_and_by_name() -> None:
+    point = Point(1, tags=["a"])
+    assert (point.x, point.y, point.tags, Point.unit) == (1, 2, ["a"], "m")
+    assert Point(1).tags is not Point(1).tags
+    with pytest.raises(TypeError, match=r"Point\.__init__\(\) missing 1 required positional argument: 'x'"):
+        Point()  # type: ignore[call-arg]
+
+
+def test_records_compare_by_value_unless_told_otherwise() -> None:
+    assert Box(Point(1)) == Box(Point(1)) != Box(Point(2))
+    other: object = (1, 2, [])
+    assert Point(1) != other
+    assert Named("a") != Named("a")
+
+
+def test_frozen_records_do_not_change_and_can_be_hashed() -> None:
+    @record(frozen=True)
+    class Key:
+        name: str
+
+    assert {Key("a"): 1}[Key("a")] == 1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Key("a").name = "b"  # type: ignore[misc]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Box(Point(1)))
+
+
+def test_slots_leave_no_room_for_other_attributes() -> None:
+    with pytest.raises(AttributeError):
+        Box(Point(1)).other = 1  # type: ignore[attr-defined]
+
+
+def test_subclasses_are_made_alike() -> None:
+    special = Special("a", note="b")
+    assert repr(special) == "Special(name='a')"
+    assert special.note == "b"
+
+
+def test_patterns_and_the_functions_of_dataclasses_know_records() -> None:
+    match Box(Point(1)):
+        case Box(Point(x, y), False):
+            assert (x, y) == (1, 2)
+        case _:
+            pytest.fail("no match")
+    box = Box(Point(1))
+    assert dataclasses.is_dataclass(Box)
+    assert [each.name for each in dataclasses.fields(Box)] == ["corner", "open"]
+    assert dataclasses.asdict(box) == {"corner": {"x": 1, "y": 2, "tags": []}, "open": False}
+    changed = dataclasses.replace(box, open=True)  # type: ignore[call-arg]
+    assert changed == replace(box, open=True) == Box(Point(1), True)
+
+
+def test_records_do_not_load_dataclasses() -> None:
+    code = "import sys, concerto.records; sys.exit('dataclasses' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
