@@ -227,7 +227,18 @@ class HostCall(Effect):
     policy: Policy = NO_POLICY
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
+class HostTurn(Effect):
+    """One exchange with a host's process: `turn` sends a message, if there is one, and gives the next that
+    comes, both as JSON. `AgentError`."""
+
+    recovery = Recovery.ONCE
+    host: str
+    turn: Callable[[Json], Awaitable[Json]]
+    message: Json
+
+
+@record(frozen=True)
 class AgentRun(Effect):
     """A whole execution of an agent, from prompt to answer: what `body` gives. `AgentError`."""
 
@@ -252,7 +263,8 @@ class StageRun(Effect):
 
 AnyEffect: TypeAlias = (
     Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize | LoadStore | SaveStore
-    | Sleep | Http | Shell | EmitAwait | ModelCall | ToolCall | McpCall | HostCall | AgentRun | StageRun
+    | Sleep | Http | Shell | EmitAwait | ModelCall | ToolCall | McpCall | HostCall | HostTurn
+    | AgentRun | StageRun
 )  # fmt: skip
 
 
@@ -272,6 +284,8 @@ def subject_of(effect: AnyEffect) -> str:
             return f"{effect.server}::{effect.function}"
         case ModelCall() | AgentRun():
             return effect.agent
+        case HostTurn():
+            return effect.host
         case StageRun():
             return f"{effect.pipeline}::{effect.stage}"
         case EmitAwait():

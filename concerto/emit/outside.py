@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+from concerto.emit.calls import arguments
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import LOAD_NIL, PAIR, POP
-from concerto.semantics.analysis import AgentCall, Default
+from concerto.semantics.analysis import AgentCall
 from concerto.semantics.symbols import LocalSymbol
 from concerto.syntax import ast
 
 
 @value_of(ast.Listen)
 def listen(b: FunctionBuilder, node: ast.Listen) -> None:
-    """`std::hosts::listen(host, prompt, {question: (handler, type of its message or nil)})`; `_` is the key
-    of the rest."""
+    """`std::hosts::listen(host, prompt, {question: (handler, type of its message or nil)}, type of the result
+    or nil, retry_message)`; `_` is the key of the rest."""
     call = b.calls[node.call]
     assert isinstance(call, AgentCall)
-    for argument in call.arguments[:2]:
-        assert not isinstance(argument, Default)
-        b.value(argument)
+    host, prompt, *more = call.arguments
+    arguments(b, (host, prompt))
     for arm in node.arms:
         b.constant("_" if arm.key is None else arm.key)
         b.value(arm.handler)
         _message_type(b, arm.handler)
         b.emit(PAIR)
     b.emit(("BUILD_MAP", len(node.arms)))
+    if call.type_argument is None:
+        b.emit(LOAD_NIL)
+        b.constant("")
+    else:
+        b.emit(("LOAD_TYPE", b.program.schema_type(call.type_argument)))
+        arguments(b, more)
     b.mark(node.call)
-    b.emit(("CALL_NATIVE", "std::hosts::listen", 3))
+    b.emit(("CALL_NATIVE", "std::hosts::listen", 5))
 
 
 def _message_type(b: FunctionBuilder, handler: ast.Closure) -> None:

@@ -76,11 +76,14 @@ class McpServer(Table):
 
 
 class Host(Table):
+    """`processes` is how many executions run at once, each in a process of its own."""
+
     command: str
     args: Strings = ()
     env: Strings = ()
     working_dir: str | None = None
     timeout: Seconds | None = None
+    processes: Positive = 1
     params: dict[str, Any] = {}
 
 

@@ -28,6 +28,7 @@ class AgentKind(StrEnum):
     SCHEMA = "SchemaError"
     BAD_TOOLS = "BadTools"
     UNMOCKED = "Unmocked"
+    HOST = "HostFailed"
 
 
 def agent_failure(

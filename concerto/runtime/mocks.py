@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.effects.kinds import AnyEffect, EmitAwait, McpCall, ModelCall
+from concerto.effects.kinds import AnyEffect, EmitAwait, HostTurn, McpCall, ModelCall
 from concerto.natives.agentbuilder import AgentRef, ToolRef
+from concerto.records import field, record
 from concerto.runtime.branches import Branch, drive
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.providers import StreamPart
-from concerto.runtime.requests import MADE_ID, Message, Reply, Request, ToolCallRequest
+from concerto.runtime.requests import MADE_ID, Message, OutputSchema, Reply, Request, ToolCallRequest
 from concerto.runtime.toolbox import wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Json: TypeAlias = Any
 
 
-@dataclass(slots=True)
+@record
 class MockedAgent:
     """What a test's `mock Agent { … }` says, and the requests that came. `turn` counts those of a script."""
 
@@ -70,6 +70,8 @@ class Mocks:
                 return self._model(effect)
             case EmitAwait() if effect.channel in self._channels:
                 return _ready(to_json(self._channels[effect.channel]))
+            case HostTurn():
+                return self._host(effect)
             case McpCall() if effect.server in self._servers:
                 return self._call_server(effect)
             case _:
@@ -86,6 +88,23 @@ class Mocks:
             message = f"agent `{effect.agent}` is not mocked, and a test calls no model"
             raise agent_failure(message, AgentKind.UNMOCKED, agent=effect.agent)
         return None
+
+    def _host(self, effect: HostTurn) -> Awaitable[Json] | None:
+        """A mocked host answers as a model would, and has no questions."""
+        mocked, options = self._agents.get(effect.host), self._run.options
+        if mocked is None and not options.mock:
+            if options.testing:
+                message = f"host `{effect.host}` is not mocked, and a test starts no process"
+                raise agent_failure(message, AgentKind.UNMOCKED, agent=effect.host)
+            return None
+        schema = effect.message.get("schema")
+        request = Request(
+            model="",
+            messages=(Message("user", effect.message["prompt"]),),
+            schema=None if schema is None else OutputSchema("answer", schema),
+        )
+        reply = mock_reply(request) if mocked is None else _scripted(mocked, request)
+        return _ready({"type": "result", "text": reply.message.text})
 
     async def _call_server(self, effect: McpCall) -> Json:
         mocked = self._servers[effect.server].get(effect.function)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
-from concerto.effects.layers.permission import Permissions
-from concerto.effects.permissions import Permissions
 from concerto.effects.meters import Meter
+from concerto.effects.permissions import Permissions
+from concerto.records import field, record
 
 if TYPE_CHECKING:
     from concerto.effects.journal import Journal
@@ -19,7 +18,7 @@ Json: TypeAlias = Any
 Handler: TypeAlias = Callable[[Json], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Settings:
     """The numbers of `[runtime]`; None where nothing was said."""
 
@@ -30,13 +29,13 @@ class Settings:
     max_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Options:
-    """`folder` is where relative paths start; files may be used below it. `connections`, `prices` and `mcp`
-    are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that the host
-    gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a run
-    that is resumed. In an `interactive` run a person at the terminal answers the awaited emits that nobody
-    else does. `environment` is read, never kept."""
+    """`folder` is where relative paths start; files may be used below it. `connections`, `prices`, `hosts` and
+    `mcp` are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that the
+    host gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a run
+    that is resumed. In an `interactive` run a person at the terminal answers the awaited emits that
+    nobody else does. `environment` is read, never kept."""
 
     folder: Path
     environment: Mapping[str, str]
@@ -58,6 +57,7 @@ class Options:
     tools: Mapping[str, Any] = field(default_factory=dict)
     strategies: tuple[Any, ...] = ()
     python_tools: Mapping[str, str] = field(default_factory=dict)
+    hosts: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     mcp: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     output: TextIO | None = None
     errors: TextIO | None = None
@@ -71,7 +71,7 @@ class Options:
 
 def read_manifest(options: Options, manifest: Manifest) -> Options:
     """The options with a manifest's settings below those already given."""
-    from dataclasses import replace
+    from concerto.records import replace
 
     said = manifest.runtime
     own = options.settings
@@ -92,6 +92,22 @@ def read_manifest(options: Options, manifest: Manifest) -> Options:
         permissions=options.permissions.with_rules(rules),
         connections=connections,
         prices={model: (price.input, price.output) for model, price in manifest.prices.items()},
+        hosts={name: host.model_dump(exclude_unset=True) for name, host in manifest.hosts.items()},
         python_tools={name: tool.import_ for name, tool in manifest.tools.items()},
         mcp={name: server.model_dump(exclude_unset=True) for name, server in manifest.mcp.items()},
     )
+
+
+def with_connections(options: Options, given: Mapping[str, Mapping[str, Json]]) -> Options:
+    """The options with a host's settings of connections over all others. A key that stands among them is
+    put into the environment of this run alone."""
+    from concerto.records import replace
+
+    connections, environment = dict(options.connections), dict(options.environment)
+    for name, settings in given.items():
+        own = dict(settings)
+        if isinstance(own.get("api_key"), str):
+            variable = own["api_key_env"] = f"CONCERTO_KEY_OF_{name}"
+            environment[variable] = own.pop("api_key")
+        connections[name] = {**connections.get(name, {}), **own}
+    return replace(options, connections=connections, environment=environment) if given else options

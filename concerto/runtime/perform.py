@@ -14,6 +14,7 @@ from concerto.effects.kinds import (
     Env,
     FileSize,
     HostCall,
+    HostTurn,
     Http,
     ListFolder,
     LoadStore,
@@ -52,6 +53,8 @@ class Performer:
                 return await run.models.call(effect, run.connection(effect.connection))
             case HostCall():
                 return await self._call_host(effect, passage.identity)
+            case HostTurn():
+                return await effect.turn(effect.message)
             case EmitAwait():
                 return await run.emits.ask(effect.channel, effect.payload)
             case McpCall():
@@ -93,7 +96,8 @@ class Performer:
             # No branch of the program is numbered 0.
             return await own(self._run, effect, Branch((*identity.path, 0, identity.number)))
         emits = self._run.emits
-        for channel in (f"tool:{effect.tool}::{effect.method}", f"{effect.tool}::{effect.method}"):
+        title = f"{effect.tool}::{effect.method}"
+        for channel in (f"tool:{title}", title, f"tool:{effect.method}", f"tool:{effect.tool}"):
             handler = emits.handler(channel)
             if handler is None:
                 continue

@@ -89,7 +89,7 @@ async def converse_for(run: Run, work: Execution, wanted: Wanted, attempts: int,
                     agent=agent,
                 ) from None
             run.tell("agent:schema_retry", _told(agent, attempt, str(misread)))
-            work.messages.append(Message("user", _again(retry_message, str(misread), wanted.schema)))
+            work.messages.append(Message("user", again(retry_message, str(misread), wanted.schema)))
             continue
         if repairs:
             run.tell("agent:repaired", _repaired(agent, repairs))
@@ -116,7 +116,7 @@ def _repaired(agent: str, repairs: tuple[str, ...]) -> Callable[[], dict[str, Va
     return lambda: {"agent": agent, "repairs": list(repairs)}
 
 
-def _again(retry_message: str, complaint: str, schema: OutputSchema) -> str:
+def again(retry_message: str, complaint: str, schema: OutputSchema) -> str:
     asked = (
         retry_message or "That answer does not fit. Give the whole answer again, corrected, as JSON alone."
     )

@@ -3,9 +3,10 @@ it uses."""
 
 from __future__ import annotations
 
-from concerto.diagnostics import MismatchedTypes
+from concerto.diagnostics import MismatchedTypes, WrongArguments
+from concerto.semantics.analysis import AgentCall
 from concerto.semantics.builtins import (
-    AGENT_REF,
+    ANY,
     INT,
     array_of,
     task_item,
@@ -17,7 +18,8 @@ from concerto.semantics.context import Body, checks
 from concerto.semantics.control import element_type
 from concerto.semantics.infer import fresh, is_erroneous, resolve, show
 from concerto.semantics.patterns import bind_pattern
-from concerto.semantics.types import ERROR, TupleOf, Type
+from concerto.semantics.symbols import AgentSymbol
+from concerto.semantics.types import ERROR, FunctionOf, TupleOf, Type
 from concerto.syntax import ast
 
 
@@ -96,15 +98,32 @@ def parallel_for(body: Body, node: ast.ParallelFor, hint: Type | None) -> Type:
 def listen(body: Body, node: ast.Listen, hint: Type | None) -> Type:
     """The value is that of the call; a handler answers its message with whatever it gives."""
     found = body.infer(node.call)
-    call = node.call
-    receiver = body.types.get(call.receiver, ERROR) if isinstance(call, ast.MethodCall) else None
-    asks_agent = receiver is not None and (receiver is AGENT_REF or is_erroneous(receiver))
-    if not asks_agent and not is_erroneous(found):
-        body.report(
-            MismatchedTypes(
-                body.span(call), "`listen` goes with a call of a host: `listen Host.execute(…) { … }`"
-            )
-        )
+    # Which call it is may be settled at the end of the body.
+    body.later.append(lambda: _check_listened(body, node.call, found))
     for arm in node.arms:
-        body.infer(arm.handler)
+        count = len(arm.handler.parameters)
+        if count > 1:
+            body.report(
+                WrongArguments(body.span(arm.handler), f"a handler takes one message, not {count} parameters")
+            )
+        # A parameter without a type takes any message.
+        body.infer(arm.handler, FunctionOf((ANY,) * count, fresh()))
     return found
+
+
+def _check_listened(body: Body, call: ast.Expr, found: Type) -> None:
+    """Only hosts have something to say in the middle of an execution."""
+    target = body.analysis.calls.get(call)
+    if isinstance(target, AgentCall) and target.method in ("execute", "execute_with_schema"):
+        root = call
+        while isinstance(root, ast.MethodCall):
+            root = root.receiver
+        symbol = body.analysis.uses.get(root) if isinstance(root, ast.Path) else None
+        if not isinstance(symbol, AgentSymbol):
+            return
+        message = f"`{symbol.name}` is no host: a model has no messages to listen to"
+    elif is_erroneous(found):
+        return
+    else:
+        message = "`listen` goes with a call of a host: `listen Host.execute(…) { … }`"
+    body.report(MismatchedTypes(body.span(call), message))

@@ -6,11 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from concerto.effects.gate import Layer, Passage, Perform
-from concerto.effects.kinds import AnyEffect, EmitAwait, McpCall, ModelCall
+from concerto.effects.kinds import AnyEffect, EmitAwait, HostTurn, McpCall, ModelCall
 from concerto.vm.values import Value
 
 Answers: TypeAlias = Callable[[AnyEffect], Awaitable[Value] | None]
 """The scripted answer to an effect, or None where the script says nothing."""
+
+_SCRIPTED = (ModelCall, HostTurn, EmitAwait, McpCall)
 
 
 def mock_layer(answers: Answers) -> Layer:
@@ -18,4 +20,4 @@ def mock_layer(answers: Answers) -> Layer:
         scripted = answers(passage.effect)
         return await (inner(passage) if scripted is None else scripted)
 
-    return Layer(lambda effect, policy: isinstance(effect, ModelCall | EmitAwait | McpCall), mock)
+    return Layer(lambda effect, policy: isinstance(effect, _SCRIPTED), mock)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
 from concerto.semantics.rules.agent import reference_name
 from concerto.semantics.rules.decorators import check_decorators
-from concerto.semantics.rules.fields import NUMBER, REFERENCE, TEXT, read_settings, report_value
+from concerto.semantics.rules.fields import NUMBER, REFERENCE, one_of, read_settings, report_value
 from concerto.semantics.symbols import HostSymbol
 from concerto.syntax import ast
 
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from concerto.semantics.scope import TypeScope
     from concerto.semantics.world import World
 
-_FIELDS = {"connector": REFERENCE, "input_format": TEXT, "output_format": TEXT, "timeout": NUMBER}
+_FIELDS = {
+    "connector": REFERENCE,
+    "input_format": one_of("json", "text"),
+    "output_format": one_of("json", "text"),
+    "timeout": NUMBER,
+}
 
 
 def check(world: World, host: HostSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:

@@ -1,0 +1,59 @@
+"""Processes of ours, each the head of a group of its own, which is ended as a whole.
+
+A terminal's Ctrl-C does not reach such a group; the run ends it, and the interpreter's end what is then left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import signal
+from contextlib import suppress
+
+_GRACE_SECONDS = 1.0
+_POLL_SECONDS = 0.01
+
+_groups: set[int] = set()
+
+
+def adopt(process: asyncio.subprocess.Process) -> None:
+    """Take care of a process that was started with `start_new_session`."""
+    _groups.add(process.pid)
+
+
+async def end_group(process: asyncio.subprocess.Process, *, at_once: bool = False) -> None:
+    """End a process and what it started: by the end of its input, then by SIGTERM, then by SIGKILL; by
+    SIGKILL alone if `at_once`."""
+    if process.stdin is not None:
+        process.stdin.close()
+    if not at_once and not await ended(process, _GRACE_SECONDS):
+        _signal(process.pid, signal.SIGTERM)
+        await ended(process, _GRACE_SECONDS)
+    _signal(process.pid, signal.SIGKILL)
+    await ended(process, _GRACE_SECONDS)
+    _groups.discard(process.pid)
+    # A pipe that a process outside of the group holds open would keep the transport open.
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        transport.close()
+
+
+async def ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
+    """Whether the process ends in time. `process.wait()` would also wait for the end of its pipes."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while process.returncode is None and loop.time() < deadline:
+        await asyncio.sleep(_POLL_SECONDS)
+    return process.returncode is not None
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+@atexit.register
+def _end_all() -> None:
+    for group in list(_groups):
+        _signal(group, signal.SIGKILL)

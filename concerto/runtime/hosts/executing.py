@@ -1,0 +1,330 @@
+"""Executions by hosts, as a program asks for them: `execute`, `execute_with_schema`, `chat`, and `listen`.
+
+An execution has a process for itself until it ends; others wait for one in the order in which they came. Each
+exchange with the process is an effect, and the handlers of `listen` run between them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.effects.kinds import AgentRun, HostTurn
+from concerto.natives.agentbuilder import AgentBuilder
+from concerto.natives.hashmap import HashMap
+from concerto.natives.memory import Memory
+from concerto.runtime.branches import Branch, drive
+from concerto.runtime.failures import AgentKind, agent_failure, message_of
+from concerto.runtime.hosts.pool import Pool, WorkerError
+from concerto.runtime.hosts.process import HostProcess
+from concerto.runtime.hosts.protocol import ERROR, RESULT, Message, answer_to, payload_of, text_of
+from concerto.runtime.hosts.settings import HostSettings, host_settings
+from concerto.runtime.messages import from_memory, from_values, to_values
+from concerto.runtime.requests import Message as Said
+from concerto.vm.json_values import to_json
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value
+
+if TYPE_CHECKING:
+    from concerto.ir.module import Host
+    from concerto.runtime.run import Run
+    from concerto.runtime.structured import Wanted
+
+Json: TypeAlias = Any
+Arms: TypeAlias = Mapping[str, tuple[Callable[[Value], Value], TypeValue | None]]
+
+REST = "_"
+"""The key of the handler for messages that have none of their own."""
+_SCHEMA_ATTEMPTS = 3
+
+
+@dataclass(slots=True)
+class HostExecution:
+    """One execution: `said` is the conversation, which ends with the prompt; `turns` counts the exchanges."""
+
+    builder: AgentBuilder
+    settings: HostSettings
+    branch: Branch
+    said: list[Said]
+    arms: Arms = field(default_factory=dict)
+    process: HostProcess | None = None
+    turns: int = 0
+
+
+class Hosts:
+    """The hosts of a run and their processes."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._hosts = {host.name: host for host in run.module.hosts}
+        self._pools: dict[str, Pool] = {}
+        self._asked = 0
+
+    async def close(self) -> None:
+        pools, self._pools = self._pools, {}
+        await asyncio.gather(*[pool.close() for pool in pools.values()])
+
+    async def call(self, builder: AgentBuilder, method: str, arguments: list[Value], branch: Branch) -> Value:
+        """A call as on any agent, or `listen`: its call's arguments, then the arms. A Result."""
+        try:
+            work = self._execution(self._hosts[builder.agent], builder, branch)
+            match method:
+                case "execute":
+                    work.said.append(Said("user", arguments[0]))
+                    return Ok(await self._guarded(work, lambda: self._respond(work)))
+                case "chat":
+                    work.said += from_values(arguments[0])
+                    return Ok(await self._guarded(work, lambda: self._respond(work)))
+                case "execute_with_schema":
+                    wanted, prompt, retry_message = arguments
+                    work.said.append(Said("user", prompt))
+                    return Ok(
+                        await self._guarded(work, lambda: self._with_schema(work, wanted, retry_message))
+                    )
+                case "listen":
+                    return await self._listen(work, arguments)
+                case _:
+                    raise agent_failure(f"host `{builder.agent}` has no `{method}`", AgentKind.HOST)
+        except Raised as raised:
+            return Err(self._failed(builder, raised))
+
+    async def _listen(self, work: HostExecution, arguments: list[Value]) -> Value:
+        prompt, arms, wanted, retry_message = arguments
+        work.arms = arms
+        work.said.append(Said("user", prompt))
+        if wanted is None:
+            return Ok(await self._guarded(work, lambda: self._respond(work)))
+        return Ok(await self._guarded(work, lambda: self._with_schema(work, wanted, retry_message)))
+
+    def _execution(self, host: Host, builder: AgentBuilder, branch: Branch) -> HostExecution:
+        options = self._run.options
+        settings = host_settings(host, options.hosts, options.environment, options.folder)
+        refused = _refused(builder, settings)
+        if refused:
+            raise agent_failure(
+                f"host `{host.name}` cannot be given {refused}", AgentKind.BAD_TOOLS, agent=host.name
+            )
+        said = from_memory(builder.memory) if isinstance(builder.memory, Memory) else []
+        return HostExecution(builder, settings, branch, said)
+
+    async def _guarded(self, work: HostExecution, body: Callable[[], Awaitable[Value]]) -> Value:
+        """What `body` gives with a process of its own, through the gate, with the host's decorators."""
+        name, asked = work.settings.name, work.said[-1].text if work.said else ""
+        before = list(work.said)
+
+        async def execute() -> Value:
+            work.said = list(before)
+            async with self._pool(work.settings).process() as process:
+                work.process = process
+                process.begin()
+                value = await self._bounded(work, body())
+            self._remember(work, before)
+            return value
+
+        # What a memory or a context holds is not written down here, so such executions are never equal.
+        private = work.builder.memory is not None or work.builder.context is not None or work.arms
+        key = None if private or work.settings.policy.cache_seconds is None else [asked]
+        self._run.tell("agent:start", lambda: {"agent": name, "host": work.settings.connector})
+        effect = AgentRun(name, key, execute, work.settings.policy)
+        return await self._run.pass_gate(effect, work.branch)
+
+    async def _bounded(self, work: HostExecution, body: Awaitable[Value]) -> Value:
+        seconds = work.builder.most_seconds
+        if seconds is None:
+            return await body
+        try:
+            return await self._run.waiting.within(seconds, body)
+        except TimeoutError:
+            name = work.settings.name
+            message = f"the budget of {seconds:g} seconds for this execution of `{name}` is spent"
+            raise agent_failure(message, AgentKind.BUDGET, agent=name) from None
+
+    async def _respond(self, work: HostExecution) -> Value:
+        begun = perf_counter()
+        result = await self._converse(work, None)
+        ms = int((perf_counter() - begun) * 1000)
+        told = {"agent": work.settings.name, "tokens_in": _count(result, "tokens_in")}
+        self._run.tell(
+            "agent:complete",
+            lambda: {**told, "tokens_out": _count(result, "tokens_out"), "iterations": work.turns},
+        )
+        cost = result.get("cost_usd")
+        machine = self._run.machine
+        return machine.struct(
+            "Response",
+            text=text_of(result),
+            tokens_in=_count(result, "tokens_in"),
+            tokens_out=_count(result, "tokens_out"),
+            model=str(result.get("model") or ""),
+            provider=work.settings.connector,
+            latency_ms=ms,
+            stop_reason=str(result.get("stop_reason") or "stop"),
+            tool_calls=[],
+            iterations=work.turns,
+            injected_tools=[],
+            messages=to_values(machine, work.said),
+            cost_usd=Some(float(cost)) if isinstance(cost, int | float) else NONE,
+        )
+
+    async def _with_schema(self, work: HostExecution, wanted: TypeValue, retry_message: str) -> Value:
+        from concerto.runtime.structured import Misread, Wanted, again
+
+        target = Wanted(self._run, wanted)
+        name = work.settings.name
+        for attempt in range(1, _SCHEMA_ATTEMPTS + 1):
+            result = await self._converse(work, target)
+            try:
+                value, _ = await target.read(_written(result), work.branch)
+            except Misread as misread:
+                problem = str(misread)
+                work.said.append(Said("user", again(retry_message, problem, target.schema)))
+                self._run.tell(
+                    "agent:schema_retry", partial(dict, agent=name, attempt=attempt, problem=problem)
+                )
+                continue
+            return value
+        raise agent_failure(
+            f"`{name}` gave no valid `{target.schema.name}` in {_SCHEMA_ATTEMPTS} attempts: {problem}",
+            AgentKind.SCHEMA,
+            agent=name,
+        )
+
+    async def _converse(self, work: HostExecution, wanted: Wanted | None) -> Message:
+        """Ask, and answer what the process asks, until it has a result."""
+        self._asked += 1
+        message: Message | None = _asked(work, wanted, str(self._asked))
+        while True:
+            heard = await self._turn(work, message)
+            match heard["type"]:
+                case kind if kind == RESULT:
+                    work.said.append(Said("assistant", text_of(heard)))
+                    return heard
+                case kind if kind == ERROR:
+                    raise _worker_error(work.settings, heard)
+                case _:
+                    message = await self._answer(work, heard)
+
+    async def _turn(self, work: HostExecution, message: Message | None) -> Message:
+        assert work.process is not None
+        work.turns += 1
+        turn = HostTurn(work.settings.name, work.process.turn, message)
+        heard: Message = await self._run.pass_gate(turn, work.branch)
+        return heard
+
+    async def _answer(self, work: HostExecution, heard: Message) -> Message | None:
+        """The answer of a handler to a message of the process; None if neither side needs one."""
+        arm = work.arms.get(heard["type"]) or work.arms.get(REST)
+        if arm is None:
+            name = work.settings.name
+            self._run.tell("host:unhandled", lambda: {"host": name, "message": dict(heard)})
+            return answer_to(heard, error=f"nobody handles `{heard['type']}`")
+        try:
+            value = await drive(work.branch.child(), lambda: self._handle(arm, heard))
+        except Raised as raised:
+            return answer_to(heard, error=message_of(raised.value))
+        return None if value is None and "id" not in heard else answer_to(heard, value)
+
+    def _handle(self, arm: tuple[Callable[[Value], Value], TypeValue | None], heard: Message) -> Json:
+        """What a handler gives, as JSON; the Err of a Result is raised."""
+        handler, type_value = arm
+        machine, payload = self._run.machine, payload_of(heard)
+        if type_value is None:
+            value = machine.call_value(handler, [])
+        else:
+            value = machine.call_value(handler, [machine.from_json(payload, type_value.index)])
+        if isinstance(value, Err):
+            raise Raised(value.value)
+        return to_json(value.value if isinstance(value, Ok) else value)
+
+    def _remember(self, work: HostExecution, asked: list[Said]) -> None:
+        """Add the prompt and the last answer to the memory, once all went well."""
+        memory = work.builder.memory
+        if isinstance(memory, Memory) and work.builder.memory_auto:
+            memory.append("user", asked[-1].text)
+            memory.append("assistant", work.said[-1].text)
+
+    def _failed(self, builder: AgentBuilder, raised: Raised) -> ErrorValue:
+        """The AgentError of a failed execution, complete; every other failure goes on its way."""
+        error = raised.value
+        if not isinstance(error, ErrorValue) or error.type_name != "AgentError":
+            raise raised
+        error.fields["agent"] = error.fields.get("agent") or builder.agent
+        for name, value in (("provider", ""), ("status", NONE), ("retry_after_ms", NONE), ("messages", [])):
+            error.fields.setdefault(name, value)
+        told = {"agent": builder.agent, "message": error.message, "kind": error.kind}
+        self._run.tell("agent:error", lambda: told)
+        return error
+
+    def _pool(self, settings: HostSettings) -> Pool:
+        if settings.name not in self._pools:
+            self._pools[settings.name] = Pool(settings, self._on_line(settings.name))
+        return self._pools[settings.name]
+
+    def _on_line(self, name: str) -> Callable[[str], None]:
+        if not self._run.options.debug:
+            return lambda line: None
+        return lambda line: self._run.log("debug", f"{name}: {line}")
+
+
+def _asked(work: HostExecution, wanted: Wanted | None, number: str) -> Message:
+    """The message that begins an execution, or asks again."""
+    builder, prompt = work.builder, work.said[-1].text if work.said else ""
+    message: dict[str, Json] = {"type": "execute", "id": number, "prompt": prompt}
+    if len(work.said) > 1:
+        message["messages"] = [{"role": said.role, "content": said.text} for said in work.said]
+    if builder.system_prompt is not None:
+        message["system"] = builder.system_prompt
+    for name, given in (("context", builder.context), ("data", builder.data)):
+        if given is not None:
+            message[name] = to_json(given.visible() if isinstance(given, HashMap) else given)
+    if wanted is not None and work.settings.text_input:
+        from concerto.runtime.structured import prompt_with_schema
+
+        message["prompt"] = prompt_with_schema(prompt, wanted.schema)
+    elif wanted is not None:
+        message["schema"] = wanted.schema.schema
+    return message
+
+
+def _refused(builder: AgentBuilder, settings: HostSettings) -> str:
+    """What the builder asks for that a process cannot be told; empty if there is nothing."""
+    if builder.tools or builder.allowed_tools is not None or builder.tool_choice is not None:
+        return "tools; it has its own"
+    if builder.discovery or builder.max_iterations is not None:
+        return "a limit of iterations or discovered tools; it has its own loop"
+    if builder.most_tokens is not None or builder.most_usd is not None:
+        return "a budget of tokens or money; `seconds:` can be kept"
+    if settings.text_input and (
+        builder.memory is not None
+        or builder.context is not None
+        or builder.data is not None
+        or builder.system_prompt is not None
+    ):
+        return 'a memory, context or system prompt, because its `input_format` is "text"'
+    return ""
+
+
+def _worker_error(settings: HostSettings, heard: Message) -> WorkerError:
+    message = str(heard.get("message") or heard.get("error") or "it reported an error without a message")
+    kind = heard.get("kind")
+    raised = agent_failure(
+        f"host `{settings.name}`: {message}", AgentKind.HOST, settings.name, settings.connector
+    )
+    raised.value.kind = kind if isinstance(kind, str) and kind else AgentKind.HOST.value
+    return WorkerError(raised.value)
+
+
+def _written(result: Message) -> str:
+    """The result as the text that a schema is read from."""
+    if "value" in result and not isinstance(result["value"], str):
+        return json.dumps(result["value"])
+    return text_of(result)
+
+
+def _count(result: Message, name: str) -> int:
+    found = result.get(name)
+    return found if isinstance(found, int) and not isinstance(found, bool) else 0

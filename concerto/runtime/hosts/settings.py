@@ -1,0 +1,66 @@
+"""What is known of a host: its declaration joined with its process in the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from concerto.effects.policy import NO_POLICY, Policy, policy_from
+from concerto.ir.module import Host
+from concerto.runtime.failures import AgentKind, agent_failure
+
+Json: TypeAlias = Any
+
+_DEFAULT_TIMEOUT = 120.0
+_PASSED_ON = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
+"""Variables that every process gets; all others only if the manifest names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostSettings:
+    """`timeout` is in seconds of waiting for the process, within one execution. `processes` is how many
+    executions run at once, each in a process of its own."""
+
+    name: str
+    connector: str
+    command: str
+    args: tuple[str, ...]
+    environment: Mapping[str, str]
+    folder: Path
+    timeout: float = _DEFAULT_TIMEOUT
+    params: Mapping[str, Json] = field(default_factory=dict)
+    processes: int = 1
+    text_input: bool = False
+    text_output: bool = False
+    policy: Policy = NO_POLICY
+
+
+def host_settings(
+    host: Host, manifest: Mapping[str, Mapping[str, Json]], environment: Mapping[str, str], folder: Path
+) -> HostSettings:
+    """The manifest wins over the declaration. An AgentError if the manifest has no such process."""
+    connector = str(host.settings.get("connector", ""))
+    said = manifest.get(connector)
+    if said is None:
+        raise agent_failure(
+            f"host `{host.name}` has no `[hosts.{connector}]` in Concerto.toml",
+            AgentKind.HOST,
+            agent=host.name,
+        )
+    passed = (*_PASSED_ON, *said.get("env", ()))
+    return HostSettings(
+        name=host.name,
+        connector=connector,
+        command=str(said["command"]),
+        args=tuple(said.get("args", ())),
+        environment={name: environment[name] for name in passed if name in environment},
+        folder=folder / (said.get("working_dir") or "."),
+        timeout=float(said.get("timeout") or host.settings.get("timeout") or _DEFAULT_TIMEOUT),
+        params=said.get("params", {}),
+        processes=int(said.get("processes") or 1),
+        text_input=host.settings.get("input_format") == "text",
+        text_output=host.settings.get("output_format") == "text",
+        policy=policy_from(host.decorators),
+    )

@@ -1,0 +1,1 @@
+"""Hosts as real processes."""

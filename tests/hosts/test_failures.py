@@ -1,0 +1,189 @@
+"""Processes that fail: each ends in one typed error within its time, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.running import DECLARED, WORKER, execute, is_gone, run_hosts
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("error no way", "Refused: host `Worker`: no way"),
+        ("say hello?", "InvalidReply: host `Worker`: it printed a line that is no JSON: `hello?`"),
+        ("say [1]", "InvalidReply: host `Worker`: it printed JSON that is no object with a `type`: `[1]`"),
+        ('say {"type": 3}', "InvalidReply: host `Worker`: it printed JSON that is no object with a `type`"),
+        (
+            'say {"type": "result", "value": NaN}',
+            "InvalidReply: host `Worker`: it printed a line that is no JSON",
+        ),
+        ("say " + "[" * 50_000, "InvalidReply: host `Worker`: it printed a line that is no JSON"),
+        ("say", "InvalidReply: host `Worker`: it printed a line that is no JSON: ``"),
+        ("bytes", "InvalidReply: host `Worker`: it printed bytes that are no UTF-8"),
+        ("half", "HostFailed: host `Worker`: its process ended in the middle of a line with status 0"),
+        (
+            "exit 3",
+            "HostFailed: host `Worker`: its process ended before it gave a result with status 3; it said",
+        ),
+        ("flood 10000000", "InvalidReply: host `Worker`: it printed a line that is no JSON: `xxx"),
+        ("flood 30000000", "InvalidReply: host `Worker`: it printed a line of more than 16 MB"),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_every_trouble_is_one_error(tmp_path: Path, capsys: Capture, prompt: str, said: str) -> None:
+    answer = execute(prompt, tmp_path, capsys)
+    assert answer.startswith(said)
+    assert len(answer) < 500
+
+
+def test_a_large_result_is_fine(tmp_path: Path, capsys: Capture) -> None:
+    assert len(execute("large 10000000", tmp_path, capsys)) == 10_000_000
+
+
+def test_nothing_is_waited_for_longer_than_its_time(tmp_path: Path, capsys: Capture) -> None:
+    begun = time.monotonic()
+    said = execute("sleep 600", tmp_path, capsys, host={"timeout": 0.5})
+    assert said == "Timeout: host `Worker`: it gave no answer within 0.5 seconds"
+    assert time.monotonic() - begun < 10
+
+
+def test_the_timeout_ends_the_whole_group(tmp_path: Path, capsys: Capture) -> None:
+    source = f"""{DECLARED}
+    fn main() {{
+        let r = listen Worker.execute("child") {{ "log" => |child| {{ println(child.pid); }} }};
+        println(r.err().unwrap().kind);
+    }}
+    """
+    outcome = run_hosts(source, tmp_path, capsys, host={"timeout": 3.0})
+    assert outcome.lines[1] == "Timeout"
+    assert is_gone(int(outcome.lines[0]))
+
+
+@pytest.mark.parametrize("trouble", ["exit 1", "say garbage", "half", "sleep 600"])
+def test_the_next_execution_gets_a_new_process(tmp_path: Path, capsys: Capture, trouble: str) -> None:
+    source = f"""{DECLARED}
+    fn main() {{
+        println(Worker.execute("number").unwrap().text);
+        println(Worker.execute("{trouble}").is_err());
+        println(Worker.execute("number").unwrap().text);
+        println(Worker.execute("error no").is_err());
+        println(Worker.execute("number").unwrap().text);
+    }}
+    """
+    assert run_hosts(source, tmp_path, capsys, host={"timeout": 3.0}).lines == ["1", "true", "1", "true", "3"]
+
+
+def test_a_process_that_is_killed_between_executions_is_replaced(tmp_path: Path, capsys: Capture) -> None:
+    source = f"""use std::time;
+    {DECLARED}
+    fn main() {{
+        emit("pid", Worker.execute("pid").unwrap().text);
+        time::sleep(300);
+        println(Worker.execute("number").unwrap().text);
+    }}
+    """
+
+    def kill(pid: str) -> None:
+        os.kill(int(pid), signal.SIGKILL)
+
+    assert run_hosts(source, tmp_path, capsys, listeners={"pid": kill}).lines[-1] == "1"
+
+
+def test_a_command_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
+    said = execute("number", tmp_path, capsys, host={"command": "/no/such/program"})
+    assert (
+        said == "HostFailed: host `Worker`: `/no/such/program` cannot be started: no such file or directory"
+    )
+
+
+def test_what_a_process_complains_of_is_kept(tmp_path: Path, capsys: Capture) -> None:
+    source = f"""{DECLARED}
+    fn main() {{
+        Worker.execute("complain first").unwrap();
+        Worker.execute("complain second").unwrap();
+        println(Worker.execute("exit 7").err().unwrap().message);
+    }}
+    """
+    outcome = run_hosts(source, tmp_path, capsys)
+    assert outcome.out.rstrip().endswith("status 7; it said: first / second / farewell")
+    assert outcome.err == ""
+    outcome = run_hosts(source, tmp_path, capsys, debug=True)
+    assert "[debug] Worker: second" in outcome.err
+
+
+def test_retry_starts_the_process_again(tmp_path: Path, capsys: Capture) -> None:
+    counter = tmp_path / "count"
+    result = '{"type": "result", "text": "third"}'
+    script = f"echo x >> {counter}; [ $(wc -l < {counter}) -lt 3 ] && exit 1; read x; echo '{result}'"
+    source = """
+    @retry(max: 3, delay_ms: 1)
+    host Worker { connector: worker }
+    fn main() { println(Worker.execute("x").unwrap().text); }
+    """
+    assert run_hosts(source, tmp_path, capsys, host={"command": "sh", "args": ["-c", script]}).lines == [
+        "third"
+    ]
+
+
+def test_a_lost_race_ends_the_execution_and_its_process(tmp_path: Path, capsys: Capture) -> None:
+    source = f"""use std::time;
+    {DECLARED}
+    fn first() -> String {{ time::sleep(200); "first" }}
+    fn main() {{
+        let pid = Worker.execute("pid").unwrap().text;
+        println(pid);
+        println(race (first(), Worker.execute("sleep 600").unwrap().text));
+        println(Worker.execute("number").unwrap().text);
+    }}
+    """
+    outcome = run_hosts(source, tmp_path, capsys)
+    assert outcome.lines[1:] == ["first", "1"]
+    assert is_gone(int(outcome.lines[0]))
+
+
+def test_executions_wait_for_their_turn_in_order(tmp_path: Path, capsys: Capture) -> None:
+    source = f"""{DECLARED}
+    fn main() {{
+        println(parallel for n in 0..20 {{ Worker.execute("number").unwrap().text }});
+    }}
+    """
+    assert run_hosts(source, tmp_path, capsys).lines == [
+        str([str(n) for n in range(1, 21)]).replace("'", '"')
+    ]
+
+
+def test_ctrl_c_ends_the_processes(tmp_path: Path) -> None:
+    (tmp_path / "Concerto.toml").write_text(
+        f'[hosts.worker]\ncommand = "{sys.executable}"\nargs = ["{WORKER}"]\nprocesses = 4\n'
+    )
+    (tmp_path / "main.conc").write_text(
+        f"""{DECLARED}
+        fn main() {{
+            let pids = parallel for _n in 0..4 {{ Worker.execute("pid").unwrap().text }};
+            println(pids.unique().join(" "));
+            parallel for _n in 0..4 {{ Worker.execute("sleep 600") }};
+        }}
+        """
+    )
+    command = [sys.executable, "-m", "concerto.cli", "run", "--quiet", "main.conc"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    pids = process.stdout.readline().split()
+    assert pids
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors.strip() == "error: interrupted"
+    assert all(is_gone(int(pid)) for pid in pids)
