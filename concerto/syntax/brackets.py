@@ -1,8 +1,8 @@
 """Pairs the brackets of a file before it is parsed.
 
-The parser may then rely on it that every bracket is closed: what is missing was reported and put in
-as a token without text, what is too much was reported and taken out. Where a closing bracket is
-missing shows by the indentation of the lines around it.
+The parser may then rely on it that every bracket is closed: what is missing was reported and put in,
+what is too much was taken out and is in `Lexed.spare`. Where a bracket is missing shows by the
+indentation of the lines around it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from concerto.syntax.tokens import CLOSERS, END, OPENERS, Token, words
 _SIGNS = {"LPAR": "(", "LSQB": "[", "LBRACE": "{", "INTERPOLATE": "${"}
 _ENDS = {"RPAR": ")", "RSQB": "]", "RBRACE": "}", "TEXT_RESUME": "}"}
 _ITEM_STARTS = words("FN PUB ASYNC STRUCT ENUM TRAIT IMPL SCHEMA TOOL AGENT MCP PIPELINE STAGE MOD USE CONST")
+_NO_HEAD_ENDS = words("SEMICOLON COMMA LBRACE RBRACE LPAR LSQB")
 # A line that begins so and ends in `{` has a block behind its brackets.
 _HEAD_STARTS = words("FN PUB ASYNC STAGE IF WHILE FOR MATCH RBRACE")
 _BEFORE_INNER_BRACE = words("VBAR OR_OR COMMA COLON LPAR LSQB EQUAL FAT_ARROW ARROW OPERATOR")
@@ -55,6 +56,8 @@ class _Open:
     token: Token
     line: int
     indentation: int
+    # Whether more of the text inside stands on its line.
+    inline: bool
 
 
 class _Mender:
@@ -64,6 +67,9 @@ class _Mender:
         self.problems = problems
         self.mended: list[Token] = []
         self.open: list[_Open] = []
+        kinds = [token.kind for token in lexed.tokens]
+        # How many `{` are missing in all, if not all the `}` can be meant.
+        self.missing = kinds.count("RBRACE") - kinds.count("LBRACE")
 
     def mend(self) -> list[Token]:
         line = 0
@@ -76,9 +82,12 @@ class _Mender:
                 line, line_start = token_line, token
             if leads and token.kind in _ITEM_STARTS:
                 self.close_before_item(token)
+            elif leads and token.kind not in CLOSERS:
+                self.close_before_line(token)
             if token.kind in OPENERS:
                 self.close_before_block(position, line_start)
-                self.open.append(_Open(token, line, self.indentation(line)))
+                inline = self.line(tokens[position + 1]) == line
+                self.open.append(_Open(token, line, self.indentation(line), inline))
             elif token.kind in CLOSERS and not self.close(token, leads):
                 self.too_many(token)
                 continue
@@ -93,8 +102,12 @@ class _Mender:
 
     def close(self, closer: Token, leads: bool) -> bool:
         """Closes the opening bracket that belongs to this one, and those above it that have none."""
-        count = len(self.open)
-        for index in range(count - 1, -1, -1):
+        if closer.kind == "RBRACE" and self.missing > 0:
+            if leads and self.open_above(closer):
+                return True
+            if not leads and self.is_spare(closer):
+                return False
+        for index in range(len(self.open) - 1, -1, -1):
             opener = self.open[index]
             if OPENERS[opener.token.kind] == closer.kind and self.fits(opener, closer, leads):
                 self.unclosed(index + 1)
@@ -106,10 +119,40 @@ class _Mender:
                 return False
         return False
 
+    def is_spare(self, closer: Token) -> bool:
+        """Whether a `}` behind other text would close a block that began on an earlier line."""
+        return not self.open or self.open[-1].line != self.line(closer)
+
+    def open_above(self, closer: Token) -> bool:
+        """Puts in the `{` that is missing at the end of the line above which this `}` stands under."""
+        column = self.column(closer)
+        if any(each.token.kind == "LBRACE" and each.indentation >= column for each in self.open):
+            return False
+        index = end = len(self.mended)
+        while index:
+            index -= 1
+            token = self.mended[index]
+            if index and self.line(token) == self.line(self.mended[index - 1]):
+                continue
+            if self.column(token) <= column:
+                break
+            end = index
+        if not end or self.column(self.mended[index]) != column:
+            return False
+        last = self.mended[end - 1]
+        if last.kind in _NO_HEAD_ENDS:
+            return False
+        self.missing -= 1
+        self.lexed.mistakes.append(last.end)
+        place = Span(self.source, last.end, last.end)
+        self.problems.add(UnexpectedToken(place, "expected `{`", help="open the block with `{`"))
+        self.mended.insert(end, Token("LBRACE", "{", last.end, last.end))
+        return True
+
     def fits(self, opener: _Open, closer: Token, leads: bool) -> bool:
         if closer.kind != "RBRACE" or not leads:
             return True
-        column = self.source.line_column(closer.start)[1] - 1
+        column = self.column(closer)
         if opener.indentation == column:
             return True
         braces = [other for other in self.open if other.token.kind == "LBRACE"]
@@ -118,9 +161,17 @@ class _Mender:
 
     def close_before_item(self, token: Token) -> None:
         """A declaration does not stand deeper than the bracket it would be in."""
-        column = self.source.line_column(token.start)[1] - 1
+        column = self.column(token)
         for index, opener in enumerate(self.open):
             if opener.indentation >= column:
+                self.unclosed(index)
+                return
+
+    def close_before_line(self, token: Token) -> None:
+        """`{"a": 1,` goes on in deeper lines, or it is not closed."""
+        column = self.column(token)
+        for index, opener in enumerate(self.open):
+            if opener.inline and opener.token.kind == "LBRACE" and opener.indentation >= column:
                 self.unclosed(index)
                 return
 
@@ -196,8 +247,9 @@ class _Mender:
                 self.lexed.doubtful.append((opener.start, at))
 
     def too_many(self, closer: Token) -> None:
+        self.missing -= closer.kind == "RBRACE"
         self.lexed.mistakes.append(closer.start)
-        self.problems.add(
+        self.lexed.spare.append(
             UnexpectedToken(
                 self.span(closer),
                 f"unexpected `{_ENDS[closer.kind]}`",
@@ -213,6 +265,9 @@ class _Mender:
 
     def line(self, token: Token) -> int:
         return self.source.line_column(token.start)[0]
+
+    def column(self, token: Token) -> int:
+        return self.source.line_column(token.start)[1] - 1
 
     def indentation(self, line: int) -> int:
         text = self.source.line_text(line)

@@ -67,14 +67,16 @@ _PIECES = {
 @dataclass(slots=True)
 class Lexed:
     """`docs` holds `///` texts by the start of the token they stand before; `mistakes` are the
-    offsets of reported problems and `doubtful` stretches whose brackets had to be guessed; `cut`
-    says that an unclosed string or comment took the rest."""
+    offsets of reported problems and `doubtful` stretches whose brackets had to be guessed; `spare`
+    are closing brackets without an opening one, to be reported where nothing else is wrong; `cut` says
+    that an unclosed string or comment took the rest."""
 
     tokens: list[Token] = field(default_factory=list)
     comments: list[ast.Comment] = field(default_factory=list)
     docs: dict[int, ast.Comment] = field(default_factory=dict)
     mistakes: list[int] = field(default_factory=list)
     doubtful: list[tuple[int, int]] = field(default_factory=list)
+    spare: list[Problem] = field(default_factory=list)
     cut: bool = False
 
 

@@ -49,10 +49,19 @@ def _parse(source: Source, problems: Problems) -> ast.Module:
         recovery = Recovery(source, problems, lexed)
         items = Machine(tables(), builder).run(tokens, recovery)
         builder.report_lonely_lowest()
+        _report_spare_brackets(lexed, source, problems)
         if not problems.errors:
             _report_stray_docs(lexed, source, problems)
         _keep_stray_docs(lexed, source)
     return ast.Module(0, len(source.text), source, items, lexed.comments)
+
+
+def _report_spare_brackets(lexed: Lexed, source: Source, problems: Problems) -> None:
+    """A bracket without a partner follows from what else is wrong in its line."""
+    lines = {source.line_column(found.span.start)[0] for found in problems if found.span.source is source}
+    for problem in lexed.spare:
+        if source.line_column(problem.span.start)[0] not in lines:
+            problems.add(problem)
 
 
 def _report_stray_docs(lexed: Lexed, source: Source, problems: Problems) -> None:

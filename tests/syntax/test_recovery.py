@@ -151,10 +151,26 @@ def test_a_slip_at_the_top_is_one_message(text: str, message: str, help_part: st
         ("impl A {\n    fn f() {\n        b();\n\n    fn g() {}\n}\n", (2, 12)),
         ("fn f() {\n    let a = [1, 2;\n    b();\n}\n", (2, 13)),
         ("fn f() { a(", (1, 11)),
+        ('fn f() {\n    let a = {"b": 1;\n    c();\n}\nfn g() {}\n', (2, 13)),
+        ('fn f() {\n    match a {\n        b => {"c": 1,\n        d => e,\n    }\n}\n', (3, 14)),
     ],
 )
 def test_the_bracket_that_is_not_closed_is_shown(text: str, place: tuple[int, int]) -> None:
     assert found(text) == [("E0102", *place)]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("fn f() {\n    if a\n        b();\n    }\n    c();\n}\nfn g() {}\n", (2, 9)),
+        ("fn f() {\n    match a\n        b => c,\n        d => e,\n    }\n}\n", (2, 12)),
+        ("fn f()\n    a();\n}\nfn g() {}\n", (1, 7)),
+        ("fn f() {\n    if a {\n        b();\n    } else\n        c();\n    }\n}\n", (4, 11)),
+        ('fn f() {\n    let a = "b": 1 };\n    c();\n}\nfn g() {}\n', (2, 16)),
+    ],
+)
+def test_the_bracket_that_is_not_opened_is_one_mistake(text: str, place: tuple[int, int]) -> None:
+    assert found(text) == [("E0101", *place)]
 
 
 def test_a_bracket_too_many() -> None:
