@@ -338,21 +338,17 @@ def test_a_redirect_does_not_lead_past_the_allow_list(script: Script, run: Run) 
 def test_calls_of_one_turn_run_at_once_unless_told_otherwise(
     script: Script, run: Run, parallel: bool
 ) -> None:
-    source = (
-        "use std::time;\n"
-        + """
-    agent Assistant { provider: openai, model: "gpt-4o", tools: [Nap], parallel_tool_calls: %s }
+    source = """
+    use std::time;
+    agent Assistant { provider: openai, model: "gpt-4o", tools: [Nap], parallel_tool_calls: PARALLEL }
     tool Nap {
         description: "Naps",
         @describe("Nap")
         pub fn nap(self) -> String { println("begin"); time::sleep(50); println("end"); "slept" }
     }
-    """
-        % str(parallel).lower()
-        + EXECUTE
-    )
+    """.replace("PARALLEL", str(parallel).lower())
     naps = [(str(n), "Nap__nap", "{}") for n in range(3)]
     script.answer(chat_reply(None, *naps), chat_reply("done"))
-    outcome = run(source, connections=chat_at(script.url))
+    outcome = run(source + EXECUTE, connections=chat_at(script.url))
     expected = ["begin"] * 3 + ["end"] * 3 if parallel else ["begin", "end"] * 3
     assert outcome.lines == [*expected, "done"], outcome.err

@@ -1,0 +1,120 @@
+"""Reading what models write: arguments of calls and almost-JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from concerto.natives.lenient import Unreadable, read_leniently
+from concerto.runtime.arguments import BadArguments, complaints, read_arguments
+from concerto.runtime.toolbox import wire_name
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "size": {"type": "integer", "default": 1},
+        "kind": {"enum": ["a", "b"]},
+        "parts": {"type": "array", "items": {"$ref": "#/$defs/Part"}},
+        "rest": {"type": "object", "additionalProperties": {"type": "number"}},
+        "any": {},
+    },
+    "required": ["name"],
+    "$defs": {"Part": {"type": "object", "properties": {"x": {"type": "boolean"}}, "required": ["x"]}},
+}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        (
+            {"name": "x", "size": 3.0, "kind": "a", "parts": [{"x": True}], "rest": {"q": 1}, "any": None},
+            None,
+        ),
+        ({"name": "x", "size": None}, None),
+        ({}, "`name`: required, but missing"),
+        ({"name": None}, "`name`: expected a string, found null"),
+        ({"name": "x", "size": True}, "`size`: expected an integer, found true"),
+        ({"name": "x", "size": 1.5}, "`size`: expected an integer, found 1.5"),
+        ({"name": "x", "kind": "c"}, '`kind`: expected one of "a", "b", found "c"'),
+        ({"name": "x", "parts": [{"x": True}, {}]}, "`parts[1].x`: required, but missing"),
+        ({"name": "x", "parts": [{"x": 1}]}, "`parts[0].x`: expected true or false, found 1"),
+        ({"name": "x", "rest": {"q": "1"}}, '`rest.q`: expected a number, found "1"'),
+        ({"name": "x", "nam": "y"}, "`nam`: no such parameter, did you mean `name`?"),
+    ],
+)
+def test_complaints_name_the_place_and_what_was_expected(value: Any, complaint: str | None) -> None:
+    found = complaints(value, SCHEMA)
+    assert found == ([] if complaint is None else [complaint])
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("", {}),
+        ("  ", {}),
+        ("null", {}),
+        ('"{\\"name\\": \\"x\\"}"', {"name": "x"}),
+        ('{"name": "x"}', {"name": "x"}),
+    ],
+)
+def test_forms_of_arguments(text: str, arguments: Any) -> None:
+    schema = {**SCHEMA, "required": []}
+    assert read_arguments(text, schema) == arguments
+
+
+def test_five_megabytes_of_arguments() -> None:
+    text = json.dumps({"name": "x" * 5_000_000})
+    assert len(read_arguments(text, SCHEMA)["name"]) == 5_000_000
+
+
+@given(st.text() | JSON.map(json.dumps))
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_any_text_is_arguments_or_a_complaint(text: str) -> None:
+    try:
+        assert isinstance(read_arguments(text, SCHEMA), dict)
+    except BadArguments as bad:
+        assert str(bad)
+
+
+@given(JSON)
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_json_is_read_as_it_is(value: Any) -> None:
+    reading = read_leniently(json.dumps(value))
+    assert reading.repairs == ()
+
+
+@given(st.text(alphabet="{}[]'\",:/*#\\ \nab1truenull`"))
+@settings(max_examples=400, deadline=None, derandomize=True)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        read_leniently(text)
+    except Unreadable as unreadable:
+        assert str(unreadable)
+
+
+def test_deep_nesting_is_refused() -> None:
+    for text in ("[" * 100_000, '{"a":' * 100_000, "x " + "[" * 3000):
+        with pytest.raises(Unreadable):
+            read_leniently(text)
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=3))
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_names_on_the_wire(parts: list[str]) -> None:
+    name = wire_name(*parts)
+    assert 1 <= len(name) <= 64
+    assert all(character.isascii() and (character.isalnum() or character in "_-") for character in name)
+
+
+def test_long_names_stay_different() -> None:
+    assert wire_name("T" * 70, "a") != wire_name("T" * 70, "b")
