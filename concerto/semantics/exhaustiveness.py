@@ -114,9 +114,9 @@ class _MatchChecker:
                 row = (self._lower(arm.pattern),)
                 if not self._useful(rows, row, (subject,)):
                     span = self.source.span(arm.pattern.start, arm.pattern.end)
-                    self.problems.add(
-                        UnreachableArm(span, "this arm is never reached", label="matched by an arm above")
-                    )
+                    taken = self._useful([], row, (subject,))
+                    label = "matched by an arm above" if taken else "there is no such value"
+                    self.problems.add(UnreachableArm(span, "this arm is never reached", label=label))
                 if arm.guard is None:
                     rows.append(row)
             missing = self._witness(rows, (subject,))

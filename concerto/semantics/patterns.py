@@ -88,7 +88,7 @@ def check_pattern(body: Body, node: ast.Pattern, subject: Type, bindings: Bindin
         case ast.LiteralPattern():
             fine = _literal(body, node, node.value, subject)
         case ast.RangePattern():
-            fine = _literal(body, node, node.low, subject) and _literal(body, node, node.high, subject)
+            fine = _range(body, node, subject)
         case ast.TuplePattern():
             fine = _tuple(body, node, subject, bindings)
         case ast.ArrayPattern():
@@ -218,6 +218,15 @@ def _is_result_pattern(type_: Type) -> bool:
 
 
 # --- Literals -------------------------------------------------------------------------------------
+
+
+def _range(body: Body, node: ast.RangePattern, subject: Type) -> bool:
+    for end in (node.low, node.high):
+        if isinstance(end, ast.BoolLit | ast.NilLit):
+            message = "a range needs ends with an order: numbers or texts"
+            body.report(MismatchedTypes(body.span(end), message))
+            return False
+    return _literal(body, node, node.low, subject) and _literal(body, node, node.high, subject)
 
 
 def _literal(body: Body, node: ast.Pattern, value: ast.Expr, subject: Type) -> bool:
@@ -441,6 +450,7 @@ def _struct(body: Body, node: ast.StructPattern, subject: Type, bindings: Bindin
         body.analysis.patterns[node] = MatchStruct(struct)
     fine = meet(body, node.path, whole, subject)
     fields = {field.name: field for field in symbol.fields}
+    seen: set[FieldSymbol] = set()
     strange = False
     for part in node.fields:
         known = fields.get(part.name.text)
@@ -449,6 +459,10 @@ def _struct(body: Body, node: ast.StructPattern, subject: Type, bindings: Bindin
             _field(body, part, ERROR, bindings)
             strange = True
             continue
+        if known in seen:
+            message = f"the pattern mentions `{known.name}` twice"
+            body.report(WrongArguments(body.span(part.name), message, help="remove one of the two"))
+        seen.add(known)
         if struct is not None and not body.world.may_use(known, body.scope):
             message = f"the field `{known.name}` of `{struct.name}` is private"
             body.report(PrivateName(body.span(part.name), message, help="add `..` to leave it out"))
