@@ -143,26 +143,36 @@ class TypeChecks:
         return check_parts
 
 
-def type_text(types: Sequence[TypeDef], type_index: int, depth: int = 0) -> str:
-    """A type as the language writes it: `Map<String, Array<Int>>`."""
-    definition = types[type_index]
-    if depth > 20:
-        return "…"
-    parts = [type_text(types, item, depth + 1) for item in definition.items]
-    match definition.kind:
-        case "tuple":
-            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
-        case "fn":
-            return f"fn({', '.join(parts[:-1])}) -> {parts[-1]}" if parts else "fn"
-        case "literals":
-            return " | ".join(_literal_text(literal) for literal in definition.literals)
-        case "hashmap":
-            name = "HashMap"
-        case "builtin" | "struct" | "schema" | "enum" | "error" | "param":
-            name = short_name(definition.name)
-        case kind:
-            name = kind.capitalize()
-    return f"{name}<{', '.join(parts)}>" if parts else name
+def type_text(types: Sequence[TypeDef], type_index: int) -> str:
+    """A type as the language writes it: `Map<String, Array<Int>>`; parts of a huge one are left out."""
+    return _TypeText(types).write(type_index)
+
+
+class _TypeText:
+    def __init__(self, types: Sequence[TypeDef]) -> None:
+        self._types = types
+        self._left = 200
+
+    def write(self, type_index: int) -> str:
+        self._left -= 1
+        if self._left < 0:
+            return "…"
+        definition = self._types[type_index]
+        parts = [self.write(item) for item in definition.items[:50]]
+        match definition.kind:
+            case "tuple":
+                return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+            case "fn":
+                return f"fn({', '.join(parts[:-1])}) -> {parts[-1]}" if parts else "fn"
+            case "literals":
+                return " | ".join(_literal_text(literal) for literal in definition.literals)
+            case "hashmap":
+                name = "HashMap"
+            case "builtin" | "struct" | "schema" | "enum" | "error" | "param":
+                name = short_name(definition.name)
+            case kind:
+                name = kind.capitalize()
+        return f"{name}<{', '.join(parts)}>" if parts else name
 
 
 def _literal_text(literal: Any) -> str:

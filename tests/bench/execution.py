@@ -2,7 +2,7 @@
 [NAME …]`.
 
 Every `programs/NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in
-one process, the best time of each counts. Overflow checks and polling for cancellation are on, as always.
+one process, the best CPU time of each counts. Overflow checks and polling for cancellation are on, as always.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any, cast
 
 from concerto.compiler import compile_file
@@ -53,9 +53,9 @@ def measure(python: Callable[[], Any], concerto: Callable[[], Any]) -> tuple[flo
     best = [math.inf, math.inf]
     for _ in range(ROUNDS):
         for place, work in enumerate((python, concerto)):
-            start = perf_counter()
+            start = process_time()
             work()
-            best[place] = min(best[place], perf_counter() - start)
+            best[place] = min(best[place], process_time() - start)
     return best[0], best[1]
 
 

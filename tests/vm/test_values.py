@@ -13,6 +13,7 @@ from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine
 from concerto.vm.operations import copy_value, equal, hash_key, less, to_text, type_name
+from concerto.vm.type_checks import type_text
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value
 from tests.vm.hosts import Recorder, Thing
 
@@ -345,3 +346,9 @@ def test_recursive_types(machine: Machine) -> None:
     value = machine.from_json(data, LIST)
     assert machine.to_json(value) == data
     assert machine.checks.fits(value, LIST)
+
+
+def test_the_text_of_a_huge_type_is_cut() -> None:
+    types = [TypeDef("builtin", "Int")]
+    types += [TypeDef("tuple", items=[depth, depth]) for depth in range(60)]
+    assert len(type_text(types, 60)) < 2000
