@@ -1,7 +1,8 @@
 """The real servers that the tests talk to, and where they are found.
 
-Those in Python come with the `dev` extra. Those of npm are looked for on the PATH and in the folder that CONCERTO_PEERS
-names (`.ci/run` puts them there); a test that needs one which is not installed is skipped and says so.
+Those in Python come with the `dev` extra. Those of npm are looked for on the PATH and in the folder that
+CONCERTO_PEERS names (`.ci/run` puts them there); a test that needs one which is not installed is skipped
+and says so.
 """
 
 from __future__ import annotations

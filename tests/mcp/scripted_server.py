@@ -1,9 +1,9 @@
-"""An MCP server that behaves as badly as it is told: `scripted_server.py MODE [MARK]`. Standard library only, so
-that it starts in no time.
+"""An MCP server that behaves as badly as it is told: `scripted_server.py MODE [MARK]`. Standard library
+only, so that it starts in no time.
 
-Modes: `well`, `exit` (at once), `silent` (hangs at its start), `banner` (prints text before its messages), `pages`
-(lists its tools one by one), `refuses` (takes only messages of the protocol's later versions, of which it knows none).
-MARK is there to find the process by.
+Modes: `well`, `exit` (at once), `silent` (hangs at its start), `banner` (prints text before its messages),
+`pages` (lists its tools one by one), `refuses` (takes only messages of the protocol's later versions, of
+which it knows none). MARK is there to find the process by.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Servers that cannot be started or misbehave: one clear error that names the server and the tool, in time."""
+"""Servers that cannot be started or misbehave: one clear error that names the server and the tool, in
+time."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def test_a_command_that_is_no_program(run: Run, tmp_path: Path) -> None:
 def test_a_server_that_exits_at_once_says_why(run: Run, mark: str) -> None:
     outcome = run(program(scripted("exit", mark), "add(1)"))
     assert outcome.lines == [
-        "ServerUnavailable: mcp server `Odd` ended at its start with status 3; it said: no configuration found"
+        "ServerUnavailable: mcp server `Odd` ended at its start with status 3; "
+        "it said: no configuration found"
     ]
 
 
@@ -82,7 +84,8 @@ def test_text_before_the_messages_is_told_and_does_no_harm(run: Run, mark: str) 
 def test_a_program_that_only_prints_text(run: Run) -> None:
     outcome = run(program("sh -c 'echo hello; exec sleep 60'", "add(1)", settings="timeout: 0.3"))
     assert outcome.lines == [
-        "ServerUnavailable: mcp server `Odd` did not start within 0.3 seconds; it printed `hello`, which is no message"
+        "ServerUnavailable: mcp server `Odd` did not start within 0.3 seconds; "
+        "it printed `hello`, which is no message"
     ]
 
 
@@ -159,7 +162,8 @@ def test_an_http_server_that_refuses(run: Run, script: Script, transport: str) -
     script.answer(Answer({"error": "who are you?"}, status=401))
     source = http(f"{script.url}/mcp", "add(1)").replace('"http"', f'"{transport}"')
     assert run(source).lines == [
-        f"ServerUnavailable: mcp server `Odd` at {script.url}/mcp answered 401 Unauthorized; check its `headers`"
+        f"ServerUnavailable: mcp server `Odd` at {script.url}/mcp answered 401 Unauthorized; "
+        "check its `headers`"
     ]
 
 

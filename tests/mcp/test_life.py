@@ -16,7 +16,7 @@ import pytest
 
 from tests.mcp import peers
 from tests.mcp.peers import scripted
-from tests.runtime.running import Outcome
+from tests.runtime.running import Outcome, make_runtime
 
 Run = Callable[..., Outcome]
 
@@ -78,13 +78,15 @@ def test_calls_beside_one_that_kills_the_server_learn_of_it(run: Run, mark: str)
 
 def test_a_cancelled_call_is_cancelled_at_the_server(run: Run, mark: str) -> None:
     body = """
-    println(race (Odd.sleep(), Ok("first")));
+    Odd.add(1)?;
+    println(race (Odd.sleep(), later())?);
     println(Odd.cancelled()?.len());
     """
-    assert run(program(scripted("well", mark), body)).lines == ["Ok(first)", "1"]
+    later = 'use std::time; fn later() -> Result<String, ToolError> { time::sleep(300); Ok("first") }'
+    assert run(program(scripted("well", mark), body) + later).lines == ["first", "1"]
 
 
-def test_kill_9_in_the_middle_of_a_real_call(run: Run, mark: str, tmp_path: Path) -> None:
+def test_kill_9_in_the_middle_of_a_real_call(mark: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A read-only tool of a server whose process is killed answers from the server started next."""
     server = peers.node_server("mcp-server-everything")
     source = f"""
@@ -94,39 +96,38 @@ mcp Everything {{
     fn trigger_long_running_operation(duration: Float, steps: Int) -> Result<String, ToolError>;
 }}
 fn main() -> Result<Nil, ToolError> {{
-    println(Everything.trigger_long_running_operation(1.0, 1)?);
+    Everything.trigger_long_running_operation(0.01, 1)?;
+    emit("calling", nil);
+    println(Everything.trigger_long_running_operation(1.5, 1)?);
     Ok(nil)
 }}
 """
-    killer = threading.Thread(target=kill_first, args=(mark, 0.5))
-    killer.start()
-    outcome = run(source)
-    killer.join()
-    assert outcome.lines == ["Long running operation completed. Duration: 1 seconds, Steps: 1."], outcome.err
+    killed: list[int] = []
 
+    def kill() -> None:
+        killed.extend(peers.processes_with(mark))
+        os.kill(killed[0], signal.SIGKILL)
 
-def kill_first(mark: str, after: float) -> None:
-    """Kill the process with a mark, a while after it is there and has been talked to."""
-    deadline = time.monotonic() + 20
-    while not (found := peers.processes_with(mark)):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    time.sleep(after)
-    os.kill(found[0], signal.SIGKILL)
+    runtime = make_runtime(source, environment=os.environ, quiet=True)
+    runtime.on("calling", lambda _: threading.Timer(0.5, kill).start())
+    assert runtime.run() == 0, capsys.readouterr().err
+    assert len(killed) == 1
+    done = "Long running operation completed. Duration: 1.5 seconds, Steps: 1."
+    assert capsys.readouterr().out.splitlines()[-1] == done
 
 
 ENDINGS = {
     "a failure": "Odd.add(1)?; let empty: Array<Int> = []; println(empty[0]);",
     "a panic": 'Odd.add(1)?; panic("enough");',
     "an exit by an error": "Odd.add(1)?; Odd.die()?;",
-    "while a call waits": 'Odd.add(1)?; spawn Odd.sleep(); println("left");',
+    "its time": "Odd.add(1)?; Odd.sleep()?;",
     "its end": "Odd.add(1)?;",
 }
 
 
 @pytest.mark.parametrize("how", ENDINGS)
 def test_every_end_of_a_run_ends_its_servers(run: Run, mark: str, how: str) -> None:
-    run(program(scripted("well", mark), ENDINGS[how]))
+    run(program(scripted("well", mark), ENDINGS[how]), timeout=3.0 if how == "its time" else None)
     assert peers.processes_with(mark) == []
 
 
@@ -134,7 +135,7 @@ def test_every_end_of_a_run_ends_its_servers(run: Run, mark: str, how: str) -> N
 @pytest.mark.parametrize("call", ["sleep()", "add(1)"])
 def test_interrupts_end_the_servers(tmp_path: Path, mark: str, number: int, call: str) -> None:
     """In a call, and while the program computes."""
-    busy = "" if call == "sleep()" else "loop { }"
+    busy = "" if call == "sleep()" else "while true { }"
     (tmp_path / "main.conc").write_text(
         program(scripted("well", mark), f'Odd.add(1)?; println("here"); Odd.{call}?; {busy}')
     )
@@ -160,16 +161,16 @@ def test_a_second_interrupt_while_a_server_takes_its_time_to_end(tmp_path: Path,
     process.send_signal(signal.SIGINT)
     time.sleep(0.4)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
-    assert process.returncode == 130
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130, errors
     assert peers.processes_with(mark) == []
 
 
 def test_after_a_hundred_runs_nothing_is_left(run: Run, mark: str) -> None:
     source = program(scripted("well", mark), "println(Odd.add(1)?);")
-    before = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    before = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(100):
         assert run(source).lines == ["11"]
     assert peers.processes_with(mark) == []
-    after = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    after = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
     assert after[0] <= before[0] + 1 and after[1] <= before[1] + 4
