@@ -59,9 +59,16 @@ def record(
     return make if cls is None else make(cls)
 
 
+def field_names(cls: type) -> tuple[str, ...] | None:
+    """The names of a record's fields as declared; None if the class is no record."""
+    names: tuple[str, ...] | None = getattr(cls, "__record_fields__", None)
+    return names
+
+
 def replace(record: C, **changes: Any) -> C:
     """The record with other values in some fields."""
-    names: tuple[str, ...] = type(record).__record_fields__  # type: ignore[attr-defined]
+    names = field_names(type(record))
+    assert names is not None, "only of records"
     return type(record)(**{name: getattr(record, name) for name in names} | changes)
 
 

@@ -94,7 +94,7 @@ def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:
 
 def _handlers(options: RunOptions) -> dict[str, Callable[[Any], Any]]:
     handlers = {} if options.handlers is None else read_handlers(Path(options.handlers))
-    return handlers | read_answers(options.answers)
+    return handlers | read_answers(options.answers) if options.answers else handlers
 
 
 def read_answers(given: Iterable[str]) -> dict[str, Callable[[Any], Any]]:

@@ -1,23 +1,23 @@
 """Modules and problems as plain tuples, lists and dictionaries that `marshal` can hold.
 
-A dataclass becomes `(_MARK + class name, field, field, …)`. Instructions are plain tuples already and,
+A record becomes `(_MARK + class name, field, field, …)`. Instructions are plain tuples already and,
 being most of a program, are passed through untouched, as positions are by the hundred in one flat list.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from concerto.diagnostics import Problem, Problems, all_problem_classes
 from concerto.ir import module as ir
+from concerto.records import field_names
 from concerto.source import Source, Span
 
 _MARK = "\0"
 _CLASSES = {
-    _MARK + name: (cls, tuple(field.name for field in fields(cls)))
+    _MARK + name: (cls, names)
     for name, cls in vars(ir).items()
-    if isinstance(cls, type) and is_dataclass(cls)
+    if isinstance(cls, type) and (names := field_names(cls)) is not None
 }
 _TUPLE = _MARK + "tuple"
 _FUNCTION = _MARK + ir.Function.__name__

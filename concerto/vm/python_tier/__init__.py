@@ -8,8 +8,8 @@ names and numbers only, everything else is passed in (`names`).
 from __future__ import annotations
 
 import gc
-import importlib.util
 import marshal
+import sys
 from collections.abc import Callable
 from itertools import islice
 from types import CodeType, FunctionType, TracebackType
@@ -38,7 +38,7 @@ TIER = "tier"
 
 def compile_module(module: Module) -> bytes:
     """All functions of a module, compiled; only for this version of Python."""
-    return marshal.dumps((importlib.util.MAGIC_NUMBER, *_compile(module)))
+    return marshal.dumps((sys.hexversion, *_compile(module)))
 
 
 def _compile(module: Module) -> tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]]:
@@ -102,8 +102,8 @@ class PythonTier:
     ) -> tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]] | None:
         if code is None:
             return None
-        magic, *compiled = marshal.loads(code)
-        return tuple(compiled) if magic == importlib.util.MAGIC_NUMBER else None
+        version, *compiled = marshal.loads(code)
+        return tuple(compiled) if version == sys.hexversion else None
 
     def _leave_to_interpreter(self, index: int) -> None:
         from concerto.vm.interpreter import InterpretedFunction

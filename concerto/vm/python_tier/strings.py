@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
-_NUMBER = re.compile(r"<k(\d+)>")
+_NUMBER = r"<k(\d+)>"
 
 
 def string_text(index: int) -> str:
@@ -33,7 +33,7 @@ def with_strings(code: CodeType, constants: Sequence[Any]) -> CodeType:
 def _put(value: Any, constants: Sequence[Any]) -> Any:
     match value:
         case str():
-            return _NUMBER.sub(lambda number: constants[int(number[1])], value)
+            return re.sub(_NUMBER, lambda number: constants[int(number[1])], value)
         case tuple():
             return tuple([_put(item, constants) for item in value])
         case frozenset():

@@ -1,0 +1,73 @@
+"""What a start loads. Time depends on the machine, the list of modules does not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_NEVER = {"asyncio", "click", "httpx2", "lark", "mcp", "pydantic", "rich"}
+
+_PARTS = {
+    "concerto.effects.gate",
+    "concerto.effects.kinds",
+    "concerto.emit",
+    "concerto.runtime.agents",
+    "concerto.runtime.door",
+    "concerto.runtime.providers",
+    "concerto.runtime.tools",
+    "concerto.semantics",
+    "concerto.syntax",
+    "concerto.vm.interpreter",
+    "concerto.vm.python_tier.text",
+}
+"""Parts of the system that a program which only computes does not use."""
+
+_START = """
+import sys
+from concerto.cli.entry import run_concerto
+status = run_concerto(sys.argv[1:])
+print(*sorted(sys.modules), file=sys.stderr)
+sys.exit(status)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCERTO_CACHE", str(tmp_path / "cache"))
+
+
+def loaded(program: Path) -> set[str]:
+    """The modules of a process that ran a program which an earlier one had compiled."""
+    command = [sys.executable, "-c", _START, "run", str(program)]
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stderr.split())
+
+
+def test_a_cached_program_that_computes_loads_only_the_machine(tmp_path: Path) -> None:
+    program = tmp_path / "hello.conc"
+    program.write_text('fn main() { println("hello"); }\n')
+    modules = loaded(program)
+    assert "concerto.vm.python_tier" in modules
+    assert not modules & (_NEVER | _PARTS | {"dataclasses", "inspect", "json"})
+
+
+def test_a_cached_program_that_reads_a_file_loads_no_event_loop(tmp_path: Path) -> None:
+    program = tmp_path / "reading.conc"
+    program.write_text('use std::fs;\n\nfn main() { println(fs::exists("nothing").to_string()); }\n')
+    modules = loaded(program)
+    assert "concerto.effects.gate" in modules
+    assert not modules & _NEVER
+
+
+def test_a_cached_mocked_agent_loads_no_network(tmp_path: Path) -> None:
+    program = tmp_path / "agent.conc"
+    program.write_text(
+        'agent A { provider: mock, model: "m" }\n\nfn main() { println(A.execute("hi").unwrap().text); }\n'
+    )
+    modules = loaded(program)
+    assert "concerto.runtime.agents" in modules
+    assert not modules & (_NEVER - {"asyncio"})
