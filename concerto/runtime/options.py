@@ -31,10 +31,10 @@ class Settings:
 
 @record(frozen=True)
 class Options:
-    """`folder` is where relative paths start; files may be used below it. `connections`, `prices`, `hosts` and
-    `mcp` are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that the
-    host gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a run
-    that is resumed. In an `interactive` run a person at the terminal answers the awaited emits that
+    """`folder` is where relative paths start; files may be used below it. `connections`, `prices`, `hosts`
+    and `mcp` are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that
+    the host gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a
+    run that is resumed. In an `interactive` run a person at the terminal answers the awaited emits that
     nobody else does. `environment` is read, never kept."""
 
     folder: Path
