@@ -1,8 +1,10 @@
 """Concerto: a statically typed language for agents, compiled to bytecode and run by a VM.
 
 The Python API: `compile_file` and `compile_source` give a `Program` or raise `CompileError`;
-`Runtime(program).run()` runs it. The names load on first use, so that importing the package, or
-running cached code, does not pay for the compiler.
+`Runtime(program).run()` runs it and gives a `RunResult`. `tool` marks Python functions and classes as tools,
+a `ToolInjectionStrategy` offers more tools while an agent works, `concerto.testing` has what tests need.
+The names load on first use, so that importing the package, or running cached code, does not pay for the
+compiler.
 """
 
 from __future__ import annotations
@@ -12,18 +14,38 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from concerto.compiler import CompileError, compile_file, compile_source
-    from concerto.program import Program, Runtime
+    from concerto.program import Event, Program, Runtime
+    from concerto.runtime.injections import InjectionContext, ToolInjectionStrategy
+    from concerto.runtime.python_tools import tool
+    from concerto.runtime.reporting import RunResult
 
 __version__ = "0.1.0"
 
-__all__ = ["CompileError", "Program", "Runtime", "__version__", "compile_file", "compile_source"]
+__all__ = [
+    "CompileError",
+    "Event",
+    "InjectionContext",
+    "Program",
+    "RunResult",
+    "Runtime",
+    "ToolInjectionStrategy",
+    "__version__",
+    "compile_file",
+    "compile_source",
+    "tool",
+]
 
 _HOMES = {
     "CompileError": "concerto.compiler",
+    "Event": "concerto.program",
+    "InjectionContext": "concerto.runtime.injections",
     "Program": "concerto.program",
+    "RunResult": "concerto.runtime.reporting",
     "Runtime": "concerto.program",
+    "ToolInjectionStrategy": "concerto.runtime.injections",
     "compile_file": "concerto.compiler",
     "compile_source": "concerto.compiler",
+    "tool": "concerto.runtime.python_tools",
 }
 
 # Type checkers see the imports above; this would let any name pass them.

@@ -1,27 +1,28 @@
 """Programs and their runs: the Python API, which the command line uses too.
 
-`Program` is a compiled program. `Runtime` runs it once: `run()` from ordinary code, `run_async()` inside an
-event loop. A failure of the program is reported on stderr in source terms and gives an exit status.
+`Program` is a compiled program. `Runtime` runs it once: `run()` from ordinary code, `run_async()` and
+`stream()` inside an event loop. A failure of the program is reported on stderr in source terms; it is also
+in the RunResult. Runs share nothing, so any number of them may go on in one process and in its threads.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 
 from concerto.effects.permissions import Permissions
 from concerto.ir.module import Module
-from concerto.runtime.ending import Ended, run_to_end
-from concerto.runtime.failures import RequiresAction, RunEnds, message_of
-from concerto.runtime.options import Options, Settings, read_manifest
+from concerto.records import record, replace
+from concerto.runtime.ending import Ended, run_to_end, run_to_end_here
+from concerto.runtime.failures import RequiresAction
+from concerto.runtime.options import Options, Settings, read_manifest, with_connections
+from concerto.runtime.reporting import RunResult, failed, report
 from concerto.runtime.run import Run
 from concerto.vm.classes import ClassTable
-from concerto.vm.values import Err, Panic, Raised, Value
+from concerto.vm.values import Value
 
 if TYPE_CHECKING:
     from concerto.effects.journal import Journal
@@ -29,19 +30,34 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = Any
 Rules: TypeAlias = Mapping[str, Any]
+Handler = TypeVar("Handler", bound=Callable[[Json], Any])
 
-OK = 0
-FAILED = 1
 REQUIRES_ACTION = 3
-INTERRUPTED = 130
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=False)
 class Program:
     """A compiled program. `code` is what the Python tier made of it, if that was kept."""
 
     module: Module
     code: bytes | None = None
+
+    @property
+    def tool_schemas(self) -> list[dict[str, Json]]:
+        """What models are told of the program's tools: `{method_name, description, parameters}` each.
+
+        >>> from concerto import compile_source
+        >>> program = compile_source('''
+        ... tool Clock {
+        ...     description: "Knows the time",
+        ...     @describe("The hour, 0 to 23")
+        ...     pub fn hour() -> Int { 12 }
+        ... }
+        ... ''')
+        >>> [schema["method_name"] for schema in program.tool_schemas]
+        ['Clock::hour']
+        """
+        return [dict(schema) for tool in self.module.tools for schema in tool.tool_schemas]
 
     @cached_property
     def classes(self) -> ClassTable:
@@ -56,8 +72,32 @@ class Program:
         return self.code or compile_module(self.module)
 
 
+@record(frozen=True)
+class Event:
+    """Something that a run emitted."""
+
+    channel: str
+    payload: Json
+
+
 class Runtime:
-    """One run of a program. Options left out come from the manifest or are off."""
+    """One run of a program. Options left out come from the manifest or are off.
+
+    >>> from concerto import Runtime, compile_source
+    >>> program = compile_source('''
+    ... fn main() -> Result<Int, String> {
+    ...     emit("step", {"n": 1});
+    ...     Ok(6 * 7)
+    ... }
+    ... ''')
+    >>> runtime = Runtime(program)
+    >>> runtime.on("step", lambda payload: print("heard", payload))
+    >>> result = runtime.run()
+    [emit:step] {"n": 1}
+    heard {'n': 1}
+    >>> int(result), result.value
+    (0, 42)
+    """
 
     def __init__(
         self,
@@ -72,17 +112,26 @@ class Runtime:
         json: bool = False,
         debug: bool = False,
         manifest: Manifest | None = None,
+        connections: Mapping[str, Mapping[str, Json]] | None = None,
         args: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         folder: str | Path = ".",
         timeout: float | None = None,
         max_usd: float | None = None,
         max_tokens: int | None = None,
+        max_iterations: int | None = None,
+        output: TextIO | None = None,
+        errors: TextIO | None = None,
         tier: str = "python",
         testing: bool = False,
         interactive: bool = False,
         resumed: Resumed | None = None,
     ) -> None:
+        """`permissions` are those of the manifest's section, for tools and for `Tool::method`. `handlers`
+        answer channels, and `tool:Tool::method` for tools without a body; `tools` are Python functions,
+        classes or objects by the names that agents use. `connections` holds settings of connections, which
+        win over all others; an `api_key` may stand among them. What the program prints goes to `output`,
+        what is to be said about it to `errors`; these are the process's streams if not given."""
         here = Path(folder).absolute()
         options = Options(
             folder=here,
@@ -101,12 +150,15 @@ class Runtime:
             journal=resumed.journal if resumed else None,
             already_said=resumed.said if resumed else 0,
             permissions=Permissions(files=(here,)),
-            settings=Settings(timeout=timeout, max_usd=max_usd, max_tokens=max_tokens),
+            settings=Settings(
+                timeout=timeout, max_usd=max_usd, max_tokens=max_tokens, max_iterations=max_iterations
+            ),
+            output=output,
+            errors=errors,
         )
         if manifest is not None:
             options = read_manifest(options, manifest)
-        from dataclasses import replace
-
+        options = with_connections(options, connections or {})
         options = replace(options, permissions=options.permissions.with_rules(_nested(permissions or {})))
         self.pending: list[dict[str, Json]] = []
         """After exit status 3: the calls that somebody has to execute."""
@@ -125,89 +177,133 @@ class Runtime:
             "max_tokens": max_tokens,
             "tier": options.tier,
         }
-        self._debug = debug
+        self.result: RunResult | None = None
+        """What the run gave, once it has ended."""
+        self._begun = False
         self._options = options
         code = program.executable if options.tier == "python" else None
         self._run = Run(program.module, options, code, program.classes)
 
     def on(self, channel: str, listener: Callable[[Json], Any]) -> None:
-        """Call `listener` with every payload emitted on `channel`; `*` is all, as `{channel, payload}`."""
+        """Call `listener` with every payload emitted on `channel`; `*` is all, as `{channel, payload}`.
+
+        What it raises ends the run. It cannot be async: nobody waits for it.
+        """
+        from inspect import iscoroutinefunction
+
+        if iscoroutinefunction(listener):
+            raise TypeError("a listener cannot be async; `on_emit` answers awaited emits, `stream` gives all")
         self._run.emits.listen(channel, listener)
 
-    def on_emit(self, channel: str) -> Callable[[Callable[[Json], Any]], Callable[[Json], Any]]:
-        """Decorate the function, plain or async, that answers `await emit(channel, …)`."""
+    def on_emit(self, channel: str) -> Callable[[Handler], Handler]:
+        """Decorate the function, plain or async, that answers `await emit(channel, …)`.
 
-        def register(handler: Callable[[Json], Any]) -> Callable[[Json], Any]:
+        >>> from concerto import Runtime, compile_source
+        >>> runtime = Runtime(compile_source('''
+        ... fn main() -> Result<Any, EmitError> { await emit("approval", {"cost": 5}) }
+        ... '''))
+        >>> @runtime.on_emit("approval")
+        ... async def approve(payload):
+        ...     return payload["cost"] < 10
+        >>> runtime.run().value
+        [emit:approval] {"cost": 5}
+        True
+        """
+
+        def register(handler: Handler) -> Handler:
             self._run.emits.handle(channel, handler)
             return handler
 
         return register
 
-    def run(self) -> int:
-        """Run `main`; the exit status. Ctrl-C stops all work and gives 130."""
-        ended = run_to_end(self._run.start, self._run.interrupt, self._options.settings.timeout)
-        return self._status(ended)
+    def run(self) -> RunResult:
+        """Run `main`. Ctrl-C stops all work and gives 130."""
+        self._begin()
+        return self._finish(run_to_end(self._run.start, self._run.interrupt, self._options.settings.timeout))
 
-    async def run_async(self) -> int:
-        """Run `main` in the caller's event loop; the exit status."""
+    async def run_async(self) -> RunResult:
+        """Run `main` in the caller's event loop. Cancelling the task that waits stops the run.
+
+        >>> import asyncio
+        >>> from concerto import Runtime, compile_source
+        >>> asyncio.run(Runtime(compile_source('fn main() { println("hi"); }')).run_async())
+        hi
+        RunResult(status=0, value=None, error=None)
+        """
+        self._begin()
+        return self._finish(
+            await run_to_end_here(self._run.start_here, self._run.interrupt, self._options.settings.timeout)
+        )
+
+    async def stream(self) -> AsyncIterator[Event]:
+        """Run `main` in the caller's event loop and give what it emits; leaving the loop stops the run.
+
+        >>> import asyncio
+        >>> from concerto import Runtime, compile_source
+        >>> async def main():
+        ...     runtime = Runtime(compile_source('fn main() { emit("a", 1); emit("b", 2); }'), json=True)
+        ...     async for event in runtime.stream():
+        ...         print(event.channel, event.payload)
+        ...     return runtime.result
+        >>> asyncio.run(main())
+        {"channel": "a", "payload": 1}
+        {"channel": "b", "payload": 2}
+        a 1
+        b 2
+        RunResult(status=0, value=None, error=None)
+        """
+        import asyncio
+
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        self.on("*", lambda emitted: events.put_nowait(Event(**emitted)))
+        task = asyncio.create_task(self.run_async())
+        task.add_done_callback(lambda _: events.put_nowait(None))
         try:
-            return self._status(Ended(value=await self._run.start_here()))
-        except (Exception, RequiresAction, RunEnds, Panic) as error:
-            return self._status(Ended(error=error))
+            while (event := await events.get()) is not None:
+                yield event
+            await task
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
 
-    def serve(self, serving: Callable[[Run], Awaitable[None]]) -> int:
-        """Let `serving` use the program in place of `main`, until it ends; the exit status."""
+    def stop(self) -> None:
+        """Stop the run soon, from any thread; it ends with status 130."""
+        self._run.interrupt()
+
+    def use(self, work: Callable[[Run], Awaitable[Value]]) -> Ended:
+        """Do other work with the program than its `main`."""
 
         def start() -> Value:
             import asyncio
 
-            return asyncio.run(self._run.hold(serving(self._run)))
+            return asyncio.run(self._run.hold(work(self._run)))
 
-        return self._status(run_to_end(start, self._run.interrupt, self._options.settings.timeout))
+        return run_to_end(start, self._run.interrupt, self._options.settings.timeout)
 
-    def _status(self, ended: Ended) -> int:
-        status = self._reported(ended)
-        sys.stdout.flush()
-        return status
+    async def use_async(self, work: Callable[[Run], Awaitable[Value]]) -> Value:
+        """As `use`, in the caller's event loop; failures are raised."""
+        import asyncio
 
-    def _reported(self, ended: Ended) -> int:
-        error = ended.error
-        if ended.timed_out:
-            _complain(f"the run took longer than {self._options.settings.timeout:g} seconds")
-            return FAILED
-        if ended.interrupted:
-            _complain("interrupted")
-            return INTERRUPTED
-        match error:
-            case None:
-                if isinstance(ended.value, Err):
-                    _complain(message_of(ended.value.value))
-                    return FAILED
-                return OK
-            case RunEnds():
-                _complain(str(error))
-                return FAILED
-            case RequiresAction():
-                return self._suspend(error.calls)
-            case Panic():
-                self._run.emits.emit("panic", error.message)
-                self._show(error, f"panic: {error.message}")
-                return FAILED
-            case Raised():
-                self._show(error, message_of(error.value))
-                return FAILED
-            case _:
-                return self._internal(error)
+        return await asyncio.create_task(self._run.hold(work(self._run)))
 
-    def _show(self, error: BaseException, message: str) -> None:
-        from concerto.vm.trace import render_failure
+    def serve(self, serving: Callable[[Run], Awaitable[None]]) -> int:
+        """Let `serving` use the program in place of `main`, until it ends; the exit status."""
+        return self._finish(self.use(serving))
 
-        sys.stdout.flush()
-        sys.stderr.write(render_failure(error, self._run.machine, message))
-        if self._debug:
-            _python_traceback(error)
+    def _begin(self) -> None:
+        if self._begun:
+            raise RuntimeError("a Runtime runs its program once; make another one of the same Program")
+        self._begun = True
 
-    def _suspend(self, calls: list[dict[str, Json]]) -> int:
+    def _finish(self, ended: Ended) -> RunResult:
+        if isinstance(ended.error, RequiresAction):
+            self.result = self._suspend(ended.error.calls)
+        else:
+            self.result = report(ended, self._run, self._options)
+        self._run.emits.output.flush()
+        return self.result
+
+    def _suspend(self, calls: list[dict[str, Json]]) -> RunResult:
         """Keep the run until somebody outside has done the calls, and say so."""
         from concerto.ir.codec import encode
         from concerto.runtime.resuming import Suspended, keep_run, new_run_id, shown_calls
@@ -222,33 +318,27 @@ class Runtime:
         try:
             keep_run(kept)
         except OSError as error:
-            _complain(f"the run has to wait and cannot be kept: {error}")
-            return FAILED
+            return failed(self._run, f"the run has to wait and cannot be kept: {error}")
         self._ask_for_action()
-        return REQUIRES_ACTION
+        return RunResult(REQUIRES_ACTION, None, "the run requires action from outside", "RequiresAction")
 
     def _ask_for_action(self) -> None:
         import json
 
+        emits = self._run.emits
         if self._options.json:
             asked = {"requires_action": self.pending, "run": self.run_id}
-            sys.stdout.write(json.dumps(asked, ensure_ascii=False) + "\n")
+            emits.output.write(json.dumps(asked, ensure_ascii=False) + "\n")
             return
-        sys.stdout.flush()
+        emits.output.flush()
         for call in self.pending:
             written = json.dumps(call["arguments"], ensure_ascii=False)
-            sys.stderr.write(f"requires action: {call['tool']}::{call['method']}({written})\n")
+            emits.errors.write(f"requires action: {call['tool']}::{call['method']}({written})\n")
         results = " ".join([f"--result {call['call_id']}=JSON" for call in self.pending])
-        sys.stderr.write(f"resume with: concerto resume {self.run_id} {results}\n")
-
-    def _internal(self, error: BaseException) -> int:
-        _complain(f"internal error: {type(error).__name__}: {error} (please report it; --debug shows where)")
-        if self._debug:
-            _python_traceback(error)
-        return FAILED
+        emits.errors.write(f"resume with: concerto resume {self.run_id} {results}\n")
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=False)
 class Resumed:
     """A run that goes on: what it did before, and how much it has said."""
 
@@ -297,14 +387,3 @@ def _nested(rules: Rules) -> dict[str, Any]:
             kept = nested.get(owner)
             nested[owner] = {**(kept if isinstance(kept, dict) else {}), method: rule}
     return nested
-
-
-def _complain(message: str) -> None:
-    sys.stdout.flush()
-    sys.stderr.write(f"error: {message}\n")
-
-
-def _python_traceback(error: BaseException) -> None:
-    import traceback
-
-    traceback.print_exception(error)

@@ -7,6 +7,7 @@ package loads neither the passes nor the runtime.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,34 +15,61 @@ from concerto.compiler.pipeline import CompileError, compile_module, read_source
 from concerto.diagnostics import Problems
 
 if TYPE_CHECKING:
+    from concerto.compiler.disk import DiskProject
     from concerto.program import Program
+    from concerto.source import Source
 
 __all__ = ["CompileError", "compile_file", "compile_source"]
 
 
-def compile_file(path: str | Path) -> Program:
+def compile_file(path: str | Path, *, tools: Iterable[str] = ()) -> Program:
     """The program that begins in the file `path`, from the cache if nothing it depends on has changed.
 
-    Raises `CompileError` with all problems, `ManifestError` for a broken manifest, or `OSError` if the file
-    cannot be read.
+    `tools` are the names of Python tools that `Runtime` will be given, for agents to use. Raises
+    `CompileError` with all problems, `ManifestError` for a broken manifest, or `OSError` if the file cannot
+    be read.
     """
     from concerto.compiler.store import load_program
 
     problems = Problems()
-    program = load_program(Path(path), problems)
+    names = frozenset(tools)
+    program = None
+    if not names:
+        program = load_program(Path(path), problems)
+    else:
+        from concerto.compiler.disk import open_project, shown_path
+
+        source = read_source(Path(path).read_bytes(), shown_path(Path(path)), problems)
+        program = _compiled(source, open_project(Path(path), problems, names), problems)
     if program is None:
         raise CompileError(problems)
     return program
 
 
-def compile_source(text: str, *, path: str = "<source>", folder: str | Path = ".") -> Program:
-    """The program with the given text; `use` paths start at `folder`."""
+def compile_source(
+    text: str, *, path: str = "<source>", folder: str | Path = ".", tools: Iterable[str] = ()
+) -> Program:
+    """The program with the given text; `use` paths start at `folder`. Raises `CompileError`.
+
+    >>> program = compile_source('fn main() { println(1 + 2); }')
+    >>> try:
+    ...     compile_source('fn main() { println(x); }')
+    ... except CompileError as error:
+    ...     print([(problem.code, problem.message) for problem in error.problems])
+    [('E0201', 'unknown name `x`')]
+    """
     from concerto.compiler.disk import DiskProject
-    from concerto.program import Program
 
     problems = Problems()
     source = read_source(text.encode("utf-8", "surrogatepass"), path, problems)
-    module = compile_module(source, DiskProject(Path(folder), None, problems), problems)
-    if module is None:
+    program = _compiled(source, DiskProject(Path(folder), None, problems, frozenset(tools)), problems)
+    if program is None:
         raise CompileError(problems)
-    return Program(module)
+    return program
+
+
+def _compiled(source: Source, project: DiskProject, problems: Problems) -> Program | None:
+    from concerto.program import Program
+
+    module = compile_module(source, project, problems)
+    return Program(module) if module is not None else None

@@ -18,15 +18,24 @@ class DiskProject:
     """Implements `semantics.Project`. `root` is the folder where `use` paths start, `home` that of the
     manifest, if there is one.
 
+    `tools` are the names of those that a host will give to the run.
+
     `looked_at` holds every path that was looked for with the bytes found, or None: a result stays
     valid as long as all of them are the same.
     """
 
-    def __init__(self, root: Path, manifest: Manifest | None, problems: Problems) -> None:
+    def __init__(
+        self,
+        root: Path,
+        manifest: Manifest | None,
+        problems: Problems,
+        tools: frozenset[str] = frozenset(),
+    ) -> None:
         self.root = root
         self.home = root
         self.manifest = manifest
         self.problems = problems
+        self._tools = tools
         self.looked_at: dict[Path, bytes | None] = {}
 
     @property
@@ -47,7 +56,7 @@ class DiskProject:
 
     @property
     def python_tools(self) -> frozenset[str]:
-        return frozenset(self.manifest.tools) if self.manifest else frozenset()
+        return self._tools.union(self.manifest.tools if self.manifest else ())
 
     @property
     def lock(self) -> bytes | None:
@@ -70,7 +79,7 @@ class DiskProject:
         return data
 
 
-def open_project(file: Path, problems: Problems) -> DiskProject:
+def open_project(file: Path, problems: Problems, tools: frozenset[str] = frozenset()) -> DiskProject:
     """The project around a program's first file; raises `ManifestError` for a broken manifest.
 
     `use` paths start at the folder of the manifest's entry if the file lies in it, so that a single module
@@ -87,7 +96,7 @@ def open_project(file: Path, problems: Problems) -> DiskProject:
         if entry is not None:
             folder = (manifest_path.parent / entry).parent
             root = folder if file.absolute().is_relative_to(folder.absolute()) else root
-    project = DiskProject(root, manifest, problems)
+    project = DiskProject(root, manifest, problems, tools)
     if manifest_path is not None:
         project.home = manifest_path.parent
         project.read(manifest_path)

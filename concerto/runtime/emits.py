@@ -113,9 +113,9 @@ class Emits:
             self.output.write(line + "\n")
             self.output.flush()
         for listener in self._listeners.get(channel, ()):
-            listener(written)
+            _tell(listener, channel, written)
         for listener in self._listeners.get("*", ()):
-            listener({"channel": channel, "payload": written})
+            _tell(listener, channel, {"channel": channel, "payload": written})
 
     def _was_said(self) -> bool:
         """Count one more; whether the run said it before it was resumed."""
@@ -140,8 +140,20 @@ class Emits:
         return self._prompter
 
 
+def _tell(listener: Listener, channel: str, payload: Json) -> None:
+    try:
+        listener(payload)
+    except Exception as error:
+        from concerto.runtime.failures import RunEnds
+
+        raise RunEnds(f"a listener of `{channel}` failed: {type(error).__name__}: {error}") from error
+
+
 async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
     """What a host's function answers, as JSON; its exception becomes an EmitError with its text."""
+
+    from inspect import isawaitable
+
     try:
         answer = handler(payload)
         if isawaitable(answer):
@@ -151,9 +163,6 @@ async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
         raise _emit_failure(str(error) or f"`{channel}` took too long", "Timeout", channel) from None
     except Raised:
         raise
-
-    from inspect import isawaitable
-
     except Misfit:
         message = f"the handler of `{channel}` answered with a `{type(answer).__name__}`, which is no JSON"
         raise _emit_failure(message, "HandlerFailed", channel) from None

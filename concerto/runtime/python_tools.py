@@ -11,12 +11,12 @@ import json
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from concerto.effects.kinds import ToolCall
+from concerto.records import field, record
 from concerto.runtime.failures import AgentKind, agent_failure, tool_failure
 from concerto.runtime.requests import ToolOffer
 from concerto.runtime.toolbox import BoundTool, wire_name
@@ -39,7 +39,7 @@ _JSON_TYPES: dict[Any, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class PythonMethod:
     """A callable with what a model is told of it; `name` is empty for a tool that is one function."""
 
@@ -49,7 +49,7 @@ class PythonMethod:
     function: Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class PythonTool:
     """A tool and the object behind it (None for a function)."""
 
@@ -59,7 +59,21 @@ class PythonTool:
 
 
 def tool(marked: Marked) -> Marked:
-    """Mark a function or a class as a tool: `@concerto.tool`."""
+    """Mark a function or a class as a tool: `@concerto.tool`.
+
+    Its name, docstring and type hints are what a model is told. The public methods of a class are tools;
+    `initialize` and `shutdown`, if it has them, are called around its use by a run.
+
+    >>> import concerto
+    >>> @concerto.tool
+    ... def weather(city: str) -> str:
+    ...     "The weather in a city"
+    ...     return f"sunny in {city}"
+    >>> from concerto.testing import ToolExecutor
+    >>> program = concerto.compile_source("fn main() { }")
+    >>> ToolExecutor(program, tools={"weather": weather}).execute("weather", {"city": "Oslo"})
+    'sunny in Oslo'
+    """
     setattr(marked, _MARK, True)
     return marked
 

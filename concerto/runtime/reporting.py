@@ -1,0 +1,110 @@
+"""What a run that has ended gave: a RunResult, and for people a message on its error stream."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from concerto.runtime.ending import Ended
+from concerto.runtime.failures import RunEnds, message_of
+from concerto.runtime.options import Options
+from concerto.runtime.run import Run
+from concerto.vm.json_values import to_json
+from concerto.vm.type_checks import Misfit
+from concerto.vm.values import Err, ErrorValue, Ok, Panic, Raised, Value
+
+Json: TypeAlias = Any
+
+OK = 0
+FAILED = 1
+INTERRUPTED = 130
+
+
+class RunResult(int):
+    """The exit status of a run, with what it gave.
+
+    `value` is what `main` returned, as JSON; `error` the message of its failure, None if it ended well.
+    `kind` is the failure's, as `.kind` in the language.
+    """
+
+    value: Json
+    error: str | None
+    kind: str | None
+
+    def __new__(
+        cls, status: int, value: Json = None, error: str | None = None, kind: str | None = None
+    ) -> RunResult:
+        made = super().__new__(cls, status)
+        made.value, made.error, made.kind = value, error, kind
+        return made
+
+    def __str__(self) -> str:
+        return int.__repr__(self)
+
+    def __repr__(self) -> str:
+        return f"RunResult(status={int(self)}, value={self.value!r}, error={self.error!r})"
+
+
+def report(ended: Ended, run: Run, options: Options) -> RunResult:
+    """Say how a run ended, in source terms, and give its result."""
+    if ended.timed_out:
+        return failed(run, f"the run took longer than {options.settings.timeout:g} seconds", "Timeout")
+    if ended.interrupted:
+        return failed(run, "interrupted", "Interrupted", INTERRUPTED)
+    error = ended.error
+    match error:
+        case None if isinstance(ended.value, Err):
+            return failed(run, message_of(ended.value.value), _kind(ended.value.value))
+        case None:
+            return RunResult(OK, _json_of(ended.value))
+        case RunEnds():
+            return failed(run, str(error), "RunEnds")
+        case Panic():
+            run.emits.emit("panic", error.message)
+            return _traced(run, error, f"panic: {error.message}", error.message, "Panic")
+        case Raised():
+            message = message_of(error.value)
+            return _traced(run, error, message, message, _kind(error.value))
+        case BrokenPipeError():
+            # Whoever read the output has left, which is the caller's affair.
+            raise error
+        case _:
+            what = f"internal error: {type(error).__name__}: {error}"
+            run.emits.errors.write(f"error: {what} (please report it; --debug shows where)\n")
+            if options.debug:
+                _python_traceback(run, error)
+            return RunResult(FAILED, None, what, "InternalError")
+
+
+def failed(run: Run, message: str, kind: str = "RunEnds", status: int = FAILED) -> RunResult:
+    """Say that a run failed, of which there is no place in the source."""
+    run.emits.output.flush()
+    run.emits.errors.write(f"error: {message}\n")
+    return RunResult(status, None, message, kind)
+
+
+def _traced(run: Run, error: BaseException, headline: str, message: str, kind: str) -> RunResult:
+    from concerto.vm.trace import render_failure
+
+    run.emits.output.flush()
+    run.emits.errors.write(render_failure(error, run.machine, headline))
+    if run.options.debug:
+        _python_traceback(run, error)
+    return RunResult(FAILED, None, message, kind)
+
+
+def _python_traceback(run: Run, error: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(error, file=run.emits.errors)
+
+
+def _kind(error: Value) -> str:
+    return error.kind if isinstance(error, ErrorValue) else "Error"
+
+
+def _json_of(value: Value) -> Json:
+    """What `main` returned, without its Ok; None for what has no JSON form."""
+    try:
+        return to_json(value.value if isinstance(value, Ok) else value)
+    except (Raised, Misfit):
+        return None

@@ -1,0 +1,132 @@
+"""Finds tests: the `@test` functions of one file, or of all files under a folder.
+
+A file is compiled as a program of its own, and its tests are those written in it, not those of the modules
+that it uses: these are found in their own files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import Problems
+from concerto.ir.module import Module, Test
+from concerto.program import Program
+from concerto.source import Source
+
+if TYPE_CHECKING:
+    from concerto.manifest.models import Manifest
+
+_SUFFIX = ".conc"
+_MARK = b"@test"
+_LEFT_OUT = frozenset({"node_modules", "__pycache__"})
+_CHANGES_THE_WORLD = frozenset(
+    {"std::fs::write_file", "std::fs::append_file", "std::fs::remove_file", "HashMap::with_persistence"}
+)
+_TOUCHES_THE_WORLD = frozenset({"std::tools::FileTool", "std::tools::HttpTool", "std::tools::ShellTool"})
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test; `name` is the text of `@test("…")` or the function's. `line` counts from 1."""
+
+    program: Program
+    test: Test
+    file: str
+    line: int
+    folder: Path
+    manifest: Manifest | None = None
+
+    @property
+    def name(self) -> str:
+        return self.test.name
+
+    @property
+    def title(self) -> str:
+        return f"{self.file} :: {self.name}"
+
+
+@dataclass(frozen=True)
+class TestFile:
+    """The tests of a file; `together` says whether they may run at the same time."""
+
+    path: Path
+    cases: tuple[Case, ...]
+    together: bool
+
+    __test__ = False  # pytest takes classes of this name for tests.
+
+
+def find_tests(path: Path, problems: Problems) -> list[TestFile]:
+    """The tests of a file, or of the files under a folder; programs that do not compile add to `problems`.
+
+    Raises `OSError` for a file that cannot be read and `ManifestError` for a broken manifest.
+    """
+    if not path.is_dir():
+        return [tests_of(path, problems)]
+    found = (tests_of(file, problems) for file in sorted(_sources(path)) if _MARK in file.read_bytes())
+    return [file for file in found if file.cases]
+
+
+def tests_of(path: Path, problems: Problems) -> TestFile:
+    """The tests written in one file."""
+    from concerto.compiler.disk import shown_path
+    from concerto.compiler.store import load_program
+    from concerto.manifest import find_manifest, load_manifest
+
+    program = load_program(path, problems)
+    if program is None:
+        return TestFile(path, (), together=False)
+    place = find_manifest(path.parent)
+    manifest = load_manifest(place) if place is not None else None
+    folder = place.parent if place is not None else path.parent
+    module, shown = program.module, shown_path(path)
+    cases = tuple(
+        Case(program, test, shown, _line(module, test), folder, manifest)
+        for test in module.tests
+        if _file(module, test) == shown
+    )
+    return TestFile(path, cases, together=not _shares_the_world(module, manifest))
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    """Source files, but none in hidden folders or where other tools put theirs."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in _LEFT_OUT
+            and not (Path(place) / name / "pyvenv.cfg").exists()
+        ]
+        yield from (Path(place) / name for name in files if name.endswith(_SUFFIX))
+
+
+def _file(module: Module, test: Test) -> str:
+    return module.files[module.functions[test.function].file].path
+
+
+def _line(module: Module, test: Test) -> int:
+    function = module.functions[test.function]
+    if not function.positions:
+        return 1
+    file = module.files[function.file]
+    return Source(file.path, file.text).line_column(function.positions[0].start)[0]
+
+
+def _shares_the_world(module: Module, manifest: Manifest | None) -> bool:
+    """Whether two tests of a program could meet outside of their runs: in files, processes, servers."""
+    if module.hosts or module.mcp_servers or (manifest is not None and manifest.tools):
+        return True
+    if any(tool.name in _TOUCHES_THE_WORLD for tool in module.tools):
+        return True
+    if any(state.settings.get("persistence") for state in module.hashmaps):
+        return True
+    return any(
+        instruction[0] == "CALL_NATIVE" and instruction[1] in _CHANGES_THE_WORLD
+        for function in module.functions
+        for instruction in function.code
+    )

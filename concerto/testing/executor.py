@@ -1,0 +1,114 @@
+"""One tool of a program alone, called as a model would call it: `ToolExecutor`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.diagnostics import suggest
+from concerto.ir.module import ToolUse
+from concerto.program import Program, Runtime
+from concerto.runtime.arguments import complaints
+from concerto.runtime.branches import Branch
+from concerto.runtime.failures import RequiresAction, message_of
+from concerto.runtime.tools import CallContext
+from concerto.vm.json_values import to_json
+from concerto.vm.values import ErrorValue, Panic, Raised
+
+if TYPE_CHECKING:
+    from concerto.runtime.run import Run
+    from concerto.runtime.toolbox import BoundTool
+
+Json: TypeAlias = Any
+
+
+class ToolFailed(Exception):
+    """A tool did not give a result; `kind` is that of its ToolError (`InvalidArguments`, …)."""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class ToolExecutor:
+    """Calls tools with JSON arguments, checked as those of a model are. State lives as long as the executor.
+
+    >>> import concerto
+    >>> from concerto.testing import ToolExecutor
+    >>> program = concerto.compile_source('''
+    ... tool Calculator {
+    ...     description: "Does sums",
+    ...     @describe("Add two numbers")
+    ...     @param("a", "The first")
+    ...     @param("b", "The second")
+    ...     pub fn add(a: Int, b: Int) -> Int { a + b }
+    ... }
+    ... ''')
+    >>> ToolExecutor(program).execute("Calculator::add", {"a": 1, "b": 2})
+    3
+    >>> ToolExecutor(program).execute("Calculator::add", {"a": 1})
+    Traceback (most recent call last):
+    concerto.testing.executor.ToolFailed: invalid arguments: `b`: required, but missing
+    """
+
+    def __init__(self, program: Program, **options: Any) -> None:
+        """`options` are those of `Runtime`: permissions, handlers, tools, …"""
+        self._runtime = Runtime(program, **{"quiet": True, **options})
+
+    def execute(self, tool: str, arguments: Mapping[str, Json] | None = None) -> Json:
+        """The result of `Tool::method`, as JSON; raises ToolFailed."""
+        given = dict(arguments or {})
+        ended = self._runtime.use(lambda run: _call(run, tool, given))
+        if ended.timed_out:
+            raise ToolFailed(f"`{tool}` took too long", "Timeout")
+        return _settled(ended.error, ended.value)
+
+    async def execute_async(self, tool: str, arguments: Mapping[str, Json] | None = None) -> Json:
+        """As `execute`, in the caller's event loop."""
+        given = dict(arguments or {})
+        try:
+            value = await self._runtime.use_async(lambda run: _call(run, tool, given))
+        except (Raised, Panic, RequiresAction) as error:
+            return _settled(error, None)
+        return _settled(None, value)
+
+
+async def _call(run: Run, name: str, arguments: dict[str, Json]) -> Json:
+    tool = _found(run, name)
+    found = complaints(arguments, tool.offer.parameters)
+    if found:
+        raise ToolFailed("invalid arguments: " + "; ".join(found), "InvalidArguments")
+    return to_json(await tool.perform(CallContext(Branch()), arguments))
+
+
+def _found(run: Run, name: str) -> BoundTool:
+    owner, _, method = name.partition("::")
+    known = {
+        f"{tool.name}::{each.name}": tool for tool in run.module.tools for each in tool.methods if each.public
+    }
+    if name in known:
+        bound = run.tools.bound(ToolUse("tool", owner, method))
+    elif owner in run.options.tools or owner in run.options.python_tools:
+        bound = [tool for tool in run.python_tools.bound(owner, method) if tool.method == method]
+    else:
+        near = suggest(name, known)
+        hint = f", did you mean `{near}`?" if near else ""
+        raise ToolFailed(f"there is no tool `{name}`{hint}", "ToolNotFound")
+    if not bound:
+        raise ToolFailed(f"`{name}` is not permitted", "PermissionDenied")
+    return bound[0]
+
+
+def _settled(error: BaseException | None, value: Json) -> Json:
+    match error:
+        case None:
+            return value
+        case Raised():
+            kind = error.value.kind if isinstance(error.value, ErrorValue) else "Error"
+            raise ToolFailed(message_of(error.value), kind) from None
+        case Panic():
+            raise ToolFailed(f"panic: {error.message}", "Panic") from None
+        case RequiresAction():
+            raise ToolFailed("the tool is executed outside, and has no handler", "RequiresAction") from None
+        case _:
+            raise error

@@ -1,0 +1,186 @@
+"""Runs tests, each in a run of its own: nothing that one does is seen by another.
+
+What a test prints is kept and shown only if it fails. A test that goes on for too long is stopped and has
+failed; what cannot be stopped is left behind. Tests that cannot meet outside of their runs run at the same
+time.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+
+from concerto.effects.permissions import Permissions
+from concerto.runtime.ending import Ended, run_to_end
+from concerto.runtime.failures import RequiresAction, RunEnds, message_of
+from concerto.runtime.options import Options, read_manifest
+from concerto.runtime.run import Run
+from concerto.testing.cases import Case, TestFile
+from concerto.testing.comparing import comparison, headline
+from concerto.vm.trace import render_failure
+from concerto.vm.values import Err, Panic, Raised
+
+SECONDS = 30.0
+"""How long a test may take if nothing else is said."""
+
+_GRACE = 5.0
+_MOST_OUTPUT = 4_000
+_MOST_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a test: `failure` says why it failed, empty if it passed; `output` what it printed."""
+
+    case: Case
+    seconds: float
+    failure: str = ""
+    output: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.failure
+
+
+class Live:
+    """The runs that are going on, so that all of them can be stopped."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._runs: set[Run] = set()
+        self._stopped = False
+
+    def add(self, run: Run) -> None:
+        with self._lock:
+            self._runs.add(run)
+            if self._stopped:
+                run.interrupt()
+
+    def remove(self, run: Run) -> None:
+        with self._lock:
+            self._runs.discard(run)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for run in self._runs:
+                run.interrupt()
+
+
+def run_tests(
+    files: Iterable[TestFile], *, timeout: float = SECONDS, at_once: int = _MOST_AT_ONCE
+) -> Iterator[Outcome]:
+    """The outcomes of all tests in their order, each as soon as it and those before it are known."""
+    live = Live()
+    pool = ThreadPoolExecutor(at_once, "tests")
+    try:
+        for file in files:
+            if not file.together:
+                yield from (run_case(case, timeout=timeout, live=live) for case in file.cases)
+                continue
+            waiting: list[Future[Outcome]] = [
+                pool.submit(run_case, case, timeout=timeout, live=live) for case in file.cases
+            ]
+            yield from (each.result() for each in waiting)
+    finally:
+        live.stop()
+        pool.shutdown(cancel_futures=True)
+
+
+def run_case(case: Case, *, timeout: float = SECONDS, live: Live | None = None) -> Outcome:
+    """The outcome of one test."""
+    output = Captured()
+    run = Run(case.program.module, _options(case, output), case.program.executable, case.program.classes)
+    begun = perf_counter()
+    if live is not None:
+        live.add(run)
+    try:
+        ended = run_to_end(lambda: run.start(case.test.function), run.interrupt, timeout, _GRACE)
+    finally:
+        if live is not None:
+            live.remove(run)
+    failure = _judged(case, ended, run, timeout)
+    return Outcome(case, perf_counter() - begun, failure, output.text())
+
+
+class Captured(io.StringIO):
+    """A stream that keeps the end of what is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[str] = []
+        self._kept = 0
+        self._dropped = False
+
+    def write(self, text: str) -> int:
+        self._parts.append(text)
+        self._kept += len(text)
+        if self._kept > 2 * _MOST_OUTPUT:
+            self._parts = ["".join(self._parts)[-_MOST_OUTPUT:]]
+            self._kept = _MOST_OUTPUT
+            self._dropped = True
+        return len(text)
+
+    def text(self) -> str:
+        kept = "".join(self._parts)[-_MOST_OUTPUT:]
+        return "[earlier output is left out]\n" + kept if self._dropped else kept
+
+
+def _options(case: Case, output: Captured) -> Options:
+    options = Options(
+        folder=case.folder,
+        environment=os.environ,
+        testing=True,
+        permissions=Permissions(files=(case.folder.absolute(),)),
+        output=output,
+        errors=output,
+    )
+    return read_manifest(options, case.manifest) if case.manifest is not None else options
+
+
+def _judged(case: Case, ended: Ended, run: Run, timeout: float) -> str:
+    """Why a test failed, empty if it passed. `@expect_fail` turns a failure of the program around, but not
+    what stopped the test from outside."""
+    if ended.timed_out:
+        left = " and could not be stopped" if ended.stuck else ""
+        return f"error: the test took longer than {timeout:g} s{left}\n"
+    if ended.interrupted:
+        return "error: interrupted\n"
+    message, shown = _failure(ended, run)
+    if not case.test.expect_fail:
+        return shown
+    if not shown:
+        return "error: the test was to fail, and passed\n"
+    part = case.test.fail_message
+    if part is not None and part not in message:
+        return f"error: the test was to fail with `{part}`, and failed otherwise\n{shown}"
+    return ""
+
+
+def _failure(ended: Ended, run: Run) -> tuple[str, str]:
+    """The message of a failed program, and all that there is to say; empty if it did not fail."""
+    match ended.error:
+        case None:
+            if not isinstance(ended.value, Err):
+                return "", ""
+            message = message_of(ended.value.value)
+            return message, f"error: the test returned Err: {message}\n"
+        case Raised() as raised:
+            message = message_of(raised.value)
+            said = headline(raised) or message
+            return message, render_failure(raised, run.machine, said) + comparison(raised)
+        case Panic() as panic:
+            return panic.message, render_failure(panic, run.machine, f"panic: {panic.message}")
+        case RequiresAction() as action:
+            calls = ", ".join(f"`{call['tool']}::{call['method']}`" for call in action.calls)
+            message = f"{calls} is executed outside, and in a test nobody does it"
+        case RunEnds() as ends:
+            message = str(ends)
+        case error:
+            message = f"internal error: {type(error).__name__}: {error}"
+    return message, f"error: {message}\n"

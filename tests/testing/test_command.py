@@ -1,0 +1,260 @@
+"""`concerto test`: what passes, what fails and how it says so, and tests that misbehave."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+TOOLS = """
+tool Notes {
+    description: "Keeps notes",
+    items: Array<String> = [],
+    @describe("Add a note")
+    @param("text", "The note")
+    pub fn add(mut self, text: String) -> Int { self.items.push(text); self.items.len() }
+}
+mcp GitHub {
+    transport: "stdio",
+    command: "no-such-server",
+    @describe("Search")
+    @param("query", "What for")
+    fn search(query: String) -> Result<Array<Any>, ToolError>;
+}
+agent Assistant { provider: openai, tools: [Notes] }
+"""
+
+PASSING = {
+    "response": """
+        mock Assistant { response: "hello" }
+        assert_eq(Assistant.execute("hi").unwrap().text, "hello");
+        assert_eq(Assistant.calls().len(), 1);
+        assert_eq(Assistant.calls()[0]["prompt"], "hi");
+        assert_eq(Assistant.calls()[0]["tools"], ["Notes__add"]);
+    """,
+    "error": """
+        mock Assistant { error: "down" }
+        match Assistant.execute("hi") {
+            Ok(_) => panic("no error"),
+            Err(e) => assert(e.message.contains("down")),
+        }
+    """,
+    "script": """
+        mock Assistant { script: [
+            [call("Notes::add", {"text": "x"}), call("Notes::add", {"text": "y"})],
+            call("Notes::add", {"text": "z"}),
+            reply("done"),
+        ] }
+        let response = Assistant.execute("go").unwrap();
+        assert_eq(response.text, "done");
+        assert_eq(response.tool_calls.len(), 3);
+        assert_eq(Notes.add("w"), 4);
+    """,
+    "stream": """
+        mock Assistant { response: "hello" }
+        let mut text = "";
+        for chunk in Assistant.stream("hi").unwrap() { text += chunk.text; }
+        assert_eq(text, "hello");
+    """,
+    "server": """
+        mock GitHub { search: [1, 2] }
+        assert_eq(GitHub.search("x").unwrap(), [1, 2]);
+    """,
+    "server function": """
+        mock GitHub { search: |args| [args["query"], "found"] }
+        assert_eq(GitHub.search("x").unwrap(), ["x", "found"]);
+    """,
+    "channel": """
+        mock "ask" { reply: {"yes": true} }
+        assert_eq((await emit("ask", 1)).unwrap(), {"yes": true});
+    """,
+    "channel without a mock": """
+        match await emit("ask", 1) { Ok(_) => panic("answered"), Err(e) => assert_eq(e.kind, "NoListener") }
+    """,
+    "emits": """
+        emit("result", {"n": 1});
+        assert_eq(test_emits(), [{"channel": "result", "payload": {"n": 1}}]);
+    """,
+    "isolation one": 'assert_eq(Notes.add("x"), 1);',
+    "isolation two": 'assert_eq(Notes.add("x"), 1);',
+}
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "concerto.cli", "test", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+def program(bodies: dict[str, str]) -> str:
+    return TOOLS + "\n".join(
+        f'@test("{name}") fn t{number}() {{{body}}}' for number, (name, body) in enumerate(bodies.items())
+    )
+
+
+def test_all_forms_of_mock(tmp_path: Path) -> None:
+    (tmp_path / "a.conc").write_text(program(PASSING))
+    done = run(tmp_path, "a.conc")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.splitlines() == [*(f"ok    a.conc :: {name}" for name in PASSING), "", "11 passed"]
+
+
+def test_a_failure_shows_its_place_and_both_values(tmp_path: Path) -> None:
+    (tmp_path / "a.conc").write_text('@test\nfn sums() {\n    assert_eq(1 + 1, 3, "arithmetic");\n}\n')
+    done = run(tmp_path, "a.conc")
+    assert done.returncode == 1
+    assert done.stdout == (
+        "FAIL  a.conc :: sums\n"
+        "      error: assertion failed: arithmetic\n"
+        "        ┌─ a.conc:3:5 in `sums`\n"
+        '      3 │     assert_eq(1 + 1, 3, "arithmetic");\n'
+        "        │     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "        left:  2\n"
+        "        right: 3\n"
+        "\n"
+        "0 passed, 1 failed\n"
+    )
+
+
+def test_long_values_are_shown_as_a_difference(tmp_path: Path) -> None:
+    (tmp_path / "a.conc").write_text(
+        "struct P { name: String, tags: Array<Int> }\n"
+        "fn people(last: Int) -> Array<P> {\n"
+        '    [P { name: "ann", tags: [1, 2, 3] }, P { name: "bob", tags: [4, 5, 6, last] }, '
+        'P { name: "cy", tags: [] }]\n'
+        "}\n"
+        "@test fn same() { assert_eq(people(7), people(8)); }\n"
+        '@test fn text() { assert_eq("a\\nb\\nc", "a\\nB\\nc"); }\n'
+    )
+    said = run(tmp_path, "a.conc").stdout
+    assert (
+        "        `-` is left, `+` is right:\n"
+        "          [\n"
+        '            P { name: "ann", tags: [1, 2, 3] },\n'
+        '        -   P { name: "bob", tags: [4, 5, 6, 7] },\n'
+        '        +   P { name: "bob", tags: [4, 5, 6, 8] },\n'
+        '            P { name: "cy", tags: [] },\n'
+        "          ]\n"
+    ) in said
+    assert "          a\n        - b\n        + B\n          c\n" in said
+
+
+FAILING = {
+    "unmocked": (
+        'Assistant.execute("x").unwrap();',
+        "agent `Assistant` is not mocked, and a test calls no model",
+    ),
+    "panic": ('panic("broken");', "panic: broken"),
+    "script too short": (
+        'mock Assistant { script: [] } Assistant.execute("x").unwrap();',
+        "the script of agent `Assistant` has 0 turns, and one more was asked for",
+    ),
+    "not mocked": ("println(Assistant.calls());", "agent `Assistant` is not mocked"),
+    "loop": ("loop { }", "the test took longer than 1 s"),
+    "sleep": ("std::time::sleep(60000);", "the test took longer than 1 s"),
+    "talk": ('loop { println("talk"); }', "[earlier output is left out]"),
+    "depth": ("deep(1);", "call depth"),
+    "index": ("println([1][3]);", "index 3 is out of bounds"),
+}
+
+
+def test_tests_that_fail_or_hang_fail_alone(tmp_path: Path) -> None:
+    bodies = {name: body for name, (body, _) in FAILING.items()}
+    text = program(bodies | {"good": "assert(true);"}) + "\nfn deep(n: Int) -> Int { deep(n + 1) + 1 }\n"
+    (tmp_path / "a.conc").write_text(text)
+    done = run(tmp_path, "a.conc", "--timeout", "1")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    for name, (_, message) in FAILING.items():
+        start = done.stdout.index(f"FAIL  a.conc :: {name}\n")
+        assert message in done.stdout[start:].partition("a.conc ::")[2].partition("  a.conc ::")[0], name
+    assert "ok    a.conc :: good" in done.stdout
+    assert len(done.stdout) < 30_000
+
+
+def test_expected_failures(tmp_path: Path) -> None:
+    (tmp_path / "a.conc").write_text(
+        "@test @expect_fail fn a() { assert(false); }\n"
+        '@test @expect_fail("oh no") fn b() -> Result<Nil, String> { Err("oh no!") }\n'
+        '@test @expect_fail("other") fn c() { assert(false); }\n'
+        "@test @expect_fail fn d() { }\n"
+        "@test @expect_fail fn e() { loop { } }\n"
+        '@test fn f() -> Result<Nil, String> { Err("plain") }\n'
+    )
+    done = run(tmp_path, "a.conc", "--timeout", "1")
+    lines = done.stdout.splitlines()
+    assert [line[:4].strip() for line in lines if "a.conc ::" in line] == ["ok", "ok", *["FAIL"] * 4]
+    assert "the test was to fail with `other`, and failed otherwise" in done.stdout
+    assert "the test was to fail, and passed" in done.stdout
+    assert "the test returned Err: plain" in done.stdout
+
+
+def test_what_waits_waits_together(tmp_path: Path) -> None:
+    (tmp_path / "a.conc").write_text(
+        "use std::time::sleep;\n" + "\n".join(f"@test fn t{n}() {{ sleep(1000); }}" for n in range(6))
+    )
+    report = tmp_path / "report.xml"
+    assert run(tmp_path, "a.conc", "--junit", str(report)).returncode == 0
+    root = ElementTree.parse(report).getroot()
+    times = [float(case.attrib["time"]) for case in root.iter("testcase")]
+    assert len(times) == 6 and all(time >= 1 for time in times)
+    assert run(tmp_path, "a.conc", "--timeout", "4", "--jobs", "1").returncode == 0
+
+
+def test_a_folder_and_a_filter(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "main.conc").write_text(
+        "use b::two;\nfn main() { }\n@test fn one() { assert_eq(two(), 2); }\n"
+    )
+    (tmp_path / "b.conc").write_text('pub fn two() -> Int { 2 }\n@test("b :: two") fn t() { }\n')
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "c.conc").write_text("@test fn broken( {")
+    (tmp_path / "none.conc").write_text("fn f() { }")
+    (tmp_path / "sub" / "c.conc").write_text("@test fn three() { }")
+    assert run(tmp_path).stdout.splitlines() == [
+        "ok    b.conc :: b :: two",
+        "ok    main.conc :: one",
+        "ok    sub/c.conc :: three",
+        "",
+        "3 passed",
+    ]
+    filtered = run(tmp_path, ".", "--filter", "two").stdout
+    assert filtered == "ok    b.conc :: b :: two\n\n1 passed, 2 left out\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        (None, ["gone.conc"], "there is no file `gone.conc`"),
+        ("fn main() { }", ["a.conc"], "there are no tests in `a.conc`"),
+        ("@test fn a() { }", ["a.conc", "--filter", "zz"], "no test has `zz`"),
+        ("@test fn a() { mock Nobody { response: 1 } }", ["a.conc"], "E0201"),
+        ("@test fn a(", ["."], "E0102"),
+        ("@test fn a() { }", ["a.conc", "--junit", "no/such/folder.xml"], "cannot write"),
+    ],
+)
+def test_usage(tmp_path: Path, text: str | None, arguments: list[str], message: str) -> None:
+    if text is not None:
+        (tmp_path / "a.conc").write_text(text)
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_junit(tmp_path: Path) -> None:
+    (tmp_path / "a.conc").write_text(
+        '@test fn good() { print("\\u{1}hi"); }\n@test fn bad() { assert(false); }\n'
+    )
+    run(tmp_path, "a.conc", "--junit", "out.xml")
+    suite = ElementTree.parse(tmp_path / "out.xml").getroot().find("testsuite")
+    assert suite is not None
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("2", "1")
+    good, bad = suite.findall("testcase")
+    assert (good.attrib["name"], good.attrib["line"]) == ("good", "1")
+    assert good.findtext("system-out") == "\ufffdhi"
+    failure = bad.find("failure")
+    assert failure is not None and failure.attrib["message"] == "assertion failed"
+    assert "a.conc:2:18" in (failure.text or "")
