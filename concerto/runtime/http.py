@@ -1,4 +1,4 @@
-"""HTTP to model servers: one client per connection and run, made at the first request and closed with the
+"""HTTP to model servers: clients for each connection and run, made at the first request and closed with the
 run.
 
 Every trouble becomes an AgentError that says who answered what.
@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import httpx2
 
+from concerto.runtime.clients import Clients
 from concerto.runtime.connections import Connection, key_of
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.providers import Provider, WireCall, find_provider
@@ -43,24 +44,25 @@ class ModelServer:
             headers.update(self.provider.authorize(key))
         # Loading certificates costs more than a request; a plain address needs none.
         secure = connection.base_url.startswith("https:")
-        self._client = httpx2.AsyncClient(
-            headers=headers,
-            verify=secure,
-            timeout=None,
-            follow_redirects=False,
-            # Looking for proxies costs as much as the rest of the client.
-            trust_env=any(environment.get(name) for name in _NETWORK_VARIABLES),
+        # Looking for proxies costs as much as the rest of the client.
+        trusting = any(environment.get(name) for name in _NETWORK_VARIABLES)
+        verify = httpx2.create_ssl_context(trust_env=trusting) if secure else False
+        self._clients = Clients(
+            lambda: httpx2.AsyncClient(
+                headers=headers, verify=verify, timeout=None, follow_redirects=False, trust_env=trusting
+            )
         )
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._clients.close()
 
     async def ask(self, call: WireCall, timeout: float | None) -> Json:
         """The JSON of a server's answer."""
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
         try:
             async with asyncio.timeout(seconds):
-                response = await self._client.send(self._request(call, httpx2.Timeout(None)))
+                with self._clients.one() as client:
+                    response = await client.send(self._request(client, call, httpx2.Timeout(None)))
         except TimeoutError:
             raise self._too_slow(seconds) from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -75,14 +77,15 @@ class ModelServer:
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
         limits = httpx2.Timeout(seconds, connect=_CONNECT_TIMEOUT, pool=None)
         try:
-            response = await self._client.send(self._request(call, limits), stream=True)
-            try:
-                if response.status_code != httpx2.codes.OK:
-                    await response.aread()
-                    raise self._refused(response)
-                yield response.aiter_lines()
-            finally:
-                await response.aclose()
+            with self._clients.one() as client:
+                response = await client.send(self._request(client, call, limits), stream=True)
+                try:
+                    if response.status_code != httpx2.codes.OK:
+                        await response.aread()
+                        raise self._refused(response)
+                    yield response.aiter_lines()
+                finally:
+                    await response.aclose()
         except httpx2.TimeoutException:
             raise self._too_slow(seconds) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
@@ -94,8 +97,8 @@ class ModelServer:
             f"`{self.connection.name}` gave an invalid answer: {why}", AgentKind.INVALID_REPLY
         )
 
-    def _request(self, call: WireCall, limits: httpx2.Timeout) -> httpx2.Request:
-        return self._client.build_request(
+    def _request(self, client: httpx2.AsyncClient, call: WireCall, limits: httpx2.Timeout) -> httpx2.Request:
+        return client.build_request(
             "POST",
             self.connection.base_url + call.path,
             content=json.dumps(call.body, separators=(",", ":"), ensure_ascii=False).encode(

@@ -18,7 +18,8 @@ _WINDOW = 60.0
 
 
 class Throttle:
-    """Requests and tokens of the last minute, and a place for each request under way."""
+    """Requests and tokens of the last minute, and a place for each request under way. All who wait are served
+    in the order in which they came."""
 
     def __init__(self, connection: Connection, waiting: Waiting) -> None:
         self._connection = connection
@@ -28,6 +29,8 @@ class Throttle:
         self._tokens = 0
         most = connection.concurrent_requests
         self._places = None if most is None else asyncio.Semaphore(most)
+        # Who waits for tokens is first in line; the others wait for the line.
+        self._line = asyncio.Lock()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -49,7 +52,8 @@ class Throttle:
         if self._connection.requests_per_minute is not None:
             await take_turn(self._begun, self._connection.requests_per_minute, self._waiting)
         if self._connection.tokens_per_minute is not None:
-            await self._tokens_left(self._connection.tokens_per_minute)
+            async with self._line:
+                await self._tokens_left(self._connection.tokens_per_minute)
 
     async def _tokens_left(self, most: int) -> None:
         while True:

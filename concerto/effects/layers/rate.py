@@ -25,12 +25,20 @@ def rate_layer(waiting: Waiting) -> Layer:
 
 
 async def take_turn(begun: deque[float], limit: int, waiting: Waiting) -> None:
-    """Wait until fewer than `limit` turns of the last minute are in `begun`, then add one."""
-    while True:
-        now = waiting.now()
-        while begun and now - begun[0] >= _WINDOW:
-            begun.popleft()
-        if len(begun) < limit:
-            begun.append(now)
-            return
-        await waiting.sleep(begun[0] + _WINDOW - now)
+    """Wait for a turn: at most `limit` begin in any minute, in the order in which they were asked for.
+
+    `begun` holds the turns of the last minute and those that have been given away already.
+    """
+    now = waiting.now()
+    while begun and now - begun[0] >= _WINDOW:
+        begun.popleft()
+    if len(begun) < limit:
+        begun.append(now)
+        return
+    turn = begun[-limit] + _WINDOW
+    begun.append(turn)
+    try:
+        await waiting.sleep(turn - now)
+    except BaseException:
+        begun.remove(turn)
+        raise

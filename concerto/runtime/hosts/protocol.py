@@ -36,7 +36,8 @@ class BadMessage(Exception):
 def encode(message: Message, *, as_text: bool) -> bytes:
     """A message as a line. As text only a prompt is sent."""
     if as_text and message["type"] == "execute":
-        return str(message["prompt"]).replace("\\", "\\\\").replace("\n", "\\n").encode("utf-8", "replace") + b"\n"
+        prompt = str(message["prompt"]).replace("\\", "\\\\").replace("\n", "\\n")
+        return prompt.encode("utf-8", "replace") + b"\n"
     return json.dumps(message).encode() + b"\n"
 
 

@@ -1,0 +1,138 @@
+"""Limits of a connection: who waits is served in the order in which he came."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from concerto.effects.layers.rate import take_turn
+from concerto.runtime.connections import find_connection
+from concerto.runtime.throttle import Throttle
+from tests.runtime.running import Outcome, chat_at
+from tests.runtime.servers import Answer, Script, Seen, chat_reply
+
+
+@dataclass
+class Clock:
+    """A clock that goes on only while somebody sleeps: to the moment of whoever wakes up first."""
+
+    time: float = 1000.0
+    sleepers: list[tuple[float, int, asyncio.Future[None]]] = field(default_factory=list)
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        sleeper = (self.time + seconds, len(self.sleepers), woken)
+        self.sleepers.append(sleeper)
+        try:
+            await woken
+        finally:
+            if sleeper in self.sleepers:
+                self.sleepers.remove(sleeper)
+
+    async def within(self, seconds: float, work: Awaitable[Any]) -> Any:
+        return await work
+
+    async def run(self) -> None:
+        """Let time pass until nobody sleeps."""
+        await settle()
+        while self.sleepers:
+            sleeper = min(self.sleepers, key=lambda each: each[:2])
+            self.sleepers.remove(sleeper)
+            self.time = max(self.time, sleeper[0])
+            sleeper[2].set_result(None)
+            await settle()
+
+
+async def settle() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def begin_all(
+    count: int, begin: Callable[[], Awaitable[None]], clock: Clock
+) -> list[tuple[int, float]]:
+    """Start so many at once; who began when, in the order in which they began."""
+    begun: list[tuple[int, float]] = []
+
+    async def one(number: int) -> None:
+        await begin()
+        begun.append((number, clock.time - 1000.0))
+
+    tasks = [asyncio.ensure_future(one(number)) for number in range(count)]
+    await clock.run()
+    await asyncio.gather(*tasks)
+    return begun
+
+
+def test_turns_come_in_order_and_never_too_many_in_a_minute() -> None:
+    async def main() -> None:
+        clock = Clock()
+        turns: deque[float] = deque()
+        begun = await begin_all(7, lambda: take_turn(turns, 3, clock), clock)
+        assert begun == [(0, 0), (1, 0), (2, 0), (3, 60), (4, 60), (5, 60), (6, 120)]
+        assert await begin_all(1, lambda: take_turn(turns, 3, clock), clock) == [(0, 120)]
+
+    asyncio.run(main())
+
+
+def test_who_gives_up_leaves_his_turn_to_others() -> None:
+    async def main() -> None:
+        clock = Clock()
+        turns: deque[float] = deque()
+        await begin_all(1, lambda: take_turn(turns, 1, clock), clock)
+        waiting = asyncio.ensure_future(take_turn(turns, 1, clock))
+        await settle()
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        assert await begin_all(1, lambda: take_turn(turns, 1, clock), clock) == [(0, 60)]
+
+    asyncio.run(main())
+
+
+def test_tokens_are_waited_for_in_line() -> None:
+    async def main() -> None:
+        clock = Clock()
+        said = {"openai": {"rate_limit": {"tokens_per_minute": 10}}}
+        throttle = Throttle(find_connection("openai", {}, said, {}), clock)
+
+        async def request() -> None:
+            async with throttle.turn():
+                throttle.spend(10)
+
+        begun = await begin_all(4, request, clock)
+        assert begun == [(0, 0), (1, 60), (2, 120), (3, 180)]
+
+    asyncio.run(main())
+
+
+def test_no_more_requests_at_once_than_the_connection_bears(
+    script: Script, run: Callable[..., Outcome]
+) -> None:
+    now = most = 0
+    order: list[str] = []
+
+    def answer(seen: Seen) -> Answer:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        order.append(seen.body["messages"][-1]["content"])
+        now -= 1
+        return Answer(chat_reply("ok"), hang=0.005)
+
+    script.answer(answer)
+    source = """
+    agent A { provider: openai, model: "m" }
+    fn main() {
+        println((parallel for n in 10..40 { A.execute("${n}").unwrap().text }).len());
+    }
+    """
+    outcome = run(source, connections=chat_at(script.url, rate_limit={"concurrent_requests": 1}))
+    assert outcome.lines == ["30"], outcome.err
+    assert most == 1
+    assert order == sorted(order)
