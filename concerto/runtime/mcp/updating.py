@@ -202,11 +202,10 @@ def _spoken_of(texts: Mapping[str, str], edits: _Edits) -> list[str]:
 
 
 def _signature_start(function: ast.FnDecl, text: str) -> int:
-    """Where the function itself begins, after its decorators."""
-    after = function.decorators[-1].end if function.decorators else function.start
-    while text[after : after + 1].isspace():
-        after += 1
-    return after
+    """Where the function itself begins, after its decorators and what is said between them."""
+    place = text.rindex("fn", function.start, function.name.start)
+    before = text[:place].rstrip()
+    return len(before) - len("pub") if before.endswith("pub") else place
 
 
 def _with_blanks_after(node: ast.Node, text: str) -> tuple[int, int]:

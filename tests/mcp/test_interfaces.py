@@ -1,0 +1,251 @@
+"""What fits and what does not: schemas as types, and the comparison of interfaces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concerto.runtime.mcp.comparison import Change, compare
+from concerto.runtime.mcp.content import pruned, sendable, without_data
+from concerto.runtime.mcp.interface import ToolInterface, match_name
+from concerto.runtime.mcp.lockfile import BadLock, LockedServer, lock_text, read_lock
+from concerto.runtime.mcp.schemas import fits, type_text
+from concerto.runtime.mcp.settings import BadSettings, read_settings
+
+INT, FLOAT, STRING, BOOL = ({"type": name} for name in ("integer", "number", "string", "boolean"))
+NULL = {"type": "null"}
+
+
+def obj(needed: str = "", /, **members: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": members, "required": needed.split()}
+
+
+def tool(parameters: dict[str, Any], result: Any = None, **more: Any) -> ToolInterface:
+    return ToolInterface("find", parameters, result, **more)
+
+
+def changes(expected: ToolInterface, offered: ToolInterface, basis: Any = "declared") -> list[Change]:
+    return compare({"find": expected}, {"find": offered}, basis)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (INT, INT),
+        (INT, FLOAT),
+        (INT, {}),
+        ({}, INT),
+        (STRING, {"anyOf": [INT, STRING]}),
+        (STRING, {"type": ["string", "null"]}),
+        ({"enum": ["a"]}, {"enum": ["a", "b"]}),
+        ({"enum": ["a"]}, STRING),
+        ({"const": 1}, INT),
+        ({"type": "array", "items": INT}, {"type": "array", "items": FLOAT}),
+        ({"type": "array", "items": INT}, {"type": "array"}),
+        (obj("a", a=INT), obj("a", a=FLOAT)),
+        (obj("a", a=INT, b=INT), obj("a", a=INT)),
+        ({"type": "object"}, obj("a", a=INT)),
+        ({"$ref": "#/$defs/X", "$defs": {"X": INT}}, FLOAT),
+        (INT, {"allOf": [FLOAT, {}]}),
+    ],
+)
+def test_what_fits(given: Any, wanted: Any) -> None:
+    assert fits(given, wanted)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (FLOAT, INT),
+        (STRING, INT),
+        (STRING, {"enum": ["a"]}),
+        ({"enum": ["a", "c"]}, {"enum": ["a", "b"]}),
+        ({"enum": [1]}, {"enum": [True]}),
+        ({"anyOf": [INT, STRING]}, STRING),
+        ({"type": "array", "items": STRING}, {"type": "array", "items": INT}),
+        (obj("", a=INT), obj("a", a=INT)),
+        (obj("b", b=INT), obj("a", a=INT)),
+        (obj("b", b=INT), {**obj("", a=INT), "additionalProperties": False}),
+        (STRING, obj("a", a=INT)),
+    ],
+)
+def test_what_does_not_fit(given: Any, wanted: Any) -> None:
+    assert not fits(given, wanted)
+
+
+def test_schemas_that_contain_themselves() -> None:
+    tree = {"$ref": "#/$defs/T", "$defs": {"T": obj("next", next={"$ref": "#/$defs/T"}, value=INT)}}
+    other = {"$ref": "#/$defs/T", "$defs": {"T": obj("next", next={"$ref": "#/$defs/T"}, value=STRING)}}
+    assert fits(tree, tree)
+    assert not fits(tree, other)
+    assert type_text(tree) == "{ next: Any, value?: Int }"
+    loop = {"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}
+    assert fits(loop, INT)
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        (INT, "Int"),
+        ({}, "Any"),
+        ({"type": "array", "items": STRING}, "Array<String>"),
+        ({"type": "object"}, "Map<String, Any>"),
+        ({"type": "object", "additionalProperties": INT}, "Map<String, Int>"),
+        ({"anyOf": [INT, NULL]}, "Option<Int>"),
+        ({"type": ["string", "null"]}, "Option<String>"),
+        ({"anyOf": [INT, STRING]}, "Any"),
+        ({"enum": ["a", "b"]}, '"a" | "b"'),
+        ({"enum": [1, None]}, "Option<1>"),
+        ({"enum": [1.5]}, "Float"),
+        (obj("a", a=INT, b=STRING), "{ a: Int, b?: String }"),
+        ({"$ref": "elsewhere.json"}, "Any"),
+    ],
+)
+def test_schemas_as_types_of_the_language(schema: Any, text: str) -> None:
+    assert type_text(schema) == text
+
+
+@pytest.mark.parametrize(
+    ("declared", "offered", "message"),
+    [
+        (obj("q", q=STRING), obj("query", query=STRING), "the server knows no parameter `q`"),
+        (
+            obj("q", q=STRING),
+            obj("q page", q=STRING, page=INT),
+            "requires a parameter `page`, which is not declared",
+        ),
+        (obj("q", q=INT), obj("q", q=STRING), "parameter `q` is declared `Int`, offered `String`"),
+        (obj("", q=STRING), obj("q", q=STRING), "parameter `q` is declared optional, the server requires it"),
+        (
+            obj("f", f=obj("a", a=INT)),
+            obj("f", f=obj("a", a=STRING)),
+            "`a` of parameter `f` is declared `Int`, offered `String`",
+        ),
+    ],
+)
+def test_what_breaks_a_declaration(declared: Any, offered: Any, message: str) -> None:
+    found = changes(tool(declared), tool(offered))
+    assert all(change.breaking for change in found)
+    assert any(message in change.message for change in found), found
+
+
+@pytest.mark.parametrize(
+    ("declared", "offered"),
+    [
+        (obj("q", q=INT), obj("q", q=FLOAT)),
+        (obj("q", q=STRING), obj("", q={"anyOf": [STRING, NULL]})),
+        (obj("q", q=STRING), obj("q", q=STRING, page=INT)),
+        (obj("", q={**STRING, "default": "x"}), obj("q", q=STRING)),
+        (obj("repo_path", repo_path=STRING), obj("repo-path", **{"repo-path": STRING})),
+    ],
+)
+def test_what_a_declaration_bears(declared: Any, offered: Any) -> None:
+    assert changes(tool(declared), tool(offered)) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "offered", "right"),
+    [
+        (STRING, obj("a", a=INT), True),
+        (INT, FLOAT, True),
+        (INT, STRING, False),
+        (INT, obj("result", result=INT), True),
+        (obj("a", a=INT), obj("a b", a=INT, b=STRING), True),
+        (obj("a", a=INT), obj("", a=INT), False),
+        (obj("", a=STRING), obj("a", a={"anyOf": [STRING, NULL]}), True),
+    ],
+)
+def test_results(declared: Any, offered: Any, right: bool) -> None:
+    assert (changes(tool(obj(), declared), tool(obj(), offered)) == []) is right
+
+
+def test_a_tool_that_is_not_there_has_a_near_name() -> None:
+    [change] = compare({"serch": tool(obj())}, {"search": tool(obj())}, "declared")
+    assert (change.breaking, change.tool) == (True, "serch")
+    assert change.message == "the server has no tool `serch`, did you mean `search`?"
+
+
+def test_what_is_news_to_a_lock() -> None:
+    locked = tool(obj("q", q=INT), INT, description="Finds")
+    now = tool(obj("", q=FLOAT, page=INT), INT, description="Finds more", repeatable=True)
+    found = compare({"find": locked}, {"find": now, "new": tool(obj())}, "locked")
+    assert [change.message for change in found if not change.breaking] == [
+        "parameter `q` was `Int` and takes `Float` now",
+        "the server takes a new optional parameter `page`",
+        "the description has changed",
+        "a call may now be repeated when its outcome is lost",
+        "the server has a new tool `new`",
+    ]
+    assert len(found) == 5
+
+
+def test_what_breaks_a_lock() -> None:
+    assert [
+        change.message for change in changes(tool(obj("q", q=FLOAT), INT), tool(obj("q", q=INT)), "locked")
+    ] == [
+        "parameter `q` is locked `Float`, offered `Int`",
+        "the result was `Int`, nothing is known of it now",
+    ]
+
+
+def test_names_that_a_program_cannot_write() -> None:
+    assert match_name("get_sum", ["get-sum", "other"]) == "get-sum"
+    assert match_name("a_b", ["a-b", "a_b"]) == "a_b"
+    assert match_name("a_b", ["a-b", "a.b"]) is None
+
+
+def test_values_on_their_way() -> None:
+    schema = obj("name", name=STRING, most=INT)
+    assert sendable({"name": None, "most": None}, schema, schema) == {"name": None}
+    assert pruned({"name": "x", "extra": 1}, schema, schema) == {"name": "x"}
+    assert pruned([{"name": "x", "e": 1}], {"type": "array", "items": schema}, schema) == [{"name": "x"}]
+    image = {"type": "image", "mime_type": "image/png", "bytes": 3, "data": "AAAA"}
+    assert without_data([image, {"data": "kept"}]) == [
+        {"type": "image", "mime_type": "image/png", "bytes": 3},
+        {"data": "kept"},
+    ]
+
+
+def test_a_lock_is_read_as_it_was_written() -> None:
+    servers = {"Find": LockedServer("find 1.0", {"find": tool(obj("q", q=INT), INT, repeatable=True)})}
+    assert read_lock(lock_text(servers).encode()) == servers
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 1}', '{"version": 1, "mcp": {"A": 1}}', "\0"])
+def test_a_broken_lock(text: str) -> None:
+    with pytest.raises(BadLock, match="write it again with `concerto mcp lock`"):
+        read_lock(text.encode())
+
+
+def test_a_lock_of_another_time() -> None:
+    with pytest.raises(BadLock, match="version 9"):
+        read_lock(b'{"version": 9, "mcp": {}}')
+
+
+def command(declared: dict[str, Any], manifest: dict[str, Any] | None = None) -> tuple[str, ...]:
+    return read_settings("S", declared, manifest or {}, {"PATH": "/bin", "KEY": "k"}, Path()).command
+
+
+def test_a_command_is_read_as_a_shell_reads_it(tmp_path: Path) -> None:
+    assert command({"command": "npx -y 'my server'"}) == ("npx", "-y", "my server")
+    assert command({"command": "npx -y", "args": ["a b", "$HOME; x"]}) == ("npx", "-y", "a b", "$HOME; x")
+    program = tmp_path / "a server"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert command({"command": str(program)}) == (str(program),)
+
+
+def test_the_manifest_wins_key_by_key() -> None:
+    assert command({"command": "a", "args": ["1"]}, {"command": "b"}) == ("b", "1")
+
+
+def test_secrets_come_from_the_environment() -> None:
+    def headers(written: str) -> Any:
+        said = {"url": "http://x", "headers": {"Authorization": written}}
+        return read_settings("S", said, {}, {"KEY": "k"}, Path()).headers
+
+    assert headers("Bearer ${KEY}") == {"Authorization": "Bearer k"}
+    with pytest.raises(BadSettings, match="needs the variable `NONE`"):
+        headers("Bearer ${NONE}")
