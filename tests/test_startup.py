@@ -11,6 +11,7 @@ import pytest
 _NEVER = {"asyncio", "click", "httpx2", "lark", "mcp", "pydantic", "rich"}
 
 _PARTS = {
+    "concerto.diagnostics.catalog",
     "concerto.effects.gate",
     "concerto.effects.kinds",
     "concerto.emit",

@@ -29,11 +29,13 @@ def report(message: str) -> None:
 
 def show_problems(problems: Problems, format: str = "text") -> None:  # noqa: A002  the option's word
     """Text goes to stderr, what tools read to stdout."""
+    if format == "text" and not len(problems):
+        return
     from concerto.diagnostics import render
 
     if format != "text":
         sys.stdout.write(render(problems, format))
-    elif len(problems):
+    else:
         sys.stderr.write(render(problems, color=_wants_color()))
 
 

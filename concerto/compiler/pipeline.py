@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
-from concerto.diagnostics import NoMain, Problems, TooDeep, suggest
+from concerto.diagnostics import Problems, suggest
 from concerto.ir.module import Module
 from concerto.source import Source
 
@@ -122,6 +122,8 @@ def _run(passes: Callable[[], R | None], source: Source, problems: Problems) -> 
     try:
         return with_room(passes)
     except RecursionError:
+        from concerto.diagnostics import TooDeep
+
         problems.add(TooDeep(source.span(0, 0), "the program is nested too deeply to be compiled"))
         return None
     finally:
@@ -133,6 +135,8 @@ def require_main(module: Module, source: Source, problems: Problems) -> None:
     """A program that is to be run has a `main`."""
     if module.entry is not None:
         return
+    from concerto.diagnostics import NoMain
+
     near = suggest("main", (function.name for function in module.functions))
     advice = f"did you mean `{near}`? " if near else ""
     problems.add(

@@ -1,167 +1,35 @@
-"""Everything that can be wrong with a program: classes by code, their collection, suggestions."""
+"""Everything that can be wrong with a program: classes by code, their collection, suggestions.
+
+The classes load together, when the first of them is asked for: most programs have no problem.
+"""
 
 from __future__ import annotations
 
-from concerto.diagnostics.agents import (
-    AgentWithoutProvider,
-    BadDeclarationField,
-    BadToolChoice,
-    BadWithTools,
-    UnknownDecorator,
-    UnknownReference,
-    WithoutToolsArguments,
-)
-from concerto.diagnostics.ir import (
-    InvalidIr,
-    IrVersion,
-    UnreadableIr,
-)
-from concerto.diagnostics.lexical import (
-    BadEscape,
-    BadInterpolation,
-    BadNumber,
-    UnclosedComment,
-    UnclosedString,
-    UnknownCharacter,
-)
-from concerto.diagnostics.modules import (
-    BadManifest,
-    ImportCycle,
-    ModuleNotFound,
-    NotExported,
-    PrivateName,
-)
-from concerto.diagnostics.names import (
-    CaptureAssigned,
-    DefinedTwice,
-    ImmutableChange,
-    Unassigned,
-    UnknownMember,
-    UnknownName,
-    UnknownType,
-)
-from concerto.diagnostics.pipelines import (
-    ExpectFailWithoutTest,
-    MockOutsideTest,
-    PipelineSignature,
-    StagesDoNotFit,
-    StageWithoutType,
-    TestMisused,
-)
-from concerto.diagnostics.problem import Problem, Problems, Severity, all_problem_classes
-from concerto.diagnostics.rendering import FORMATS, render
-from concerto.diagnostics.suggest import suggest
-from concerto.diagnostics.syntax import (
-    MisplacedStatement,
-    NoMain,
-    NotSupported,
-    ReservedName,
-    TooDeep,
-    UnclosedPair,
-    UnexpectedToken,
-)
-from concerto.diagnostics.tools import (
-    BadMcpFunction,
-    DescribedTwice,
-    McpNotAsLocked,
-    McpWithoutTransport,
-    MethodWithoutDescribe,
-    NoJsonSchema,
-    ParamCount,
-    ProviderWithoutId,
-    ToolWithoutDescription,
-    UndescribedParameter,
-    UnknownParam,
-)
-from concerto.diagnostics.types import (
-    BadOperands,
-    ConditionNotBool,
-    MismatchedTypes,
-    Misplaced,
-    MissingReturn,
-    NotExhaustive,
-    TraitNotSatisfied,
-    WrongArguments,
-)
-from concerto.diagnostics.warnings import (
-    StrayDoc,
-    UnreachableArm,
-    UnreachableCode,
-    UnusedImport,
-    UnusedName,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "FORMATS",
-    "AgentWithoutProvider",
-    "BadDeclarationField",
-    "BadEscape",
-    "BadInterpolation",
-    "BadManifest",
-    "BadMcpFunction",
-    "BadNumber",
-    "BadOperands",
-    "BadToolChoice",
-    "BadWithTools",
-    "CaptureAssigned",
-    "ConditionNotBool",
-    "DefinedTwice",
-    "DescribedTwice",
-    "ExpectFailWithoutTest",
-    "ImmutableChange",
-    "ImportCycle",
-    "InvalidIr",
-    "IrVersion",
-    "McpNotAsLocked",
-    "McpWithoutTransport",
-    "MethodWithoutDescribe",
-    "MismatchedTypes",
-    "Misplaced",
-    "MisplacedStatement",
-    "MissingReturn",
-    "MockOutsideTest",
-    "ModuleNotFound",
-    "NoJsonSchema",
-    "NoMain",
-    "NotExhaustive",
-    "NotExported",
-    "NotSupported",
-    "ParamCount",
-    "PipelineSignature",
-    "PrivateName",
-    "Problem",
-    "Problems",
-    "ProviderWithoutId",
-    "ReservedName",
-    "Severity",
-    "StageWithoutType",
-    "StagesDoNotFit",
-    "StrayDoc",
-    "TestMisused",
-    "TooDeep",
-    "ToolWithoutDescription",
-    "TraitNotSatisfied",
-    "Unassigned",
-    "UnclosedComment",
-    "UnclosedPair",
-    "UnclosedString",
-    "UndescribedParameter",
-    "UnexpectedToken",
-    "UnknownCharacter",
-    "UnknownDecorator",
-    "UnknownMember",
-    "UnknownName",
-    "UnknownParam",
-    "UnknownReference",
-    "UnknownType",
-    "UnreachableArm",
-    "UnreachableCode",
-    "UnreadableIr",
-    "UnusedImport",
-    "UnusedName",
-    "WithoutToolsArguments",
-    "WrongArguments",
-    "all_problem_classes",
-    "render",
-    "suggest",
-]
+from concerto.diagnostics.problem import Problem as Problem
+from concerto.diagnostics.problem import Problems as Problems
+from concerto.diagnostics.problem import Severity as Severity
+from concerto.diagnostics.suggest import suggest as suggest
+
+if TYPE_CHECKING:
+    from concerto.diagnostics.catalog import *  # noqa: F403
+
+
+def all_problem_classes() -> dict[str, type[Problem]]:
+    """Every diagnostic class by its code, in order of the codes."""
+    from concerto.diagnostics import catalog  # noqa: F401  defines them
+    from concerto.diagnostics.problem import problem_classes
+
+    return problem_classes()
+
+
+# Type checkers see the import above; this would let any name pass them.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module("concerto.diagnostics.catalog"), name)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from inspect import cleandoc
 
-from concerto.diagnostics.problem import Problem, all_problem_classes
+from concerto.diagnostics import Problem, all_problem_classes
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -82,6 +82,6 @@ class Problems:
         return (self._files[span.source], span.start, span.end, problem.code)
 
 
-def all_problem_classes() -> dict[str, type[Problem]]:
-    """Every diagnostic class by its code, in order of the codes."""
+def problem_classes() -> dict[str, type[Problem]]:
+    """The diagnostic classes that are loaded by their codes, in order of these."""
     return dict(sorted(_CLASSES.items()))
