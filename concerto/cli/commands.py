@@ -189,6 +189,22 @@ def test_programs(
     )
 
 
+@concerto_command.command()
+@click.argument("name")
+@click.option(
+    "--provider",
+    type=click.Choice(("openai", "anthropic", "google", "ollama", "mock")),
+    default="openai",
+    show_default=True,
+    help="Whose models the first agent uses.",
+)
+def init(name: str, provider: str) -> int:
+    """Make a new project that runs and has a test."""
+    from concerto.cli import starting
+
+    return starting.init(name, provider)
+
+
 @concerto_command.group()
 def mcp() -> None:
     """MCP servers: their interfaces, and programs as servers."""

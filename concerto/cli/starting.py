@@ -1,0 +1,108 @@
+"""`concerto init`: a new project that runs and has a test, for one of the providers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from concerto.cli.reporting import OK, Failure, cannot
+
+
+@dataclass(frozen=True)
+class Provider:
+    """What a new project says of a provider; `key` is the variable of its API key, if it needs one."""
+
+    model: str
+    key: str = ""
+
+
+PROVIDERS = {
+    "openai": Provider("gpt-4o-mini", "OPENAI_API_KEY"),
+    "anthropic": Provider("claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+    "google": Provider("gemini-2.5-flash", "GOOGLE_API_KEY"),
+    "ollama": Provider("llama3.2"),
+    "mock": Provider("mock"),
+}
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+_MANIFEST = """[project]
+name = "{name}"
+version = "0.1.0"
+entry = "src/main.conc"
+
+[connections.{provider}]
+provider = "{provider}"
+{key}default_model = "{model}"
+"""
+
+_PROGRAM = """tool Calculator {{
+    description: "Arithmetic",
+
+    @describe("Add two numbers")
+    @param("a", "First number")
+    @param("b", "Second number")
+    pub fn add(a: Int, b: Int) -> Int {{
+        a + b
+    }}
+}}
+
+agent Assistant {{
+    provider: {provider},
+    system_prompt: "Answer in one sentence.",
+    tools: [Calculator],
+}}
+
+fn main() -> Result<Nil, AgentError> {{
+    let response = Assistant.execute("What is 17 + 25?")?;
+    println(response.text);
+    Ok(nil)
+}}
+
+@test("Assistant :: uses the calculator")
+fn uses_the_calculator() {{
+    mock Assistant {{ script: [call("Calculator::add", {{"a": 17, "b": 25}}), reply("It is 42.")] }}
+    let response = Assistant.execute("What is 17 + 25?").unwrap();
+    assert_eq(response.text, "It is 42.");
+    assert_eq(response.tool_calls[0].result, 42);
+}}
+"""
+
+_IGNORED = "*.conc-ir\n.env\n"
+
+
+def init(name: str, provider: str) -> int:
+    """Makes the folder `name` with a project in it; nothing that is there already is touched."""
+    folder = Path(name)
+    if not _NAME.fullmatch(folder.name):
+        raise Failure(f"`{folder.name}` is no name for a project: use letters, digits, `-` and `_`")
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise Failure(f"`{name}` is there already; nothing was changed")
+        for path, text in _files(folder.name, provider).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            with (folder / path).open("x", encoding="utf-8") as file:
+                file.write(text)
+    except OSError as error:
+        raise cannot("write", error.filename or name, error) from None
+    _say_how_to_go_on(name, PROVIDERS[provider])
+    return OK
+
+
+def _files(name: str, provider: str) -> dict[str, str]:
+    chosen = PROVIDERS[provider]
+    key = f'api_key_env = "{chosen.key}"\n' if chosen.key else ""
+    return {
+        "Concerto.toml": _MANIFEST.format(name=name, provider=provider, key=key, model=chosen.model),
+        "src/main.conc": _PROGRAM.format(provider=provider),
+        ".gitignore": _IGNORED,
+    }
+
+
+def _say_how_to_go_on(name: str, provider: Provider) -> None:
+    print(f"made the project `{name}`; go on with:")
+    print(f"  concerto test {name}")
+    print(f"  concerto run --mock {name}")
+    if provider.key:
+        print(f"  {provider.key}=… concerto run {name}")
