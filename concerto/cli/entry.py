@@ -6,6 +6,7 @@ everything else through click.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -27,6 +28,8 @@ def concertoc() -> None:
 def run_concerto(arguments: list[str]) -> int:
     match arguments:
         case ["run", target] if not target.startswith("-"):
+            # Nothing that a start makes is garbage yet; `run` ends the pause.
+            gc.disable()
             from concerto.cli.running import run
 
             return run(target)

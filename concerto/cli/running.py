@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Iterable
@@ -41,7 +42,13 @@ class RunOptions:
 
 def run(target: str, options: RunOptions | None = None) -> int:
     """Runs a program; its exit status is the command's."""
-    runtime = prepare(target, options or RunOptions())
+    gc.disable()
+    try:
+        runtime = prepare(target, options or RunOptions())
+    finally:
+        # What lives now lives to the end: the collector need never look at it.
+        gc.freeze()
+        gc.enable()
     return runtime.run() if runtime is not None else USAGE
 
 
