@@ -1,0 +1,205 @@
+"""`concerto mcp serve`, asked by the official clients and by programs of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import CallToolResult, TextContent
+
+from tests.mcp import peers
+from tests.runtime.running import Outcome
+
+PROGRAM = """
+struct Total { sum: Int, parts: Array<Int> }
+
+tool Sums {
+    description: "Sums",
+    calls: Int = 0,
+
+    @describe("Adds numbers") @param("parts", "What to add")
+    pub fn add(mut self, parts: Array<Int>) -> Result<Total, ToolError> {
+        self.calls += 1;
+        println("never on the wire");
+        if parts.len() == 0 { return Err(ToolError::new("nothing to add")); }
+        Ok(Total { sum: parts.sum(), parts: parts })
+    }
+    @describe("How often") pub fn count(self) -> Int { self.calls }
+    @describe("Done outside") pub fn outside() -> Result<String, ToolError>;
+    @describe("Never ends") pub fn hang() -> Int { while true { } 1 }
+    fn secret() -> Int { 1 }
+}
+agent Helper { provider: mock, model: "m", tools: [Sums] }
+"""
+SERVE = [sys.executable, "-m", "concerto.cli", "mcp", "serve"]
+Era = Literal["legacy", "auto"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "sums.conc"
+    path.write_text(PROGRAM)
+    return path
+
+
+def talk(file: Path, *options: str, era: Era = "legacy") -> Callable[..., Any]:
+    def run(body: Callable[[Client], Awaitable[Any]]) -> Any:
+        async def session() -> Any:
+            server = StdioServerParameters(command=SERVE[0], args=[*SERVE[1:], *options, str(file)])
+            async with Client(server, mode=era) as client:
+                return await body(client)
+
+        return asyncio.run(asyncio.wait_for(session(), 30))
+
+    return run
+
+
+def text_of(result: CallToolResult) -> str:
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_tools_and_agents_are_offered_and_called(file: Path, era: Era) -> None:
+    async def body(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools) == ["Sums__add", "Sums__count", "Sums__outside", "Sums__hang", "Helper"]
+        assert tools["Sums__add"].description == "Adds numbers"
+        assert tools["Sums__add"].input_schema["properties"]["parts"] == {
+            "type": "array", "items": {"type": "integer"}, "description": "What to add"
+        }  # fmt: skip
+        added = await client.call_tool("Sums__add", {"parts": [1, 2]})
+        assert added.structured_content == {"sum": 3, "parts": [1, 2]}
+        assert json.loads(text_of(added)) == {"sum": 3, "parts": [1, 2]}
+        assert text_of(await client.call_tool("Sums__count", {})) == "1"
+        asked = await client.call_tool("Helper", {"prompt": "hello"})
+        assert text_of(asked) == "[mock response to: hello]"
+
+    talk(file, era=era)(body)
+
+
+def test_failures_are_results(file: Path) -> None:
+    async def body(client: Client) -> None:
+        for name, arguments, message in (
+            ("Sums__add", {"parts": []}, "nothing to add"),
+            ("Sums__add", {"parts": ["x"]}, "invalid arguments: `parts[0]`: expected an integer"),
+            ("Sums__add", {}, "invalid arguments: `parts`: required, but missing"),
+            ("Sums__secret", {}, "there is no tool `Sums__secret`"),
+            ("Sums__outside", {}, "`Sums::outside` is executed outside"),
+        ):
+            result = await client.call_tool(name, arguments)
+            assert result.is_error and text_of(result).startswith(message)
+
+    talk(file)(body)
+
+
+def test_permissions_hold(file: Path) -> None:
+    async def body(client: Client) -> None:
+        assert [tool.name for tool in (await client.list_tools()).tools] == [
+            "Sums__count", "Sums__outside", "Sums__hang"
+        ]  # fmt: skip
+        assert (await client.call_tool("Sums__add", {"parts": [1]})).is_error
+
+    talk(file, "--deny-tool", "Sums::add", "--deny-tool", "Helper")(body)
+
+
+@contextmanager
+def served_over_http(file: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    process = subprocess.Popen([*SERVE, "--http", "0", str(file)], stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        found = re.search(r"http://\S+", process.stderr.readline())
+        assert found is not None
+        yield found[0], process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_over_http_until_interrupted(file: Path) -> None:
+    async def body(url: str) -> None:
+        async with Client(url) as one, Client(url, mode="legacy") as other:
+            await one.call_tool("Sums__add", {"parts": [1]})
+            assert text_of(await other.call_tool("Sums__count", {})) == "1"
+
+    with served_over_http(file) as (url, process):
+        asyncio.run(asyncio.wait_for(body(url), 30))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stdio_until_interrupted(file: Path, number: int) -> None:
+    process = subprocess.Popen(
+        [*SERVE, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (130, "error: interrupted\n")
+
+
+def test_the_end_of_the_input_is_the_end(file: Path) -> None:
+    ended = subprocess.run(
+        [*SERVE, str(file)], input="", capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_a_program_uses_another_one_as_its_server(file: Path, run: Callable[..., Outcome]) -> None:
+    source = f"""
+struct Total {{ sum: Int }}
+mcp Sums {{
+    command: "{sys.executable} -m concerto.cli mcp serve '{file}'",
+    @describe("Adds") @param("parts", "What") fn Sums__add(parts: Array<Int>) -> Result<Total, ToolError>;
+    @describe("Asks") @param("prompt", "What") fn Helper(prompt: String) -> Result<String, ToolError>;
+}}
+fn main() -> Result<Nil, ToolError> {{
+    println(Sums.Sums__add([1, 2, 3])?.sum);
+    println(Sums.Helper("hello")?);
+    Ok(nil)
+}}
+"""
+    assert run(source).lines == ["6", "[mock response to: hello]"]
+
+
+CLIENT = """
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+const [command, ...args] = process.argv.slice(2);
+const client = new Client({ name: "test", version: "1" });
+await client.connect(new StdioClientTransport({ command, args }));
+const { tools } = await client.listTools();
+const result = await client.callTool({ name: "Sums__add", arguments: { parts: [4, 5] } });
+console.log(JSON.stringify({ tools: tools.map((tool) => tool.name), result }));
+await client.close();
+"""
+
+
+def test_the_client_of_the_typescript_library(file: Path) -> None:
+    sdk = peers.node_folder() / "@modelcontextprotocol" / "sdk"
+    if not sdk.exists() or shutil.which("node") is None:
+        pytest.skip(f"the TypeScript client is not installed at {sdk}")
+    script = peers.node_folder().parent / "concerto_client.mjs"
+    script.write_text(CLIENT)  # Beside the packages that it imports.
+    said = subprocess.run(
+        ["node", str(script), *SERVE, str(file)], capture_output=True, text=True, timeout=60, check=True
+    )
+    answer = json.loads(said.stdout)
+    assert answer["tools"][0] == "Sums__add"
+    assert answer["result"]["structuredContent"] == {"sum": 9, "parts": [4, 5]}
