@@ -1,6 +1,7 @@
-"""CPU time and memory of the tool loop, beside a hand-written one: `python -m tests.bench.agents`.
+"""CPU time and memory of the tool loop, beside a hand-written one: `python -m tests.bench.agents [--memory]`.
 
-The work: prompt, tool call, result, second tool call, result, answer; three requests to a stub that answers at once.
+The work: prompt, tool call, result, second tool call, result, answer; three requests to a stub that answers
+at once.
 """
 
 from __future__ import annotations
@@ -25,40 +26,57 @@ PROGRAM = """
 tool Calculator {
     description: "Do arithmetic",
     @describe("Add two numbers together")
-    pub fn add(self, @param("The first number") a: Int, @param("The second number") b: Int) -> Result<Int, ToolError> {
-        Ok(a + b)
-    }
+    @param("a", "The first number")
+    @param("b", "The second number")
+    pub fn add(self, a: Int, b: Int) -> Result<Int, ToolError> { Ok(a + b) }
 }
 agent Assistant { provider: openai, model: "gpt-4o", tools: [Calculator] }
-fn main() { let response = Assistant.execute("What is 2 + 2 + 3?").unwrap(); assert_eq(response.iterations, 3); }
+fn main() {
+    let response = Assistant.execute("What is 2 + 2 + 3?").unwrap();
+    assert_eq(response.iterations, 3);
+}
 """
 
 STUB = r"""
 import asyncio, json
+
 def reply(message):
-    body = json.dumps({"id": "x", "object": "chat.completion", "model": "gpt-4o", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 9, "completion_tokens": 3}}).encode()
-    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
-def call(n):
-    return reply({"role": "assistant", "content": None, "tool_calls": [{"id": f"call_{n}", "type": "function", "function": {"name": "Calculator__add", "arguments": '{"a": 2, "b": 2}'}}]})
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 9, "completion_tokens": 3}
+    data = {"id": "x", "object": "chat.completion", "model": "gpt-4o", "choices": [choice], "usage": usage}
+    body = json.dumps(data).encode()
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+def call(number):
+    function = {"name": "Calculator__add", "arguments": '{"a": 2, "b": 2}'}
+    asked = {"id": f"call_{number}", "type": "function", "function": function}
+    return reply({"role": "assistant", "content": None, "tool_calls": [asked]})
+
 ANSWERS = [call(0), call(1), reply({"role": "assistant", "content": "7"})]
+
 async def serve(reader, writer):
     try:
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
             length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
             body = await reader.readexactly(length)
-            writer.write(ANSWERS[min(body.count(b'"role":"tool"') + body.count(b'"role": "tool"'), 2)])
+            results = body.count(b'"role":"tool"') + body.count(b'"role": "tool"')
+            writer.write(ANSWERS[min(results, 2)])
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
     finally:
         writer.close()
+
 async def main():
     server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=2048)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
+
 asyncio.run(main())
 """
+"""A model server that answers at once, for a process of its own."""
 
 
 class Add(BaseModel):
@@ -114,9 +132,8 @@ def main() -> None:
         for at_once, times in ((1, 200), (100, 4)):
             hand = asyncio.run(measure(by_hand, url, at_once, times))
             mine = asyncio.run(measure(ours, url, at_once, times))
-            print(
-                f"{at_once:4} at once: by hand {hand:.2f} ms, ours {mine:.2f} ms CPU a run, ratio {mine / hand:.2f}"
-            )
+            figures = f"by hand {hand:.2f} ms, ours {mine:.2f} ms CPU a run"
+            print(f"{at_once:4} at once: {figures}, ratio {mine / hand:.2f}")
         if "--memory" in sys.argv:
             asyncio.run(measure(ours, url, 1000, 1))
             print(

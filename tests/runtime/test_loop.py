@@ -260,6 +260,29 @@ def test_on_tool_error_can_end_the_execution(script: Script, run: Run) -> None:
     assert outcome.out == "ToolFailed: tool `Calculator` failed: cannot divide by zero\n"
 
 
+def test_on_tool_error_can_try_again_and_then_tells_the_model(script: Script, run: Run) -> None:
+    source = """
+    tool Pump {
+        description: "Pumps",
+        tries: Int = 0,
+        @describe("Start")
+        pub fn start(mut self, @param("n") works_at: Int) -> Result<Int, ToolError> {
+            self.tries += 1;
+            if self.tries < works_at { return Err(ToolError::new("dry")); }
+            Ok(self.tries)
+        }
+    }
+    fn main() { println(Assistant.with_tools([Pump]).execute("go").unwrap().text); }
+    """
+    script.answer(chat_reply(None, ("1", "Pump__start", '{"works_at": 3}')), chat_reply("done"))
+    assert run(CALCULATOR + ON_ERROR + source, connections=chat_at(script.url)).out == "done\n"
+    assert script.seen[1].body["messages"][-1]["content"] == "3"
+    script.answers[:] = []
+    script.answer(chat_reply(None, ("1", "Pump__start", '{"works_at": 9}')), chat_reply("done"))
+    run(CALCULATOR + ON_ERROR + source, connections=chat_at(script.url))
+    assert "dry" in script.seen[-1].body["messages"][-1]["content"]
+
+
 def test_mock_answers_without_a_network(run: Run) -> None:
     assert run(CALCULATOR + ASK, mock=True).out == "[mock response to: What is 2 + 2?] after 1\n"
 
