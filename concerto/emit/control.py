@@ -16,6 +16,7 @@ from concerto.emit.instructions import (
 )
 from concerto.emit.patterns import bind, irrefutable
 from concerto.semantics.analysis import MatchBinding
+from concerto.semantics.builtins import map_parts
 from concerto.syntax import ast
 
 # --- Blocks and statements ----------------------------------------------------------------------
@@ -33,10 +34,12 @@ def block_value(b: FunctionBuilder, node: ast.Block) -> None:
     _statements(b, node)
     if b.dead:
         return
-    if node.result is None:
-        b.emit(LOAD_NIL)
-    else:
+    if node.result is not None:
         b.value(node.result)
+    elif map_parts(b.types[node]) is not None:
+        b.emit(("BUILD_MAP", 0))
+    else:
+        b.emit(LOAD_NIL)
 
 
 def _statements(b: FunctionBuilder, node: ast.Block) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from concerto.vm.values import NONE, ErrorValue, Raised, Some, Value
+from concerto.vm.operations import to_text
+from concerto.vm.values import NONE, ErrorValue, Raised, Some, Struct, Value
 
 
 class AgentKind(StrEnum):
@@ -60,10 +61,12 @@ def tool_failure(message: str, kind: str, tool: str, method: str = "") -> Raised
 
 
 def message_of(error: Value) -> str:
-    """The message of anything that can be thrown."""
+    """The message of anything that can be thrown: of an error or a struct its `message`, else its text."""
     if isinstance(error, ErrorValue):
         return error.message
-    return error if isinstance(error, str) else str(getattr(error, "message", error))
+    if isinstance(error, Struct) and "message" in error.field_names:
+        return to_text(getattr(error, f"f{error.field_names.index('message')}"))
+    return to_text(error)
 
 
 class RunEnds(BaseException):

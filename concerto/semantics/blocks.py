@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concerto.diagnostics import MismatchedTypes, MissingReturn
 from concerto.semantics.branches import infer_result
-from concerto.semantics.builtins import NEVER, NIL, result_parts
+from concerto.semantics.builtins import NEVER, NIL, map_parts, result_parts
 from concerto.semantics.coercion import fit
 from concerto.semantics.context import DISCARD, Body, checks, wanted
 from concerto.semantics.infer import fresh, resolve, show
@@ -31,6 +31,8 @@ def block(body: Body, node: ast.Block, hint: Type | None) -> Type:
     if node.result is not None:
         result = infer_result(body, node.result, hint)
         found = result if ends else NEVER
+    elif (empty_map := _empty_map(body, node, hint)) is not None:
+        found = empty_map
     elif ends and hint is not None and hint is not NIL:
         found = _without_value(body, node, hint)
     body.scope = outer
@@ -62,6 +64,14 @@ def let(body: Body, node: ast.Let) -> Type:
         body.coerce(node.value, found, declared)
     bind_pattern(body, node.pattern, declared or found, "let")
     return NEVER if found is NEVER else NIL
+
+
+def _empty_map(body: Body, node: ast.Block, hint: Type | None) -> Type | None:
+    """The type of `{}` where a Map is asked for, other than as the body of a function."""
+    if node.statements or (node is body.frame.block and not isinstance(body.frame.node, ast.Closure)):
+        return None
+    expected = wanted(hint)
+    return expected if expected is not None and map_parts(expected) is not None else None
 
 
 # --- Missing values -------------------------------------------------------------------------------

@@ -88,7 +88,8 @@ def _fit_option(found: Type, expected: Named) -> tuple[Coercion, ...] | None:
     if isinstance(found, Named) and found.symbol is OPTION:
         inner = resolve(expected.arguments[0])
         nested = isinstance(inner, Named) and inner.symbol is OPTION
-        if not nested or option_item(resolve(found.arguments[0])) is not None:
+        item = resolve(found.arguments[0])
+        if not nested or isinstance(item, Unsolved) or option_item(item) is not None:
             return None
     inside = fit(found, expected.arguments[0])
     return None if inside is None else (*inside, WRAP_SOME)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import MismatchedTypes, Misplaced
+from concerto.diagnostics import MismatchedTypes, Misplaced, UnreachableArm
 from concerto.semantics.branches import Branches
 from concerto.semantics.builtins import (
     ANY,
@@ -210,7 +210,11 @@ def try_catch(body: Body, node: ast.TryCatch, hint: Type | None) -> Type:
     body.frame.tries.pop()
     caught: list[Type] = []
     for catch in node.catches:
-        caught.append(_catch(body, catch, branches))
+        type_ = _catch(body, catch, branches)
+        if type_ in caught or ANY in caught:
+            place = body.source.span(catch.start, catch.body.start)
+            body.report(UnreachableArm(place, "this catch is never reached", label="a catch above takes all"))
+        caught.append(type_)
     if not any(type_ is ANY for type_ in caught):
         _pass_uncaught_on(body, frame, caught)
     return branches.result()

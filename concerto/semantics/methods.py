@@ -13,7 +13,14 @@ from concerto.diagnostics import (
     WrongArguments,
     suggest,
 )
-from concerto.semantics.analysis import DynamicCall, NamedMember, PipelineCall, SlotField, TupleItem
+from concerto.semantics.analysis import (
+    DynamicCall,
+    NamedMember,
+    NativeCall,
+    PipelineCall,
+    SlotField,
+    TupleItem,
+)
 from concerto.semantics.arguments import check_arguments, check_unknown_arguments
 from concerto.semantics.builders import check_builder_call, offered_methods
 from concerto.semantics.builtins import (
@@ -22,6 +29,7 @@ from concerto.semantics.builtins import (
     ANY,
     MCP_REF,
     NEVER,
+    STRING,
     TOOL_CONTEXT,
     TOOL_CONTEXT_FIELDS,
     TOOL_REF,
@@ -90,6 +98,8 @@ def check_method_call(
     if plain is ANY:
         return _call_on_any(body, node, arguments)
     match = _find(body, plain, node.method.text)
+    if match is None and node.method.text == "to_string" and not isinstance(plain, ErrorType | Unsolved):
+        return _text_of_any_value(body, node, arguments)
     if match is None:
         check_unknown_arguments(body, arguments)
         return _report_no_method(body, node, plain)
@@ -111,6 +121,16 @@ def check_method_call(
         return _report_without_self(body, node, plain)
     given = receiver if function.receiver else None
     return call_function(body, node, node.method, function, types, arguments, hint, given, match.dynamic)
+
+
+def _text_of_any_value(body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
+    """`to_string()` of a value whose type has no such method of its own."""
+    function = body.world.prelude.members["to_string"]
+    assert isinstance(function, FunctionSymbol)
+    place = Span(body.source, node.method.start, node.method.end)
+    check_arguments(body, "`to_string`", place, [], {}, arguments)
+    body.analysis.calls[node] = NativeCall(function, [node.receiver])
+    return STRING
 
 
 def _report_without_self(body: Body, node: ast.MethodCall, receiver: Type) -> Type:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concerto.diagnostics import MisplacedStatement, Problem, Problems
+from concerto.diagnostics import MisplacedStatement, Problem, Problems, ReservedName
 from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.machine import Machine
@@ -22,6 +22,7 @@ from concerto.syntax.mends import Mend, Scene, find_mend
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token, words
 
 # More mistakes help nobody, and each costs a walk over the token list.
+_DECLARED_BY = words("LET MUT FN STRUCT ENUM TRAIT SCHEMA TYPE CONST TOOL AGENT MCP PIPELINE STAGE MOD FOR")
 _MOST_REPAIRS = 200
 
 _LINE_STARTS = words(
@@ -38,7 +39,8 @@ _ALL_OPENERS = frozenset(OPENERS) | BRACES
 
 
 class Recovery:
-    """`broken_line` is where text was given up last: what else does not fit there is the same mistake."""
+    """`broken_line` is where text was given up last: what else does not fit there is the same mistake.
+    `reserved` are words of the language that were reported as names."""
 
     def __init__(self, source: Source, problems: Problems, lexed: Lexed) -> None:
         self.source = source
@@ -47,6 +49,7 @@ class Recovery:
         self.doubtful = lexed.doubtful
         self.repairs = 0
         self.broken_line = 0
+        self.reserved: set[str] = set()
 
     def repair(self, machine: Machine, tokens: list[Token], position: int) -> int:
         self.repairs += 1
@@ -57,7 +60,7 @@ class Recovery:
         scene = Scene(self.source, machine, tokens, position)
         mend = find_mend(scene)
         if mend is not None:
-            if not silent:
+            if not silent and not self.repeats(mend.problem, scene.before):
                 self.problems.add(mend.problem)
             return self.apply(mend, machine, tokens, position)
         if not silent:
@@ -67,6 +70,16 @@ class Recovery:
         return position
 
     # --- Reports ---
+
+    def repeats(self, problem: Problem, before: Token) -> bool:
+        """Whether a reserved word is only used again, after it was reported as a name."""
+        if not isinstance(problem, ReservedName):
+            return False
+        word = self.source.text[problem.span.start : problem.span.end]
+        if word in self.reserved and before.kind not in _DECLARED_BY:
+            return True
+        self.reserved.add(word)
+        return False
 
     def known(self, tokens: list[Token], position: int) -> bool:
         """Whether the mistake follows from one that was reported."""
