@@ -1,8 +1,8 @@
 """Reading the JSON that a model meant, where it wrote almost JSON; every repair is named.
 
 Understood are code fences and words around the value, comments, single quotes, names without quotes, commas
-before a closing bracket, the words of Python, and closing brackets missing at the end. Two different values in
-one text are no guess but an error.
+before a closing bracket, the words of Python, and closing brackets missing at the end. Two different values
+in one text are no guess but an error.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from concerto.vm.values import Handle, Value
 
 
 class Stream(Handle):
-    """Gives chunks to a `for` loop. `receive` waits for the next one, None at the end; `close` stops the work of a
-    stream that nobody reads any more."""
+    """Gives chunks to a `for` loop. `receive` waits for the next one, None at the end; `close` stops the
+    work of a stream that nobody reads any more."""
 
     __slots__ = ("_close", "_receive")
     type_name: ClassVar[str] = "Iterator"

@@ -31,6 +31,7 @@ class NoFiles:
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         return None
 
+
 def emit(text: str) -> Module:
     problems = Problems()
     tree = parse(Source("main.conc", text), problems)

@@ -35,6 +35,7 @@ class Files:
         text = self.files.get(name)
         return None if text is None else parse(Source(f"{name}.conc", text), self.problems)
 
+
 def declare(text: str, project: Files | None = None) -> World:
     """The world of a program, bodies unchecked."""
     project = project or Files()
