@@ -88,13 +88,14 @@ def test_a_process_that_is_killed_between_executions_is_replaced(tmp_path: Path,
     {DECLARED}
     fn main() {{
         emit("pid", Worker.execute("pid").unwrap().text);
-        time::sleep(300);
+        time::sleep(50);
         println(Worker.execute("number").unwrap().text);
     }}
     """
 
     def kill(pid: str) -> None:
         os.kill(int(pid), signal.SIGKILL)
+        assert is_gone(int(pid))
 
     assert run_hosts(source, tmp_path, capsys, listeners={"pid": kill}).lines[-1] == "1"
 

@@ -63,7 +63,7 @@ class HostProcess:
             await asyncio.wait([reader])
 
     async def _started(self) -> asyncio.subprocess.Process:
-        if self._process is not None and self._process.returncode is not None:
+        if self._process is not None and _has_ended(self._process):
             # It ended between two executions.
             await self.stop(at_once=True)
         if self._process is None:
@@ -178,3 +178,8 @@ class HostProcess:
         if text.strip():
             self._errors.append(text[:_LONGEST_LINE])
             self._on_line(text)
+
+
+def _has_ended(process: asyncio.subprocess.Process) -> bool:
+    """Whether a process is known to be gone; the end of its output is known before its status."""
+    return process.returncode is not None or (process.stdout is not None and process.stdout.at_eof())
