@@ -205,6 +205,15 @@ def init(name: str, provider: str) -> int:
     return starting.init(name, provider)
 
 
+@concerto_command.command()
+@click.option("--mock", is_flag=True, help="Answer every model call without network.")
+def repl(mock: bool) -> int:
+    """Try expressions, statements and declarations one by one."""
+    from concerto.cli import repl as session
+
+    return session.repl(mock=mock)
+
+
 @concerto_command.group()
 def mcp() -> None:
     """MCP servers: their interfaces, and programs as servers."""
