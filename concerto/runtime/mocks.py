@@ -63,6 +63,11 @@ class Mocks:
             raise failure(f"agent `{agent}` is not mocked", "Unmocked")
         return [_shown(request) for request in mocked.requests]
 
+    def server(self, name: str) -> list[str] | None:
+        """The functions of a mocked MCP server; None if it is not mocked."""
+        mocked = self._servers.get(name)
+        return None if mocked is None else list(mocked)
+
     def answer(self, effect: AnyEffect) -> Awaitable[Value] | None:
         """The scripted answer to an effect, None where nothing is scripted."""
         match effect:

@@ -350,3 +350,23 @@ def test_questions_of_a_server_are_answered_by_a_handler(
     assert runtime.run() == 0
     assert said in capsys.readouterr().out.lower()
     assert asked[0]["server"] == "Everything" and "name" in asked[0]["schema"]["properties"]
+
+
+def test_a_mocked_server_is_not_started() -> None:
+    source = """
+mcp Odd {
+    command: "no-such-server",
+    @describe("Adds") @param("a", "One") fn add(a: Int) -> Result<Int, ToolError>;
+}
+agent Tester { provider: openai, model: "m", tools: [Odd] }
+@test fn adds() {
+    mock Odd { add: 42 };
+    mock Tester { script: [call("Odd::add", {"a": 1}), reply("done")] };
+    let response = Tester.execute("go").unwrap();
+    assert_eq(response.tool_calls[0].result, 42);
+    assert_eq(Odd.add(2).unwrap(), 42);
+}
+"""
+    runtime = make_runtime(source, testing=True, quiet=True)
+    function = runtime._run.module.tests[0].function
+    runtime._run.start(function)

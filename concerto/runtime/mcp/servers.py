@@ -104,7 +104,8 @@ class McpServers:
     async def ready(self, names: Iterable[str]) -> None:
         """Start servers, so that `bound` knows what they offer. A server that cannot be used is an
         AgentError; one that does not fit its declaration ends the run."""
-        await all_of([partial(self._ready, name) for name in dict.fromkeys(names)])
+        real = [name for name in dict.fromkeys(names) if self._run.mocks.server(name) is None]
+        await all_of([partial(self._ready, name) for name in real])
 
     def bound(self, use: ToolUse | ToolRef) -> list[BoundTool]:
         """The permitted tools that a mention of a ready server stands for."""
@@ -145,7 +146,7 @@ class McpServers:
 
     def _bound_offers(self, name: str) -> list[BoundTool]:
         found: dict[str, BoundTool] = {}
-        for tool in self._compared[name][0].values():
+        for tool in self._offered(name).values():
             written = wire_name(name, tool.name)
             if written in found:  # Two names that differ only in what the wire does not allow.
                 digest = sha256(tool.name.encode()).hexdigest()[:8]
@@ -155,6 +156,13 @@ class McpServers:
                 offer, name, tool.name, partial(self._call_offer_from_model, name, tool.name)
             )
         return list(found.values())
+
+    def _offered(self, name: str) -> Interface:
+        """The tools of a ready server; of a mocked one what the mock has."""
+        mocked = self._run.mocks.server(name)
+        if mocked is None:
+            return self._compared[name][0]
+        return {each: ToolInterface(each, {"type": "object"}) for each in mocked}
 
     async def _call_function_from_model(
         self, declared: Declared, caller: CallContext, given: dict[str, Json]
