@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from concerto.cli import building, contracts, formatting
+from concerto.cli import building, contracts, formatting, running
 from concerto.cli.reporting import Failure
 from tests.mcp import peers
 from tests.mcp.peers import scripted
@@ -211,3 +211,20 @@ def test_a_lock_of_one_server_keeps_the_others(project: Path) -> None:
     before = (project / "Concerto.lock").read_text()
     lock(project, "A")
     assert (project / "Concerto.lock").read_text() == before
+
+
+def test_a_run_tells_of_a_server_that_has_changed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of one whose tools are not declared; declared ones have to fit anyhow."""
+    lock(project)
+    edit(project, '"add": {', '"plus": {', "Concerto.lock")
+    with (project / "Concerto.toml").open("a") as manifest:
+        manifest.write('[connections.mock]\nprovider = "mock"\n')
+    (project / "main.conc").write_text(
+        'agent A { provider: mock, model: "m", tools: [Odd] }\n'
+        'fn main() { println(A.execute("hi").is_ok()); }\n'
+    )
+    capsys.readouterr()
+    assert running.run(str(project), running.RunOptions(quiet=True)) == 0
+    said = capsys.readouterr()
+    assert said.out == "true\n"
+    assert "[warn] mcp server `Odd` has changed: `plus`: the server has no tool `plus`" in said.err

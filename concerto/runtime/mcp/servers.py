@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from concerto.effects.kinds import McpCall
 from concerto.effects.policy import Policy, policy_from
 from concerto.ir.module import McpServer, MethodDef, ToolUse
+from concerto.manifest import LOCK_NAME
 from concerto.natives.agentbuilder import ToolRef
 from concerto.runtime.branches import Branch, all_of
 from concerto.runtime.failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
@@ -30,6 +31,7 @@ from concerto.runtime.mcp.interface import (
     match_name,
     parameter_names,
 )
+from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.requests import ToolOffer
 from concerto.runtime.toolbox import BoundTool, wire_name
@@ -266,7 +268,18 @@ class McpServers:
         if known is None or known[0] is not interface:
             declared = self._interfaces.get(name, {})
             known = self._compared[name] = interface, breaking(compare(declared, interface, "declared"))
+            if not declared:
+                self._warn_of_drift(name, interface)
         return known[1]
+
+    def _warn_of_drift(self, name: str, interface: Interface) -> None:
+        """Say what broke since `Concerto.lock`, of a server whose tools no declaration holds still."""
+        try:
+            locked = read_lock((self._run.options.folder / LOCK_NAME).read_bytes()).get(name)
+        except (OSError, BadLock):
+            return
+        for change in breaking(compare(locked.tools, interface, "locked")) if locked is not None else ():
+            self._run.log("warn", f"mcp server `{name}` has changed: `{change.tool}`: {change.message}")
 
     def _effect(self, declared: Declared, given: Mapping[str, Json]) -> McpCall:
         schema = declared.interface.parameters
