@@ -120,7 +120,8 @@ def _apply(body: Body, node: ast.Binary, left: Type, hint: Type | None) -> Type:
         return _order(body, node, left, right)
     if op in _EQUALITY:
         right = body.infer(node.right, None if isinstance(left, ErrorType) else left)
-        return BOOL if left is right else _equality(body, node, left, right)
+        same = left is right and left.__class__ is not FunctionOf
+        return BOOL if same else _equality(body, node, left, right)
     if op == "??":
         return _coalesce(body, node, left, hint)
     _require_bool(body, node, node.left, left)

@@ -207,6 +207,8 @@ def _advice_on_name(
 ) -> str:
     if is_prefix and world.library_module(name) is not None:
         return f"add `use std::{name};` at the top of the file"
+    if is_prefix and world.modules.load_file(name) is not None:
+        return f"add `use {name};` at the top of the file"
     if name in _FOREIGN:
         return f"write {_FOREIGN[name]}"
     near = suggest(name, [*(n for n, _ in world.visible_names(scope)), *extra, *_BUILTIN_VARIANTS])
