@@ -1,7 +1,8 @@
 """Values that are known when a program is compiled: constants, settings, arguments of decorators.
 
 A constant expression is a literal, an array, map or tuple of constants, the name of a `const`, arithmetic
-on these, or a string that interpolates them. Anything else is E0412 where a constant is needed."""
+on these, or a string that interpolates them; a `const` may also be `None` or `Some(…)`. Anything else is
+E0412 where a constant is needed."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ from concerto.semantics.builtins import (
     array_of,
     map_of,
     map_parts,
+    option_item,
 )
 from concerto.semantics.infer import show
 from concerto.semantics.symbols import ConstSymbol
@@ -89,7 +91,13 @@ def try_evaluate(world: World, node: ast.Expr, scope: TypeScope) -> tuple[Value]
 def fill_const(world: World, symbol: ConstSymbol, node: ast.ConstDecl, scope: TypeScope) -> bool:
     """Find the value of a `const` and check it against its type; False if it has none."""
     declared = None if node.type is None else world.resolve_type(node.type, scope)
-    found = try_evaluate(world, node.value, scope)
+    value = node.value
+    if declared is not None and option_item(declared) is not None:
+        if isinstance(value, ast.Path) and value.name == "None":
+            symbol.type, symbol.value = declared, None
+            return True
+        value = _in_some(value) or value
+    found = try_evaluate(world, value, scope)
     if found is None:
         symbol.type = declared or ERROR
         return False
@@ -104,6 +112,14 @@ def fill_const(world: World, symbol: ConstSymbol, node: ast.ConstDecl, scope: Ty
         return False
     symbol.value = fitted[0]
     return True
+
+
+def _in_some(node: ast.Expr) -> ast.Expr | None:
+    """The `x` of `Some(x)`."""
+    if not isinstance(node, ast.Call) or len(node.arguments) != 1 or node.arguments[0].name is not None:
+        return None
+    callee = node.callee
+    return node.arguments[0].value if isinstance(callee, ast.Path) and callee.name == "Some" else None
 
 
 def type_of(value: Value) -> Type:
@@ -133,6 +149,9 @@ def fit_value(value: Value, wanted: Type) -> tuple[Value] | None:
     not."""
     if wanted is ANY or isinstance(wanted, ErrorType):
         return (value,)
+    inside = option_item(wanted)
+    if inside is not None:
+        return None if value is None else fit_value(value, inside)
     if wanted == FLOAT and type_of(value) == INT:
         return (float(value),)
     if wanted == PROMPT and isinstance(value, str):

@@ -33,6 +33,7 @@ from concerto.semantics.builtins import (
     TOOL_CONTEXT,
     TOOL_CONTEXT_FIELDS,
     TOOL_REF,
+    map_parts,
     option_item,
     result_of,
     result_parts,
@@ -411,6 +412,10 @@ def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
                 help=f"call it: `{quote(body.source, node.receiver)}.{name}()`",
             )
         )
+    parts = map_parts(receiver)
+    if parts is not None and parts[0] is STRING:
+        help_ = f'a value of a map is read by its key: `{quote(body.source, node.receiver)}["{name}"]`'
+        return body.report(UnknownMember(body.span(node.name), f"{shown} has no field `{name}`", help=help_))
     inside = _inside(body, receiver, name)
     if inside:
         return body.report(
