@@ -61,10 +61,11 @@ def find_native(name: str) -> Native | None:
 
 
 def all_natives() -> dict[str, Native]:
-    """Every library function by name, the modules of all groups imported."""
+    """Every function of the library by name, the modules of all groups imported; not what others
+    registered."""
     from pkgutil import iter_modules
 
     package = import_module("concerto.natives")
     for module in iter_modules(package.__path__, "concerto.natives."):
         import_module(module.name)
-    return dict(_NATIVES)
+    return {name: found for name, found in _NATIVES.items() if found.body.__module__.startswith("concerto.")}
