@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
-from concerto.syntax.tokens import WORD_KINDS, Token, ends_value, words
+from concerto.syntax.tokens import CONTEXTUAL, WORD_KINDS, Token, ends_value, words
 
 # How far a `<` is followed to find its `>`; nobody writes longer type arguments, and it keeps the
 # walk linear.
@@ -22,6 +22,7 @@ _KEY_KINDS = frozenset({"NAME", "WORD", "STRING", "INT"}) | WORD_KINDS
 _BLOCK_WORDS = frozenset({"ELSE", "LOOP", "TRY", "CATCH"})
 # After these `{}` is an empty block, elsewhere an empty map.
 _BEFORE_BLOCK = frozenset({"LBRACE", "SEMICOLON", "FAT_ARROW", "VBAR", "OR_OR", "RBRACE", ""})
+_CONTEXTUAL_KINDS = frozenset(word.upper() for word in CONTEXTUAL)
 _STATEMENT_STARTS = frozenset({"LBRACE", "MAP_OPEN", "STRUCT_OPEN", "SEMICOLON", "RBRACE", ""})
 _PYTHON_BLOCKS = frozenset({"ELSE", "TRY", "LOOP"})
 
@@ -233,8 +234,9 @@ class _Walk:
             self.tokens[position + 1].kind = "NAME"
 
     def fn(self, position: int, token: Token) -> None:
-        if self.kind(position + 1) in WORD_KINDS and self.kind(position + 2) in ("LPAR", "LESSTHAN"):
-            self.tokens[position + 1].kind = "WORD"
+        kind = self.kind(position + 1)
+        if kind in WORD_KINDS and self.kind(position + 2) in ("LPAR", "LESSTHAN"):
+            self.tokens[position + 1].kind = "NAME" if kind in _CONTEXTUAL_KINDS else "WORD"
 
     def at(self, position: int, token: Token) -> None:
         if self.kind(position - 1) != "NAME" and self.kind(position + 1) in WORD_KINDS:

@@ -1,0 +1,1 @@
+"""Properties that hold for programs nobody wrote: random ones, and broken ones."""

@@ -1,0 +1,63 @@
+"""Tries the properties on many random cases: `python -m tests.properties.campaign --cases 20000 --seed 7`.
+
+Case n of seed s is always the same. Prints what was tried and what failed; texts that show a failure are
+written to the folder named by `--keep`."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from random import Random
+
+from tests.properties.checks import CHECKS, Broken
+
+_STACK = 512 * 1024 * 1024
+
+
+def main() -> int:
+    options = _options()
+    failures: list[str] = []
+    threading.stack_size(_STACK)
+    sys.setrecursionlimit(200_000)
+    worker = threading.Thread(target=_campaign, args=(options, failures))
+    worker.start()
+    worker.join()
+    return 1 if failures else 0
+
+
+def _options() -> Namespace:
+    parser = ArgumentParser(prog="python -m tests.properties.campaign")
+    parser.add_argument("--cases", type=int, default=1000, help="how many for each property")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=sorted(CHECKS), action="append", help="these properties alone")
+    parser.add_argument("--keep", type=Path, help="a folder for the texts of failures")
+    return parser.parse_args()
+
+
+def _campaign(options: Namespace, failures: list[str]) -> None:
+    for name in options.only or CHECKS:
+        before, start = len(failures), time.process_time()
+        for case in range(options.first, options.first + options.cases):
+            try:
+                CHECKS[name](Random(f"{options.seed}:{name}:{case}"))
+            except Broken as broken:
+                failures.append(f"{name} case {case}")
+                print(f"{name} case {case} of seed {options.seed}: {str(broken)[:2000]}", flush=True)
+                if options.keep is not None:
+                    options.keep.mkdir(parents=True, exist_ok=True)
+                    kept = options.keep / f"{name}_{options.seed}_{case}.conc"
+                    kept.write_text(broken.text, encoding="utf-8", errors="surrogatepass")
+        seconds = time.process_time() - start
+        print(
+            f"{name}: seed {options.seed}, cases {options.first} to {options.first + options.cases - 1}, "
+            f"{len(failures) - before} failures, {seconds:.0f} s of CPU",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
