@@ -1,12 +1,22 @@
-"""Writing files whole, and the private folder for what may be forgotten at any time."""
+"""Writing files whole, output that cannot be written, and the private folder for what may be forgotten at
+any time."""
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
 
 _MOST_ENTRIES = 400
+_CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
+
+
+def is_of_output(error: OSError) -> bool:
+    """Whether a stream that was open could not be written: its reader has left, or the disk is full."""
+    if isinstance(error, BrokenPipeError):
+        return True
+    return error.errno in _CANNOT_WRITE and error.filename is None
 
 
 def write_atomically(path: Path, data: bytes) -> None:

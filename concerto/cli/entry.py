@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from concerto.cli.reporting import FAILED, INTERRUPTED, USAGE, Failure, report
+from concerto.files import is_of_output
 
 
 def concerto() -> None:
@@ -72,17 +73,37 @@ def _exit_with(command: Callable[[], int]) -> None:
         status = failure.status
     except KeyboardInterrupt:
         status = _interrupted()
-    except BrokenPipeError:
-        # Whoever read our output has left; Python would complain once more while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if is_of_output(error):
+            _give_up_output(error)
+        else:
+            _confess(error)
         status = FAILED
     except Exception as error:
-        if "--debug" in sys.argv or os.environ.get("CONCERTO_DEBUG"):
-            raise
-        what = f"{type(error).__name__}: {error}"
-        report(f"internal error: {what} (CONCERTO_DEBUG=1 shows where; please report it)")
+        _confess(error)
         status = FAILED
     sys.exit(status)
+
+
+def _give_up_output(error: OSError) -> None:
+    """Say that the output cannot be written, but not to whoever has left it."""
+    # What is still kept goes nowhere, or Python would try and complain once more while it shuts down.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return
+    try:
+        report(f"cannot write the output: {(error.strerror or str(error)).lower()}")
+    except OSError:
+        os.dup2(nowhere, sys.stderr.fileno())
+
+
+def _confess(error: Exception) -> None:
+    """An error that is ours, in one line; raised for those who want to see where it comes from."""
+    if "--debug" in sys.argv or os.environ.get("CONCERTO_DEBUG"):
+        raise error
+    what = f"{type(error).__name__}: {error}"
+    report(f"internal error: {what} (CONCERTO_DEBUG=1 shows where; please report it)")
 
 
 def _prepare_streams() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from concerto.files import is_of_output
 from concerto.runtime.ending import Ended
 from concerto.runtime.failures import RunEnds, message_of
 from concerto.runtime.options import Options
@@ -64,8 +65,8 @@ def report(ended: Ended, run: Run, options: Options) -> RunResult:
         case Raised():
             message = message_of(error.value)
             return _traced(run, error, message, message, _kind(error.value))
-        case BrokenPipeError():
-            # Whoever read the output has left, which is the caller's affair.
+        case OSError() if is_of_output(error):
+            # There is nowhere to say it, which is the caller's affair.
             raise error
         case _:
             what = f"internal error: {type(error).__name__}: {error}"

@@ -332,3 +332,27 @@ def test_a_cached_run_imports_nothing_heavy(hello: Path) -> None:
             check=True,
         )
         assert expected is None or result.stdout == expected
+
+
+LINES = ('println("x");', 'emit("a", 1);', 'for i in 0..99999 { println("${i}"); }')
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_full_disk(tmp_path: Path, line: str) -> None:
+    (tmp_path / "main.conc").write_text(f"fn main() {{ {line} }}")
+    with Path("/dev/full").open("w") as full:
+        whole = command("concerto", "run", "main.conc")
+        result = subprocess.run(
+            whole, cwd=tmp_path, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (result.returncode, result.stderr) == (1, "error: cannot write the output: no space left on device\n")
+
+
+def test_a_full_disk_behind_the_error_stream(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text('fn main() { panic("oh"); }')
+    with Path("/dev/full").open("w") as full:
+        whole = command("concerto", "run", "main.conc")
+        result = subprocess.run(
+            whole, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=full, text=True, check=False
+        )
+    assert (result.returncode, result.stdout) == (1, "[emit:panic] oh\n")
