@@ -343,9 +343,18 @@ def test_a_full_disk(tmp_path: Path, line: str) -> None:
     with Path("/dev/full").open("w") as full:
         whole = command("concerto", "run", "main.conc")
         result = subprocess.run(
-            whole, cwd=tmp_path, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            whole,
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
-    assert (result.returncode, result.stderr) == (1, "error: cannot write the output: no space left on device\n")
+    assert (result.returncode, result.stderr) == (
+        1,
+        "error: cannot write the output: no space left on device\n",
+    )
 
 
 def test_a_full_disk_behind_the_error_stream(tmp_path: Path) -> None:
@@ -353,6 +362,12 @@ def test_a_full_disk_behind_the_error_stream(tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
         whole = command("concerto", "run", "main.conc")
         result = subprocess.run(
-            whole, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=full, text=True, check=False
+            whole,
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=full,
+            text=True,
+            check=False,
         )
     assert (result.returncode, result.stdout) == (1, "[emit:panic] oh\n")
