@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-from contextlib import suppress
 from pathlib import Path
 
 from concerto.effects.kinds import Shell
 from concerto.runtime.failures import tool_failure
+from concerto.runtime.groups import adopt, end_group
 
 _MOST_OUTPUT = 1_000_000
 _SHOWN = 2000
@@ -27,6 +25,7 @@ async def execute(effect: Shell, folder: Path) -> str:
         cwd=folder,
         start_new_session=True,
     )
+    adopt(process)
     try:
         async with asyncio.timeout(effect.timeout_ms / 1000):
             output, errors = await process.communicate()
@@ -34,17 +33,11 @@ async def execute(effect: Shell, folder: Path) -> str:
         message = f"the command took longer than {effect.timeout_ms} ms and was stopped"
         raise tool_failure(message, "Timeout", "ShellTool", "exec") from None
     finally:
-        _kill(process)
-        await process.wait()
+        # What is left of the command's group: it may have left children behind.
+        await end_group(process, at_once=True)
     if process.returncode:
         said = (errors or output).decode("utf-8", "replace").strip()[-_SHOWN:]
         message = f"the command ended with status {process.returncode}: {said}"
         raise tool_failure(message, "CommandFailed", "ShellTool", "exec")
     text = output[:_MOST_OUTPUT].decode("utf-8", "replace")
     return text if len(output) <= _MOST_OUTPUT else text + "\n[output cut]"
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    """End what is left of the command's group: it may have left children behind."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

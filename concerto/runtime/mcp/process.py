@@ -1,18 +1,13 @@
 """The stdio transport: a server as a process of ours, its messages as lines on its standard input and
 output.
 
-The process has a group of its own, which a terminal's Ctrl-C does not reach and which is ended as a whole.
-Whatever ends this program, except for SIGKILL, ends the servers too. What a server prints besides messages
-is noted.
+The process has a group of its own, which is ended as a whole. What a server prints besides messages is noted.
 """
 
 from __future__ import annotations
 
 import asyncio
-import atexit
-import os
 import re
-import signal
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -25,22 +20,19 @@ from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
 from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
+from concerto.runtime.groups import adopt, end_group, ended
+
 MOST_BYTES = 8 * 1024 * 1024
 """The longest message that is read."""
 TOO_LONG = f"the answer is longer than {MOST_BYTES // (1024 * 1024)} MB"
 
-_GRACE_SECONDS = 1.0
-_TERMINATE_SECONDS = 1.0
-_POLL_SECONDS = 0.01
+_STATUS_SECONDS = 0.5
 _CHUNK = 65536
 _EDGE = 256
 _KEPT_LINES = 20
 _LONGEST_LINE = 300
 _ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\b')
 _ID_LAST = re.compile(rb'"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
-
-_groups: set[int] = set()
-"""The process groups of servers that have not been ended yet."""
 
 
 @dataclass(slots=True)
@@ -92,7 +84,7 @@ async def stdio_transport(
         cwd=folder,
         start_new_session=True,
     )
-    _groups.add(process.pid)
+    adopt(process)
     received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, to_send = anyio.create_memory_object_stream[SessionMessage](0)
     with received, incoming, outgoing, to_send:
@@ -199,42 +191,10 @@ def _note_line(line: bytes, notes: Notes) -> None:
 
 async def _note_status(process: asyncio.subprocess.Process, notes: Notes) -> None:
     """Wait a little for the status of a process whose output has ended."""
-    if await _ended(process, 0.5):
+    if await ended(process, _STATUS_SECONDS):
         notes.status = process.returncode
 
 
 async def _end(process: asyncio.subprocess.Process, notes: Notes) -> None:
-    """Ask the server to end by the end of its input, then by SIGTERM, then not any more."""
-    assert process.stdin is not None
-    process.stdin.close()
-    if not await _ended(process, _GRACE_SECONDS):
-        _signal(process.pid, signal.SIGTERM)
-        await _ended(process, _TERMINATE_SECONDS)
-    _signal(process.pid, signal.SIGKILL)  # And what the server may have left behind.
-    await _ended(process, _TERMINATE_SECONDS)
+    await end_group(process)
     notes.status = process.returncode if notes.status is None else notes.status
-    _groups.discard(process.pid)
-    # A pipe that a process outside of the group holds open would keep the transport open.
-    transport = getattr(process, "_transport", None)
-    if transport is not None:
-        transport.close()
-
-
-async def _ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
-    """Whether the process ends in time. `process.wait()` would also wait for the end of its pipes."""
-    deadline = anyio.current_time() + seconds
-    while process.returncode is None and anyio.current_time() < deadline:
-        await anyio.sleep(_POLL_SECONDS)
-    return process.returncode is not None
-
-
-def _signal(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
-
-
-@atexit.register
-def _end_all() -> None:
-    """The last way out: what is left when the interpreter ends without the event loop."""
-    for group in list(_groups):
-        _signal(group, signal.SIGKILL)
