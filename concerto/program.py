@@ -26,6 +26,7 @@ from concerto.vm.values import Value
 
 if TYPE_CHECKING:
     from concerto.effects.journal import Journal
+    from concerto.effects.layers.watch import Watcher
     from concerto.manifest.models import Manifest
 
 Json: TypeAlias = Any
@@ -122,6 +123,8 @@ class Runtime:
         max_iterations: int | None = None,
         output: TextIO | None = None,
         errors: TextIO | None = None,
+        watcher: Watcher | None = None,
+        trace: TextIO | None = None,
         tier: str = "python",
         testing: bool = False,
         interactive: bool = False,
@@ -131,7 +134,9 @@ class Runtime:
         answer channels, and `tool:Tool::method` for tools without a body; `tools` are Python functions,
         classes or objects by the names that agents use. `connections` holds settings of connections, which
         win over all others; an `api_key` may stand among them. What the program prints goes to `output`,
-        what is to be said about it to `errors`; these are the process's streams if not given."""
+        what is to be said about it to `errors`; these are the process's streams if not given. A
+        `watcher` is told of every call as it begins and ends. `trace` gets a
+        JSON line for all that the run asks of the world."""
         here = Path(folder).absolute()
         options = Options(
             folder=here,
@@ -155,6 +160,8 @@ class Runtime:
             ),
             output=output,
             errors=errors,
+            watcher=watcher,
+            trace=trace,
         )
         if manifest is not None:
             options = read_manifest(options, manifest)
@@ -300,6 +307,7 @@ class Runtime:
             self.result = self._suspend(ended.error.calls)
         else:
             self.result = report(ended, self._run, self._options)
+        self._run.end_trace(self.result, self.result.error)
         self._run.emits.output.flush()
         return self.result
 

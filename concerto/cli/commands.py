@@ -112,6 +112,7 @@ def concerto_command() -> None:
 )
 @click.option("--max-usd", type=click.FloatRange(min=0), metavar="X", help="Budget of the run in USD.")
 @click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="Budget of the run in tokens.")
+@click.option("--trace", metavar="F", help="Write a JSON line to F for all that the run asks of the world.")
 def run(
     target: str,
     arguments: tuple[str, ...],
@@ -127,6 +128,7 @@ def run(
     timeout: float | None,
     max_usd: float | None,
     max_tokens: int | None,
+    trace: str | None,
 ) -> int:
     """Compile a program if needed and run its `main`."""
     from concerto.cli import running
@@ -144,9 +146,19 @@ def run(
         timeout=timeout,
         max_usd=max_usd,
         max_tokens=max_tokens,
+        trace=trace,
         arguments=arguments,
     )
     return running.run(target, options)
+
+
+@concerto_command.command()
+@click.argument("file", metavar="F")
+def trace(file: str) -> int:
+    """Show a trace that `run --trace F` wrote, as a tree."""
+    from concerto.cli import tracing
+
+    return tracing.show(file)
 
 
 @concerto_command.command()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, program_file
@@ -17,13 +18,17 @@ from concerto.manifest import ManifestError, find_manifest, load_manifest
 from concerto.program import Program, Runtime
 from concerto.records import record
 
+if TYPE_CHECKING:
+    from concerto.cli.progress import Progress
+    from concerto.effects.layers.watch import Watcher
+
 
 @record(frozen=True, slots=False)
 class RunOptions:
     """The options of `concerto run`.
 
     `permissions` says of tools and methods whether they may be called; `handlers` is a Python file, `answers`
-    are `CHANNEL=JSON`, `environment` is a file of variables.
+    are `CHANNEL=JSON`, `environment` is a file of variables. `trace` is the file of the run's trace.
     """
 
     json: bool = False
@@ -37,6 +42,7 @@ class RunOptions:
     timeout: float | None = None
     max_usd: float | None = None
     max_tokens: int | None = None
+    trace: str | None = None
     arguments: tuple[str, ...] = ()
 
 
@@ -44,15 +50,33 @@ def run(target: str, options: RunOptions | None = None) -> int:
     """Runs a program; its exit status is the command's."""
     gc.disable()
     try:
-        runtime = prepare(target, options or RunOptions())
+        options = options or RunOptions()
+        progress = _progress(options)
+        runtime = prepare(target, options, watcher=progress)
     finally:
         # What lives now lives to the end: the collector need never look at it.
         gc.freeze()
         gc.enable()
-    return runtime.run() if runtime is not None else USAGE
+    if runtime is None:
+        return USAGE
+    if progress is None:
+        return runtime.run()
+    with progress:
+        return runtime.run()
 
 
-def prepare(target: str, options: RunOptions, *, to_run: bool = True) -> Runtime | None:
+def _progress(options: RunOptions) -> Progress | None:
+    """Shown to a person, where nothing else claims the terminal."""
+    if options.quiet or options.json or options.debug or not sys.stderr.isatty():
+        return None
+    from concerto.cli.progress import Progress
+
+    return Progress() if os.environ.get("TERM") != "dumb" else None
+
+
+def prepare(
+    target: str, options: RunOptions, *, to_run: bool = True, watcher: Watcher | None = None
+) -> Runtime | None:
     """A program ready to run, or to be used without its `main`; None if it has problems, which are shown."""
     # Whoever ends this process ends what it has started too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -85,7 +109,19 @@ def prepare(target: str, options: RunOptions, *, to_run: bool = True) -> Runtime
         timeout=options.timeout,
         max_usd=options.max_usd,
         max_tokens=options.max_tokens,
+        watcher=watcher,
+        trace=_opened(options.trace),
     )
+
+
+def _opened(trace: str | None) -> TextIO | None:
+    """The file of a trace, empty; it stays open as long as the process lives."""
+    if trace is None:
+        return None
+    try:
+        return Path(trace).open("w", encoding="utf-8")
+    except OSError as error:
+        raise cannot("write", trace, error) from None
 
 
 def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:
@@ -143,8 +179,6 @@ def read_handlers(path: Path) -> dict[str, Callable[[Any], Any]]:
 
 def load_environment(path: Path) -> None:
     """Sets the variables of a file with `NAME=value` lines; those already set keep their value."""
-    import os
-
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

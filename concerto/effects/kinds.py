@@ -187,6 +187,7 @@ class ModelCall(Effect):
     policy: Policy = NO_POLICY
     meters: tuple[Meter, ...] = ()
     sink: Callable[[Any], Awaitable[None]] | None = None
+    provider: str = ""
 
 
 @record(frozen=True)

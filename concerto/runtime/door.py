@@ -10,6 +10,7 @@ from concerto.effects.gate import Passage, gate
 from concerto.effects.kinds import AnyEffect, StageRun, ToolCall
 from concerto.effects.layers import standard_layers
 from concerto.effects.layers.journal import journal_layer
+from concerto.effects.layers.watch import watch_layer
 from concerto.effects.policy import NO_POLICY
 from concerto.runtime.branches import Branch
 from concerto.runtime.perform import Performer
@@ -23,9 +24,11 @@ class Door:
     """The only way out of a run."""
 
     def __init__(self, run: Run) -> None:
-        layers = standard_layers(run.permissions, run.waiting, run.emit, run.mocks.answer)
+        layers = standard_layers(run.permissions, run.waiting, run.emit, run.mocks.answer, run.trace)
         if run.journal is not None:
             layers.append(journal_layer(run.journal))
+        if run.options.watcher is not None:
+            layers.insert(0, watch_layer(run.options.watcher))
         self._way = gate(layers, Performer(run).perform)
 
     def way(self, effect: AnyEffect, branch: Branch) -> Callable[[], Awaitable[Value]]:

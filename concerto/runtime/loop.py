@@ -77,7 +77,10 @@ def _nudged(work: Execution, reply: Reply) -> bool:
 
 async def _ask(run: Run, work: Execution) -> Reply:
     plan = work.plan
-    call = ModelCall(plan.agent, plan.connection.name, work.request(), plan.policy, plan.meters, work.sink)
+    connection = plan.connection
+    call = ModelCall(
+        plan.agent, connection.name, work.request(), plan.policy, plan.meters, work.sink, connection.provider
+    )
     reply: Reply = await run.pass_gate(call, work.branch)
     work.count(reply)
     return _with_ids(reply, work.iteration)

@@ -12,6 +12,7 @@ from concerto.records import field, record
 
 if TYPE_CHECKING:
     from concerto.effects.journal import Journal
+    from concerto.effects.layers.watch import Watcher
     from concerto.manifest.models import Manifest
 
 Json: TypeAlias = Any
@@ -35,7 +36,7 @@ class Options:
     and `mcp` are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that
     the host gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a
     run that is resumed. In an `interactive` run a person at the terminal answers the awaited emits that
-    nobody else does. `environment` is read, never kept."""
+    nobody else does. `trace` takes the lines of a trace. `environment` is read, never kept."""
 
     folder: Path
     environment: Mapping[str, str]
@@ -61,6 +62,8 @@ class Options:
     mcp: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     output: TextIO | None = None
     errors: TextIO | None = None
+    watcher: Watcher | None = None
+    trace: TextIO | None = None
 
     def meters(self) -> tuple[Meter, ...]:
         """The meter of the whole run, if it has a budget."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from concerto.effects.journal import Journal
     from concerto.effects.kinds import AnyEffect
+    from concerto.effects.trace import Trace
     from concerto.natives.agentbuilder import AgentBuilder, AgentRef
     from concerto.natives.hashmap import HashMap
     from concerto.natives.memory import Memory
@@ -99,6 +100,14 @@ class Run:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._fatal: BaseException | None = None
         self.journal = options.journal or self._new_journal()
+        self.trace = self._begin_trace()
+
+    def _begin_trace(self) -> Trace | None:
+        if self.options.trace is None:
+            return None
+        from concerto.runtime.tracing import begin_trace
+
+        return begin_trace(self)
 
     def _new_journal(self) -> Journal | None:
         """A journal if the run may have to wait for somebody outside and be resumed."""
@@ -307,6 +316,21 @@ class Run:
             return plain_value(data)
         except Misfit as misfit:
             raise failure(f"the value has no JSON form: {misfit}", "TypeError") from None
+
+    def note(
+        self, kind: str, make: Callable[[], dict[str, Any]], of: AnyEffect | Branch | None = None
+    ) -> None:
+        """Tell the trace, if there is one, what happened during an effect that is under way, or in a
+        branch."""
+        if self.trace is not None:
+            self.trace.note(kind, make(), of.path if isinstance(of, Branch) else of or ())
+
+    def end_trace(self, status: int, error: str | None) -> None:
+        """Tell the trace, if there is one, how the run ended."""
+        if self.trace is not None:
+            from concerto.runtime.tracing import end_trace
+
+            end_trace(self.trace, status, error)
 
     # The machine's `Host`
 

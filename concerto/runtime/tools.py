@@ -75,7 +75,8 @@ class Tools:
         branch = current_branch()
         caller = CallContext(branch)
         values = _with_context(declared.method, arguments, lambda: tool_context(caller))
-        written = [to_json(value) for value in arguments] if declared.policy is not NO_POLICY else ()
+        told = declared.policy is not NO_POLICY or self._run.trace is not None
+        written = [to_json(value) for value in arguments] if told else ()
         if declared.method.function is None:
             effect: ToolCall | HostCall = self._host_call(
                 declared, dict(zip(_names(declared.method), map(to_json, arguments), strict=False))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from concerto.effects.gate import Layer, Waiting
 from concerto.effects.layers.budget import budget_layer
 from concerto.effects.layers.cache import cache_layer
@@ -13,12 +15,17 @@ from concerto.effects.layers.retry import retry_layer
 from concerto.effects.layers.timeout import timeout_layer
 from concerto.effects.permissions import Permissions
 
+if TYPE_CHECKING:
+    from concerto.effects.trace import Trace
 
-def standard_layers(permissions: Permissions, waiting: Waiting, log: Log, answers: Answers) -> list[Layer]:
+
+def standard_layers(
+    permissions: Permissions, waiting: Waiting, log: Log, answers: Answers, trace: Trace | None = None
+) -> list[Layer]:
     """Permission first, so that nothing forbidden costs anything; the log sees what the program sees; a
     cached answer costs no budget and no time; a timeout bounds all attempts; each attempt waits for its
-    turn and pays, whether the world answers or a script."""
-    return [
+    turn and pays, whether the world answers or a script. A trace is told of all, and of each attempt."""
+    layers = [
         permission_layer(permissions),
         log_layer(log, waiting),
         cache_layer(waiting),
@@ -28,3 +35,8 @@ def standard_layers(permissions: Permissions, waiting: Waiting, log: Log, answer
         budget_layer(),
         mock_layer(answers),
     ]
+    if trace is None:
+        return layers
+    from concerto.effects.layers.trace import attempts_layer, trace_layer
+
+    return [trace_layer(trace), *layers[:5], attempts_layer(trace), *layers[5:]]

@@ -1,0 +1,149 @@
+"""What a trace says of an effect: what was asked, what came of it, and why it failed.
+
+Names and numbers, and what tools are given; never prompts, answers, contents of files or headers.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit, urlunsplit
+
+from concerto.effects.kinds import (
+    AgentRun,
+    AnyEffect,
+    EmitAwait,
+    Env,
+    HostCall,
+    Http,
+    McpCall,
+    ModelCall,
+    Shell,
+    Sleep,
+    StageRun,
+    ToolCall,
+    subject_of,
+)
+from concerto.vm.failures import language_error
+from concerto.vm.values import ErrorValue, Raised, Value
+
+Json: TypeAlias = Any
+Facts: TypeAlias = dict[str, Json]
+
+_PROVIDERS = {"openai-responses": "openai", "google": "gcp.gemini", "custom": "openai"}
+"""The names that OpenTelemetry has for them, where they are others."""
+
+
+def asked_of(effect: AnyEffect) -> Facts:
+    """Kind and name of an effect, and what is asked."""
+    facts: Facts = {"kind": type(effect).__name__, "name": subject_of(effect)}
+    match effect:
+        case ModelCall(request=request):
+            facts |= {
+                "agent": effect.agent,
+                "connection": effect.connection,
+                "provider": effect.provider,
+                "model": request.model,
+                "messages": len(request.messages),
+                "tools": len(request.tools),
+            }
+            if request.schema is not None:
+                facts["schema"] = request.schema.name
+        case ToolCall() | HostCall():
+            facts |= {"tool": effect.tool, "method": effect.method, "arguments": _written(effect.arguments)}
+            if isinstance(effect, ToolCall):
+                facts["origin"] = effect.origin
+        case McpCall():
+            facts |= {"server": effect.server, "function": effect.function}
+            facts["arguments"] = _written(effect.arguments)
+        case Http():
+            facts |= {"method": effect.method, "url": _without_secrets(effect.url)}
+        case EmitAwait():
+            facts |= {"channel": effect.channel, "payload": _written(effect.payload)}
+        case Shell():
+            facts["command"] = effect.command
+        case Env():
+            facts["variable"] = effect.name
+        case Sleep():
+            facts["seconds"] = effect.seconds
+        case AgentRun() | StageRun():
+            pass
+        case _:
+            path = getattr(effect, "path", None)
+            if path is not None:
+                facts["path"] = path
+    attributes = _attributes(effect)
+    return {**facts, "attributes": attributes} if attributes else facts
+
+
+def given_by(effect: AnyEffect, value: Value) -> Facts:
+    """What came of an effect that went well."""
+    match effect:
+        case ModelCall():
+            calls = [{"id": call.id, "name": call.name} for call in value.message.calls]
+            facts: Facts = {
+                "tokens_in": value.tokens_in,
+                "tokens_out": value.tokens_out,
+                "usd": value.cost_usd,
+                "stop_reason": value.stop_reason,
+                "attributes": {
+                    "gen_ai.response.model": value.model,
+                    "gen_ai.response.finish_reasons": [value.stop_reason],
+                    "gen_ai.usage.input_tokens": value.tokens_in,
+                    "gen_ai.usage.output_tokens": value.tokens_out,
+                },
+            }
+            return {**facts, "tool_calls": calls} if calls else facts
+        case Http():
+            return {"status": value["status"]}
+        case _:
+            return {}
+
+
+def error_facts(error: BaseException) -> Facts:
+    """Type, kind and message of a failure; a native error as that of the language."""
+    value = error.value if isinstance(error, Raised) else language_error(error)
+    if isinstance(value, ErrorValue):
+        return {"type": value.type_name, "kind": value.kind, "message": value.message}
+    return {"type": type(error).__name__, "kind": "Error", "message": str(error)}
+
+
+def _written(data: Json) -> str:
+    try:
+        return json.dumps(data, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return "(no JSON)"
+
+
+def _attributes(effect: AnyEffect) -> Facts:
+    """By the semantic conventions of OpenTelemetry for generative AI."""
+    match effect:
+        case AgentRun():
+            return {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": effect.agent}
+        case ModelCall(request=request):
+            asked = {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.agent.name": effect.agent,
+                "gen_ai.provider.name": _PROVIDERS.get(effect.provider, effect.provider),
+                "gen_ai.request.model": request.model,
+                "gen_ai.request.temperature": request.temperature,
+                "gen_ai.request.top_p": request.top_p,
+                "gen_ai.request.max_tokens": request.max_tokens,
+            }
+            return {name: value for name, value in asked.items() if value is not None}
+        case ToolCall() | HostCall() | McpCall():
+            kind = "extension" if isinstance(effect, McpCall) else "function"
+            return {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": subject_of(effect),
+                "gen_ai.tool.type": kind,
+            }
+        case _:
+            return {}
+
+
+def _without_secrets(url: str) -> str:
+    """The address without user, password and what is asked in the query."""
+    parts = urlsplit(url)
+    query = "…" if parts.query else ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, ""))

@@ -1,0 +1,139 @@
+"""The trace: what a run does, line by line, while it does it.
+
+A line is a JSON object; its `event` is one of
+
+- `run`, `end_of_run`: the first and the last line
+- `begin`, `end`: an effect, by its identity `id`; `parent` is the execution, stage or tool call that it is
+  part of. `attributes` use the names of OpenTelemetry's conventions for generative AI
+- `attempt`: a try of an effect that failed and may be made again
+- `note`: what happened on the way (`repaired`, `progress`, `refused`, …), under its `parent`
+
+Prompts and answers are never part of it; what tools are given is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from concerto.effects.facts import asked_of, error_facts, given_by
+from concerto.effects.gate import Passage
+from concerto.effects.identity import Identity
+from concerto.effects.journal import key_of
+from concerto.effects.kinds import AgentRun, AnyEffect, StageRun, ToolCall
+from concerto.vm.values import Value
+
+Json: TypeAlias = Any
+Line: TypeAlias = dict[str, Json]
+
+
+class Opened:
+    """An effect under way. `tokens` and `usd` are those of the model calls in an execution."""
+
+    __slots__ = ("attempts", "begun", "effect", "key", "parent", "tokens_in", "tokens_out", "usd")
+
+    def __init__(self, effect: AnyEffect, key: str, parent: Opened | None, begun: float) -> None:
+        self.effect = effect
+        self.key = key
+        self.parent = parent
+        self.begun = begun
+        self.attempts = 0
+        self.tokens_in = 0
+        self.tokens_out = 0
+        self.usd: float | None = 0.0
+
+
+class Trace:
+    """`write` takes a line; `now` gives seconds since some moment."""
+
+    def __init__(self, write: Callable[[Line], None], now: Callable[[], float]) -> None:
+        self._write = write
+        self._now = now
+        self._around: dict[tuple[int, ...], list[Opened]] = {}
+        """By path, what is under way there and has effects of its own."""
+        self._opened: dict[int, Opened] = {}
+
+    def begin(self, passage: Passage) -> Opened:
+        effect, identity = passage.effect, passage.identity
+        opened = Opened(effect, key_of(identity), self._innermost(identity.path), self._now())
+        self._opened[id(effect)] = opened
+        if isinstance(effect, AgentRun | StageRun | ToolCall):
+            self._around.setdefault(identity.path, []).append(opened)
+        self._write(
+            {"event": "begin", "id": opened.key, "parent": _key(opened.parent), **asked_of(effect)},
+        )
+        return opened
+
+    def end(self, opened: Opened, identity: Identity, outcome: Line, value: Value = None) -> None:
+        effect = opened.effect
+        del self._opened[id(effect)]
+        if isinstance(effect, AgentRun | StageRun | ToolCall):
+            around = self._around[identity.path]
+            around.remove(opened)
+            if not around:
+                del self._around[identity.path]
+        line = {"event": "end", "id": opened.key, "duration_ms": self._since(opened.begun), **outcome}
+        if opened.attempts > 1:
+            line["attempts"] = opened.attempts
+        if outcome["outcome"] == "ok":
+            line |= given_by(effect, value)
+        self._count(opened, line)
+        self._write(line)
+
+    def attempt(self, passage: Passage) -> float:
+        """Count one more try; the time at which it begins."""
+        self._opened[id(passage.effect)].attempts += 1
+        return self._now()
+
+    def failed(self, passage: Passage, begun: float, error: BaseException) -> None:
+        """A try that failed."""
+        opened = self._opened[id(passage.effect)]
+        self._write(
+            {
+                "event": "attempt",
+                "id": opened.key,
+                "attempt": opened.attempts,
+                "duration_ms": self._since(begun),
+                "error": error_facts(error),
+            }
+        )
+
+    def note(self, kind: str, facts: Mapping[str, Json], of: AnyEffect | tuple[int, ...]) -> None:
+        """Something that happened during an effect, or at the path of a branch."""
+        parent = self._innermost(of) if isinstance(of, tuple) else self._opened.get(id(of))
+        self._write({"event": "note", "kind": kind, "parent": _key(parent), **facts})
+
+    def tell(self, line: Line) -> None:
+        """A line about the run itself."""
+        self._write(line)
+
+    def _innermost(self, path: tuple[int, ...]) -> Opened | None:
+        """What is under way on the way to a path, as far down as possible."""
+        for length in range(len(path), -1, -1):
+            around = self._around.get(path[:length])
+            if around:
+                return around[-1]
+        return None
+
+    def _count(self, opened: Opened, line: Line) -> None:
+        """Add a model's tokens to the execution around it, and say at its end what that came to."""
+        if "tokens_in" in line:
+            around = opened.parent
+            while around is not None and not isinstance(around.effect, AgentRun):
+                around = around.parent
+            if around is not None:
+                around.tokens_in += line["tokens_in"]
+                around.tokens_out += line["tokens_out"]
+                usd = line.get("usd")
+                around.usd = None if usd is None or around.usd is None else around.usd + usd
+        elif isinstance(opened.effect, AgentRun) and (opened.tokens_in or opened.tokens_out):
+            line |= {"tokens_in": opened.tokens_in, "tokens_out": opened.tokens_out}
+            if opened.usd is not None:
+                line["usd"] = opened.usd
+
+    def _since(self, begun: float) -> float:
+        return round((self._now() - begun) * 1000, 3)
+
+
+def _key(opened: Opened | None) -> str | None:
+    return None if opened is None else opened.key
