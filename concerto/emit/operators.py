@@ -110,7 +110,8 @@ def _coalesce(b: FunctionBuilder, node: ast.Binary) -> None:
         b.emit(IS_SOME)
         b.open(IF_VALUE)
         b.load(given)
-        b.emit(UNWRAP)
+        if b.types[node] != left:  # The value of an Option, unless the right side gives an Option too.
+            b.emit(UNWRAP)
         b.part(ELSE)
         b.value(node.right)
         b.close()

@@ -272,8 +272,24 @@ def _coalesce(body: Body, node: ast.Binary, left: Type, hint: Type | None) -> Ty
     joined = join(inside, right) if isinstance(resolve(inside), Literals) else None
     if joined is not None:
         return joined
-    body.coerce(node.right, right, inside)
-    return inside
+    result = found if option_item(found) is not None and _deeper(right, inside) else inside
+    body.coerce(node.right, right, result)
+    return result
+
+
+def _deeper(right: Type, inside: Type) -> bool:
+    """Whether the right side of `??` has more Options around it than what the left one holds: then nothing
+    is unwrapped."""
+    item = option_item(resolve(right))
+    while item is not None:
+        inside = resolve(inside)
+        if isinstance(inside, Unsolved):
+            return False
+        held = option_item(inside)
+        if held is None:
+            return True
+        item, inside = option_item(resolve(item)), held
+    return False
 
 
 def _without_nil(found: Literals) -> Type | None:
