@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -103,12 +104,20 @@ def test_a_very_long_line_is_shown_around_its_place() -> None:
     assert source.index("BAD") == carets.index("^^^")
 
 
-def test_colors_change_no_text() -> None:
-    problem = at("let x: Int = [1];\n", "[1]")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "let x: Int = [1];\n",
+        '\tlet\ts = "a ${b}";\t[1] // \u540d\x07  \n',
+        "let s = " + "[0] + " * 40 + "[1]" + " + x" * 40 + ";",
+        '/* fn\n*/ let t = """\n  let\n""" + [1];',
+    ],
+)
+def test_colors_change_no_text(text: str) -> None:
+    problem = at(text, "[1]")
     colored = render([problem], color=True)
     assert "\x1b[" in colored
-    for line in ("let x: Int = [1];", "^^^ this is text"):
-        assert line in colored
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == render([problem])
 
 
 def test_json_has_the_fields_of_the_reference() -> None:

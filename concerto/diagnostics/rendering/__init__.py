@@ -28,9 +28,8 @@ def render(
         return text
     from concerto.diagnostics.rendering import layout
 
-    lines = layout.lay_out(found)
     if not color:
-        return layout.plain(lines)
-    from concerto.diagnostics.rendering.colors import colored
+        return layout.plain(layout.lay_out(found))
+    from concerto.diagnostics.rendering.colors import colored, highlighter
 
-    return colored(lines)
+    return colored(layout.lay_out(found, highlighter()))

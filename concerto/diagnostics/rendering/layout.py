@@ -6,12 +6,13 @@
       │            ^^^^ a model cannot choose a method it knows nothing about
       = help: add @describe("what it does") above it
 
-The result is lines of styled pieces, so that colour is a matter of printing alone.
+The result is lines of styled pieces, so that colour is a matter of printing alone. The source lines get their
+styles from a `Highlighter`, if there is one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from concerto.diagnostics.problem import Problem
@@ -19,8 +20,10 @@ from concerto.diagnostics.rendering.display import displayed, width
 from concerto.source import Source, Span
 
 Piece = tuple[str, str]
-"""A style (`error`, `warning`, `strong`, `gutter`, `related`, or empty) and a text."""
+"""A style (`error`, `warning`, `strong`, `gutter`, `related`, empty, or a highlighter's own) and a text."""
 Line = list[Piece]
+Highlighter = Callable[[Source, int], Line]
+"""Cuts a line of a source into pieces, which make up the line."""
 
 # A line longer than this is shown only around the place that matters.
 _LONGEST_LINE = 140
@@ -49,11 +52,15 @@ class _LineMark:
     sign: str
 
 
-def lay_out(problems: Iterable[Problem]) -> list[Line]:
+def uncolored(source: Source, number: int) -> Line:
+    return [("", source.line_text(number))]
+
+
+def lay_out(problems: Iterable[Problem], highlight: Highlighter = uncolored) -> list[Line]:
     """All lines of all problems, with an empty line after each problem."""
     lines: list[Line] = []
     for problem in problems:
-        lines += _problem(problem)
+        lines += _problem(problem, highlight)
         lines.append([])
     return lines
 
@@ -62,7 +69,7 @@ def plain(lines: Iterable[Line]) -> str:
     return "".join("".join(text for _, text in line) + "\n" for line in lines)
 
 
-def _problem(problem: Problem) -> list[Line]:
+def _problem(problem: Problem, highlight: Highlighter) -> list[Line]:
     marks = [_Mark(problem.span, problem.label, problem.severity, "^")]
     marks += [_Mark(span, label, "related", "-") for span, label in problem.related]
     files: dict[Source, list[_LineMark]] = {}
@@ -73,7 +80,7 @@ def _problem(problem: Problem) -> list[Line]:
     head = f"{problem.severity}[{problem.code}]"
     lines: list[Line] = [[(problem.severity, head), ("strong", f": {_one_line(problem.message)}")]]
     for source, parts in files.items():
-        lines += _file(source, parts, margin)
+        lines += _file(source, parts, margin, highlight)
     for note in problem.notes:
         lines += _remark("note", note, margin)
     if problem.help:
@@ -99,7 +106,7 @@ def _line_marks(mark: _Mark) -> list[_LineMark]:
     ]
 
 
-def _file(source: Source, parts: list[_LineMark], margin: int) -> list[Line]:
+def _file(source: Source, parts: list[_LineMark], margin: int, highlight: Highlighter) -> list[Line]:
     pad = " " * margin
     place = displayed(source.path)
     if not source.text:
@@ -113,16 +120,18 @@ def _file(source: Source, parts: list[_LineMark], margin: int) -> list[Line]:
     for number, marked in by_line.items():
         if previous is not None and number > previous + 1:
             lines.append([("gutter", f"{pad} ·")])
-        lines += _source_line(source.line_text(number), number, marked, margin)
+        lines += _source_line(highlight(source, number), number, marked, margin)
         previous = number
     return lines
 
 
-def _source_line(text: str, number: int, parts: list[_LineMark], margin: int) -> list[Line]:
+def _source_line(pieces: Line, number: int, parts: list[_LineMark], margin: int) -> list[Line]:
+    text = "".join(piece for _, piece in pieces)
     low, high = _window(text, parts)
     before, after = ("…" if low else ""), ("…" if high < len(text) else "")
-    shown = before + displayed(text[low:high]) + after
-    lines: list[Line] = [[("gutter", f"{number:>{margin}} │"), ("", f" {shown}".rstrip())]]
+    shown = _shown_pieces(pieces, text.rstrip(), low, high)
+    code: Line = [("", f" {before}"), *shown, ("", after)] if before or shown else []
+    lines: list[Line] = [[("gutter", f"{number:>{margin}} │"), *code]]
     for part in parts:
         start = min(max(part.start, low), high)
         end = min(max(part.end, start), high)
@@ -131,6 +140,20 @@ def _source_line(text: str, number: int, parts: list[_LineMark], margin: int) ->
         under = part.sign * length + (f" {_one_line(part.label)}" if part.label else "")
         lines.append([("gutter", f"{' ' * margin} │"), ("", " " * (offset + 1)), (part.style, under)])
     return lines
+
+
+def _shown_pieces(pieces: Line, text: str, low: int, high: int) -> Line:
+    """The pieces of `text` from `low` to `high` as they are displayed."""
+    shown: Line = []
+    start = column = 0
+    for style, piece in pieces:
+        start += len(piece)
+        # What a tab takes depends on all that stands before it.
+        before = displayed(text[low : min(start, high)])
+        if len(before) > column:
+            shown.append((style, before[column:]))
+            column = len(before)
+    return shown
 
 
 def _window(text: str, parts: list[_LineMark]) -> tuple[int, int]:
