@@ -40,7 +40,14 @@ from concerto.semantics.ownership.notes import (
     Passed,
     Together,
 )
-from concerto.semantics.symbols import FunctionSymbol, ImplSymbol, LocalSymbol, StructSymbol, ToolSymbol
+from concerto.semantics.symbols import (
+    FunctionSymbol,
+    ImplSymbol,
+    LocalSymbol,
+    StructSymbol,
+    ToolSymbol,
+    TraitSymbol,
+)
 from concerto.semantics.types import ERROR, FunctionOf, Named
 from concerto.syntax import ast
 from concerto.syntax.walk import children
@@ -153,6 +160,8 @@ class _Collector(Notebook):
                 self.note_kept(node, keep, into)
         elif isinstance(symbol, FunctionSymbol):
             self.collection.as_values.add(symbol)
+            if isinstance(symbol.owner, TraitSymbol):
+                self.collection.called_by_name.add(symbol.name)
 
     def leaf(self, node: ast.Expr, keep: Keep | None, into: LocalSymbol | None) -> None:
         """A literal without parts."""

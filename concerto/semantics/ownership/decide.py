@@ -3,7 +3,7 @@ share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, assert_never
 
@@ -19,6 +19,7 @@ from concerto.semantics.analysis import (
 )
 from concerto.semantics.builtins import HANDLES, NIL, task_item
 from concerto.semantics.infer import resolve
+from concerto.semantics.ownership.groups import call_groups
 from concerto.semantics.ownership.notes import (
     Beside,
     Body,
@@ -67,24 +68,43 @@ class Summary:
 
 
 class Decisions:
-    def __init__(self, analysis: Analysis, collection: Collection) -> None:
+    """`summaries` has one of every function that was settled; `known` ones were so before."""
+
+    def __init__(
+        self, analysis: Analysis, collection: Collection, known: Mapping[FunctionSymbol, Summary]
+    ) -> None:
         self.analysis = analysis
         self.collection = collection
         self.aggregates = collection.aggregates
-        self.summaries: dict[FunctionSymbol, Summary] = {
-            body.function: Summary() for body in collection.bodies if body.function is not None
-        }
+        self.summaries: dict[FunctionSymbol, Summary] = dict(known)
         self.copies: set[ast.Node] = set()
         self.copied_captures: set[tuple[ast.Node, LocalSymbol]] = set()
 
-    def settle(self) -> bool:
-        """Go through all bodies once; True if a summary changed, so that another round is needed."""
-        self.copies.clear()
-        self.copied_captures.clear()
-        before = [(len(s.owned), len(s.shares)) for s in self.summaries.values()]
+    def settle(self) -> None:
+        """Callees first, so that nearly every body is gone through once: only functions that call each
+        other are repeated until what they know of each other no longer changes."""
+        for group in call_groups(self.collection.bodies):
+            self._settle_group([body for body in group if body.function not in self.summaries])
         for body in self.collection.bodies:
-            _BodyDecisions(self, body).run()
-        return before != [(len(s.owned), len(s.shares)) for s in self.summaries.values()]
+            if body.function is None:
+                _BodyDecisions(self, body).run()
+
+    def _settle_group(self, group: Sequence[Body]) -> None:
+        summaries = [self.summaries.setdefault(body.function, Summary()) for body in group if body.function]
+        copies, captures = self.copies, self.copied_captures
+        before: list[tuple[int, int]] | None = None
+        sizes = [(0, 0)] * len(group)
+        while before != sizes:
+            self.copies, self.copied_captures = set(), set()
+            before = sizes
+            for body in group:
+                _BodyDecisions(self, body).run()
+            sizes = [(len(summary.owned), len(summary.shares)) for summary in summaries]
+            if len(group) == 1 and group[0].function not in group[0].callees:
+                break
+        copies |= self.copies
+        captures |= self.copied_captures
+        self.copies, self.copied_captures = copies, captures
 
 
 class _BodyDecisions:
