@@ -18,8 +18,8 @@ own.
 An operand waits while those after it are computed, and a value may hold the same object twice (`(xs, xs)`):
 both are watched, as is the state of a tool, which other calls change behind its methods' back.
 
-`collect.py` walks each body once and notes uses, changes and keepings; `decide.py` settles them, callees before
-their callers (`groups.py`). Positions stand for time: control only goes back in
+`collect.py` walks each body once and notes uses, changes and keepings; `decide.py` settles them, callees
+before their callers (`groups.py`). Positions stand for time: control only goes back in
 loops, and each note knows its loops and branches."""
 
 from __future__ import annotations
