@@ -90,7 +90,7 @@ def concerto_command() -> None:
 
 
 @concerto_command.command()
-@click.argument("target", metavar="FILE, IR or DIR")
+@click.argument("target", metavar="[FILE, IR or DIR]", default=".")
 @click.argument("arguments", metavar="[-- ARGS]", nargs=-1)
 @click.option("--json", is_flag=True, help="Emits as JSON lines; `print` goes to standard error.")
 @click.option("--quiet", is_flag=True, help="Hide the events of the runtime.")

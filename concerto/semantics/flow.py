@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from concerto.diagnostics import ImmutableChange, Problems, Unassigned, UnreachableCode, UnusedName
+from concerto.diagnostics import (
+    ImmutableChange,
+    Problems,
+    Unassigned,
+    UnknownName,
+    UnreachableCode,
+    UnusedName,
+)
 from concerto.semantics.analysis import Analysis, MatchBinding
 from concerto.semantics.builtins import NEVER
 from concerto.semantics.infer import resolve
@@ -33,6 +40,8 @@ def check_flow(analysis: Analysis, problems: Problems) -> None:
 
 def _check_unused(analysis: Analysis, problems: Problems) -> None:
     used = {symbol for symbol in analysis.uses.values() if isinstance(symbol, LocalSymbol)}
+    # A misspelt use is one.
+    meant = {problem.help for problem in problems if isinstance(problem, UnknownName)}
     reported: set[LocalSymbol] = set()
     for target in analysis.patterns.values():
         if not isinstance(target, MatchBinding):
@@ -41,6 +50,8 @@ def _check_unused(analysis: Analysis, problems: Problems) -> None:
         if local in used or local in reported or local.name.startswith("_") or local.role == "self":
             continue
         reported.add(local)
+        if f"did you mean `{local.name}`?" in meant:
+            continue
         if local.node is not None and local.source is not None:
             name = local.node.name if isinstance(local.node, ast.BindPattern | ast.FieldPattern) else None
             place = name or local.node

@@ -116,6 +116,7 @@ def test_the_entry_of_a_project(tmp_path: Path) -> None:
     (tmp_path / "app" / "start.conc").write_text(HELLO)
     (tmp_path / "Concerto.toml").write_text('[project]\nentry = "app/start.conc"\n')
     assert run("concerto", "run", ".", cwd=tmp_path).stdout == "hello\n"
+    assert run("concerto", "run", "--quiet", cwd=tmp_path).stdout == "hello\n"
     (tmp_path / "Concerto.toml").write_text('[project]\nentry = "app/gone.conc"\n')
     one_line(run("concerto", "run", ".", cwd=tmp_path), "`app/gone.conc`")
 
