@@ -23,6 +23,7 @@ from concerto.semantics.rules.fields import (
     SWITCH,
     TEXT,
     TEXTS,
+    is_misspelt,
     read_settings,
     report_value,
 )
@@ -71,7 +72,7 @@ def check(world: World, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScop
     _join_base(world, owner, agent, node, scope)
     if "provider" in references:
         _set_provider(world, owner, agent, references["provider"].value, scope)
-    else:
+    elif not is_misspelt("provider", node.settings, _FIELDS):
         world.report(
             AgentWithoutProvider,
             scope.module,
@@ -83,7 +84,10 @@ def check(world: World, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScop
     if "tools" in references:
         agent.tools = read_tools(world, owner, references["tools"].value, scope)
     if "allowed_tools" in references:
-        agent.allowed_tools = _allowed(world, owner, agent, references["allowed_tools"].value, scope)
+        tools = references.get("tools")
+        tools_known = tools is None or isinstance(tools.value, ast.ArrayLit)
+        allowed = references["allowed_tools"].value
+        agent.allowed_tools = _allowed(world, owner, agent, allowed, scope, tools_known)
     if "tool_choice" in references:
         _set_choice(world, owner, agent, references["tool_choice"].value, scope)
     if "memory" in references:
@@ -168,7 +172,7 @@ def _connections(world: World) -> set[str]:
 
 
 def _allowed(
-    world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
+    world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope, tools_known: bool
 ) -> list[ToolUseSymbol]:
     if not isinstance(node, ast.ArrayLit):
         message = f"`allowed_tools` of {owner} is an array of tools and methods"
@@ -179,7 +183,7 @@ def _allowed(
         use = read_tool(world, owner, item, scope)
         if use is None:
             continue
-        if not is_offered(use, agent.tools):
+        if tools_known and not is_offered(use, agent.tools):
             message = f"`allowed_tools` of {owner} names `{show_use(use)}`, which it is not offered"
             help_ = f"add `{use.name}` to its `tools`"
             world.report(BadToolChoice, scope.module, item, message, help=help_)

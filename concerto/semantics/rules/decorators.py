@@ -116,6 +116,20 @@ def check_decorators(
             world.analysis.decorators[decorator] = _arguments(world, decorator, rule, scope)
 
 
+def is_broken(world: World, decorators: Iterable[ast.Decorator], name: str) -> bool:
+    """Whether there is a decorator of that name, or one that was most likely to be it, that was reported:
+    what it was to say is not missing too."""
+    required = {argument.name for argument in _RULES[name].arguments if argument.required}
+    for decorator in decorators:
+        given = world.analysis.decorators.get(decorator)
+        if decorator.name.text == name:
+            if given is None or not required <= given.keys():
+                return True
+        elif given is None and suggest(decorator.name.text, _RULES) == name:
+            return True
+    return False
+
+
 def argument_of(decorators: Iterable[ast.Decorator], name: str) -> ast.Argument | None:
     """The first argument of the decorator of that name."""
     for decorator in decorators:
@@ -131,23 +145,28 @@ def has_decorator(decorators: Iterable[ast.Decorator], name: str) -> bool:
 def _arguments(world: World, decorator: ast.Decorator, rule: _Rule, scope: TypeScope) -> dict[str, object]:
     found: dict[str, object] = {}
     given: set[str] = set()
+    wrong = False
     for index, argument in enumerate(decorator.arguments):
         expected = _expected(world, decorator, rule, index, argument, scope)
         if expected is None:
+            wrong = True
             continue
         if expected.name in given:
             message = f"`@{decorator.name.text}` has `{expected.name}` twice"
             world.report(UnknownDecorator, scope.module, argument, message, help="keep one of the two")
+            wrong = True
             continue
         given.add(expected.name)
         if expected.kind != "Reference":
             value = _value(world, decorator, expected, argument, scope)
-            if value is not None:
+            if value is None:
+                wrong = True
+            else:
                 found[expected.name] = value
     missing = [
         argument.name for argument in rule.arguments if argument.required and argument.name not in given
     ]
-    if missing and len(given) == len(decorator.arguments):
+    if missing and not wrong:
         world.report(
             UnknownDecorator,
             scope.module,

@@ -18,6 +18,7 @@ from concerto.diagnostics import (
 )
 from concerto.semantics.builtins import TOOL_CONTEXT
 from concerto.semantics.infer import show
+from concerto.semantics.rules.decorators import is_broken
 from concerto.semantics.rules.defaults import check_default
 from concerto.semantics.rules.json_types import why_no_schema
 from concerto.semantics.symbols import FunctionSymbol, ParameterSymbol
@@ -35,7 +36,7 @@ def check_described(world: World, kind: str, function: FunctionSymbol, scope: Ty
     assert node is not None and function.owner is not None
     shown = f"{kind} `{function.owner.name}::{function.name}`"
     function.description = _text_of(world, node.decorators, "describe")
-    if not function.description.strip():
+    if not function.description.strip() and not is_broken(world, node.decorators, "describe"):
         world.report(
             MethodWithoutDescribe,
             scope.module,
@@ -45,12 +46,13 @@ def check_described(world: World, kind: str, function: FunctionSymbol, scope: Ty
             help='add `@describe("what it does")` above it',
         )
     described = _above(world, shown, function, node, scope)
+    nameless = is_broken(world, (each for each in node.decorators if _is_nameless(world, each)), "param")
     for parameter in function.parameters:
         assert isinstance(parameter.node, ast.Parameter)
         _on_parameter(world, shown, parameter, parameter.node, described, scope)
         if parameter.type is TOOL_CONTEXT:
             continue
-        if parameter.name not in described:
+        if parameter.name not in described and not (nameless or _is_misplaced(world, parameter.node)):
             world.report(
                 UndescribedParameter,
                 scope.module,
@@ -62,6 +64,16 @@ def check_described(world: World, kind: str, function: FunctionSymbol, scope: Ty
         _check_type(world, shown, parameter, parameter.node, scope)
         if parameter.default is not None:
             check_default(world, f"`{parameter.name}` of {shown}", parameter.default, scope)
+
+
+def _is_nameless(world: World, decorator: ast.Decorator) -> bool:
+    """Whether nobody knows which parameter a `@param` speaks of."""
+    return "name" not in world.analysis.decorators.get(decorator, {})
+
+
+def _is_misplaced(world: World, node: ast.Parameter) -> bool:
+    """Whether a decorator before a parameter was to describe it."""
+    return any(is_broken(world, node.decorators, name) for name in ("param", "describe"))
 
 
 def _text_of(world: World, decorators: list[ast.Decorator], name: str) -> str:

@@ -122,6 +122,14 @@ def read_settings(
     return values, references
 
 
+def is_misspelt(name: str, settings: Sequence[ast.Setting], table: Mapping[str, Field]) -> bool:
+    """Whether an unknown setting, which was reported, was most likely to be `name`: then that is not missing
+    too."""
+    return any(
+        setting.name.text not in table and suggest(setting.name.text, table) == name for setting in settings
+    )
+
+
 def report_value(world: World, owner: str, name: str, node: ast.Node, expects: str, scope: TypeScope) -> None:
     """E0412: a field has a value of the wrong kind."""
     world.report(BadDeclarationField, scope.module, node, f"`{name}` of {owner} is {expects}")

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
 from concerto.semantics.rules.agent import reference_name
 from concerto.semantics.rules.decorators import check_decorators
-from concerto.semantics.rules.fields import NUMBER, REFERENCE, one_of, read_settings, report_value
+from concerto.semantics.rules.fields import (
+    NUMBER,
+    REFERENCE,
+    is_misspelt,
+    one_of,
+    read_settings,
+    report_value,
+)
 from concerto.semantics.symbols import HostSymbol
 from concerto.syntax import ast
 
@@ -30,6 +37,8 @@ def check(world: World, host: HostSymbol, node: ast.AgentDecl, scope: TypeScope)
     host.settings, references = read_settings(world, owner, node.settings, _FIELDS, scope)
     setting = references.get("connector")
     if setting is None:
+        if is_misspelt("connector", node.settings, _FIELDS):
+            return
         message = f"{owner} has no `connector`"
         help_ = "name a `[hosts.…]` of `Concerto.toml`: `connector: worker,`"
         world.report(BadDeclarationField, scope.module, node.name, message, help=help_)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from concerto.diagnostics import BadMcpFunction, McpWithoutTransport
 from concerto.semantics.rules.decorators import check_decorators
 from concerto.semantics.rules.descriptions import check_described
-from concerto.semantics.rules.fields import ENV_MAP, NUMBER, TEXT, TEXTS, one_of, read_settings
+from concerto.semantics.rules.fields import (
+    ENV_MAP,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    is_misspelt,
+    one_of,
+    read_settings,
+)
 from concerto.semantics.rules.function import check_method_decorators
 from concerto.semantics.signatures import make_methods
 from concerto.semantics.symbols import McpSymbol
@@ -49,6 +57,8 @@ def _check_transport(world: World, server: McpSymbol, node: ast.McpDecl, scope: 
     if server.name in world.project.mcp_servers:
         return
     given = {setting.name.text for setting in node.settings}
+    if any(is_misspelt(name, node.settings, _FIELDS) for name in ("transport", "command", "url")):
+        return
     if "transport" not in given and not given & {"command", "url"}:
         what = "does not say how to reach its server"
     elif "command" not in given and server.settings.get("transport") == "stdio":

@@ -90,7 +90,10 @@ def _check_provider(
     world: World, struct: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
 ) -> None:
     decorator = next(each for each in node.decorators if each.name.text == "tool_provider")
-    wanted = str(world.analysis.decorators.get(decorator, {}).get("id", "id"))
+    given = world.analysis.decorators.get(decorator, {})
+    if len(given) < len(decorator.arguments):
+        return  # One of them was reported.
+    wanted = str(given.get("id", "id"))
     field = next((each for each in struct.fields if each.name == wanted), None)
     if field is None:
         near = suggest(wanted, [each.name for each in struct.fields])

@@ -11,7 +11,7 @@ from concerto.semantics.infer import show
 from concerto.semantics.rules.decorators import check_decorators
 from concerto.semantics.rules.defaults import path_of
 from concerto.semantics.rules.descriptions import check_described
-from concerto.semantics.rules.fields import TEXT, read_settings
+from concerto.semantics.rules.fields import TEXT, is_misspelt, read_settings
 from concerto.semantics.rules.function import check_method_decorators
 from concerto.semantics.scope import TypeScope
 from concerto.semantics.signatures import make_fields, make_methods
@@ -102,6 +102,8 @@ def _check_description(world: World, tool: ToolSymbol, node: ast.ToolDecl, scope
     values, _ = read_settings(world, f"tool `{tool.name}`", known, _FIELDS, scope)
     tool.description = str(values.get("description", ""))
     if tool.description.strip() or (known and "description" not in values):
+        return
+    if is_misspelt("description", node.settings, _FIELDS):
         return
     world.report(
         ToolWithoutDescription,
