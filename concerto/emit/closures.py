@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.emit.control import function_body
+from concerto.emit.failures import let_out
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import AWAIT, COPY, LOAD_NIL, PARALLEL_FOR, SPAWN
 from concerto.emit.patterns import irrefutable
 from concerto.emit.tasks import take_tasks
+from concerto.ir.module import Instr
 from concerto.semantics.analysis import EmitCall
 from concerto.semantics.builtins import ANY, NIL, task_item
 from concerto.semantics.symbols import LocalSymbol
@@ -35,9 +37,9 @@ def _parameter_slot(inner: FunctionBuilder, parameter: ast.Parameter) -> int:
     return inner.temporary() if local is None else inner.declare(local)
 
 
-def _inner(b: FunctionBuilder, node: ast.Node) -> FunctionBuilder:
+def _inner(b: FunctionBuilder, node: ast.Node, around: FunctionBuilder | None = None) -> FunctionBuilder:
     """A builder whose first locals are what the body captures."""
-    inner = FunctionBuilder(b.program, f"{b.name}::{{closure}}", b.file)
+    inner = FunctionBuilder(b.program, f"{b.name}::{{closure}}", b.file, around)
     for local in _captures(b, node):
         inner.declare(local)
     return inner
@@ -62,40 +64,48 @@ def _captures(b: FunctionBuilder, node: ast.Node) -> Sequence[LocalSymbol]:
 # --- Concurrency --------------------------------------------------------------------------------
 
 
-def _branch(b: FunctionBuilder, body: ast.Expr, *, waits: bool) -> None:
-    """Push the expression as a function without parameters; a task that it gives is waited for, if so
-    wished."""
-    inner = _inner(b, body)
-    inner.value(body)
-    if waits and _may_be_task(inner.type_of(body)):
-        inner.emit(AWAIT)
-    if not inner.dead:
-        inner.give_back()
-    _make(b, inner, body, [])
-
-
 @value_of(ast.AwaitAll)
 def await_all(b: FunctionBuilder, node: ast.AwaitAll) -> None:
-    for item in node.items:
-        _branch(b, item, waits=True)
-    b.mark(node)
-    b.emit(("AWAIT_ALL", len(node.items)))
-    take_tasks(b, node)
+    _branches(b, node, ("AWAIT_ALL", len(node.items)))
 
 
 @value_of(ast.Race)
 def race(b: FunctionBuilder, node: ast.Race) -> None:
-    for item in node.items:
-        _branch(b, item, waits=True)
-    b.mark(node)
-    b.emit(("RACE", len(node.items)))
+    _branches(b, node, ("RACE", len(node.items)))
+
+
+def _branches(b: FunctionBuilder, node: ast.AwaitAll | ast.Race, instruction: Instr) -> None:
+    """Run each item as a function without parameters; a task that it gives is waited for."""
+    branches = [_branch(b, item) for item in node.items]
+
+    def run() -> None:
+        for item, branch in zip(node.items, branches, strict=True):
+            _make(b, branch, item, [])
+        b.mark(node)
+        b.emit(instruction)
+
+    let_out(b, branches, run)
     take_tasks(b, node)
+
+
+def _branch(b: FunctionBuilder, item: ast.Expr) -> FunctionBuilder:
+    inner = _inner(b, item, around=b)
+    inner.value(item)
+    if not inner.dead:
+        if _may_be_task(inner.type_of(item)):
+            inner.emit(AWAIT)
+        inner.give_back()
+    return inner
 
 
 @value_of(ast.Spawn)
 def spawn(b: FunctionBuilder, node: ast.Spawn) -> None:
     b.owns_tasks = True
-    _branch(b, node.operand, waits=False)
+    inner = _inner(b, node.operand)
+    inner.value(node.operand)
+    if not inner.dead:
+        inner.give_back()
+    _make(b, inner, node.operand, [])
     b.mark(node)
     b.emit(SPAWN)
 
@@ -103,17 +113,25 @@ def spawn(b: FunctionBuilder, node: ast.Spawn) -> None:
 @value_of(ast.ParallelFor)
 def parallel_for(b: FunctionBuilder, node: ast.ParallelFor) -> None:
     b.value(node.iterable)
+    items = b.keep()
     if node.limit is None:
         b.emit(LOAD_NIL)
     else:
         b.value(node.limit)
-    inner = _inner(b, node)
+    limit = b.keep()
+    inner = _inner(b, node, around=b)
     inner.load(inner.temporary())
     irrefutable(inner, node.pattern)
     function_body(inner, node.body, gives_nil=b.types[node.body] == NIL)
-    _make(b, inner, node, ["item"])
-    b.mark(node)
-    b.emit(PARALLEL_FOR)
+
+    def run() -> None:
+        b.load(items)
+        b.load(limit)
+        _make(b, inner, node, ["item"])
+        b.mark(node)
+        b.emit(PARALLEL_FOR)
+
+    let_out(b, [inner], run)
     take_tasks(b, node)
 
 

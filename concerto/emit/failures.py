@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from concerto.emit.coercions import convert
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
@@ -85,7 +87,43 @@ def _leave_with_error(b: FunctionBuilder, node: ast.Try, given: int) -> None:
         return
     if conversion is not None:
         b.emit(BUILD_ERR)
+    _leave_function(b)
+
+
+def _leave_function(b: FunctionBuilder) -> None:
+    """Return the top of the stack from the function. A branch throws it inside an `Err`, which nothing else
+    that leaves a branch is: `let_out` takes it where the branch stands."""
+    if b.around is None:
+        b.give_back()
+        return
+    b.lets_out = True
+    b.emit(BUILD_ERR)
+    b.leave(THROW)
+
+
+def let_out(b: FunctionBuilder, branches: Sequence[FunctionBuilder], run: Callable[[], None]) -> None:
+    """Push the value of a concurrent construct that `run` pushes, or return what one of its branches threw to
+    leave the function. The failure of a branch has cancelled the others."""
+    if not any(branch.lets_out for branch in branches):
+        run()
+        return
+    if b.around is not None:
+        b.lets_out = True
+        run()
+        return
+    b.open(("TRY", 1))
+    run()
+    error = b.temporary()
+    b.part(("CATCH", error))
+    b.load(error)
+    b.emit(("IS_TYPE", b.program.types.general(RESULT)))
+    b.open(IF)
+    b.load(error)
+    b.emit(UNWRAP)
     b.give_back()
+    b.close()
+    b.leave(("RETHROW", error))
+    b.close()
 
 
 def _leave_with_none(b: FunctionBuilder, node: ast.Try) -> None:
@@ -96,7 +134,7 @@ def _leave_with_none(b: FunctionBuilder, node: ast.Try) -> None:
         b.leave(THROW)
     else:
         b.emit(LOAD_NONE)
-        b.give_back()
+        _leave_function(b)
 
 
 @effect_of(ast.Throw)
@@ -109,7 +147,7 @@ def throw(b: FunctionBuilder, node: ast.Throw) -> None:
         b.leave(THROW)
     else:
         b.emit(BUILD_ERR)
-        b.give_back()
+        _leave_function(b)
 
 
 @effect_of(ast.TryCatch)
@@ -145,7 +183,21 @@ def _guarded(b: FunctionBuilder, node: ast.TryCatch, valued: bool) -> None:
             break
         b.part(ELSE)
     else:
-        b.leave(("RETHROW", error))
+        _pass_on(b, node, error)
     for _ in range(opened):
         b.close()
     b.close()
+
+
+def _pass_on(b: FunctionBuilder, node: ast.TryCatch, error: int) -> None:
+    """What no `catch` takes: what the function may return as `Err` is returned, all else thrown again."""
+    if not b.guarded:
+        for type_ in b.program.analysis.uncaught.get(node, ()):
+            b.load(error)
+            b.emit(("IS_TYPE", b.program.types.index(type_)))
+            b.open(IF)
+            b.load(error)
+            b.emit(BUILD_ERR)
+            _leave_function(b)
+            b.close()
+    b.leave(("RETHROW", error))

@@ -62,18 +62,19 @@ class LoopRegions:
 
 class FunctionBuilder:
     """`slots` maps locals to their numbers, `loops` knows the regions of the loops around the code being
-    written, `guarded` counts its TRY regions. `piped` is the bare function name that a `|>` is about to
-    call. `self_slot` is set in an `inout` function: every return then gives (result, self). `owns_tasks`: it
-    starts tasks, or is given some by what it calls. `early` are operands that were computed before their
-    turn, with their locals."""
+    written, `guarded` counts its TRY regions. `around` is set in a concurrent branch: the code that it
+    stands in, whose TRY regions guard it too; `lets_out` says that an error leaves that code. `piped` is the
+    bare function name that a `|>` is about to call. `self_slot` is set in an `inout` function: every return
+    then gives (result, self). `owns_tasks`: it starts tasks, or is given some by what it calls. `early` are
+    operands that were computed before their turn, with their locals."""
 
     __slots__ = (
-        "_end", "_start", "calls", "code", "coercions", "copies", "dead", "depth", "early", "emit", "fields",
-        "file", "fixed", "guarded", "locals", "loops", "name", "owns_tasks", "piped", "positions", "program",
-        "self_slot", "slots", "types", "uses",
+        "_end", "_start", "around", "calls", "code", "coercions", "copies", "dead", "depth", "early", "emit",
+        "fields", "file", "fixed", "guarded", "lets_out", "locals", "loops", "name", "owns_tasks", "piped",
+        "positions", "program", "self_slot", "slots", "types", "uses",
     )  # fmt: skip
 
-    def __init__(self, program: Program, name: str, file: int) -> None:
+    def __init__(self, program: Program, name: str, file: int, around: FunctionBuilder | None = None) -> None:
         self.program = program
         self.name = name
         self.file = file
@@ -85,7 +86,9 @@ class FunctionBuilder:
         self.locals = 0
         self.depth = 0
         self.loops: dict[ast.Node, LoopRegions] = {}
-        self.guarded = 0
+        self.around = around
+        self.guarded: int = 0 if around is None else around.guarded
+        self.lets_out = False
         self.self_slot: int | None = None
         self.owns_tasks = False
         self.piped: ast.Path | None = None

@@ -11,7 +11,7 @@ force there. A child's path does not depend on the order in which branches happe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from greenlet import getcurrent, greenlet
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Make: TypeAlias = Callable[[], Awaitable[Any]]
+Tasks: TypeAlias = "list[asyncio.Task[Any]]"
 
 
 class Branch:
@@ -161,9 +162,11 @@ async def all_of(works: Sequence[Make], limit: int | None = None) -> list[Any]:
             results[index] = await make()
 
     count = len(works) if limit is None else min(limit, len(works))
-    tasks = [asyncio.ensure_future(worker()) for _ in range(count)]
+    tasks, ended = _start(worker() for _ in range(count))
     try:
-        await _until_failure(tasks)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in ended:
+            task.result()
     finally:
         await cancel(tasks)
     return results
@@ -173,10 +176,10 @@ async def first_of(works: Sequence[Make]) -> Any:
     """The value or failure of the work that ends first; the others are cancelled and have ended."""
     import asyncio
 
-    tasks = [asyncio.ensure_future(_awaited(make)) for make in works]
+    tasks, ended = _start(_awaited(make) for make in works)
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return next(task for task in tasks if task.done()).result()
+        return ended[0].result()
     finally:
         await cancel(tasks)
 
@@ -195,13 +198,16 @@ async def cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
             task.exception()  # Looked at, or the event loop would complain of it.
 
 
-async def _until_failure(tasks: Sequence[asyncio.Task[Any]]) -> None:
+def _start(works: Iterable[Coroutine[Any, Any, Any]]) -> tuple[Tasks, Tasks]:
+    """The tasks of works, and those that have ended in the order in which they did: the first one counts,
+    not the leftmost, so that a replay, which wakes them in the same order, ends the same way."""
     import asyncio
 
-    await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    tasks = [asyncio.ensure_future(work) for work in works]
+    ended: Tasks = []
     for task in tasks:
-        if task.done():
-            task.result()
+        task.add_done_callback(ended.append)
+    return tasks, ended
 
 
 async def _awaited(make: Make) -> Any:

@@ -94,11 +94,12 @@ class WrapCall:
 @dataclass(frozen=True, slots=True)
 class DynamicCall:
     """A method found by the run-time type of the receiver (first argument): on `Any`, or a trait's on a
-    generic value. `mutable`: declared `mut self`."""
+    generic value (`bound`). `mutable`: declared `mut self`."""
 
     name: str
     arguments: list[Given]
     mutable: bool = False
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +253,7 @@ class Analysis:
     or short FieldPattern means. `jumps`: the loop of a Break or Continue (None: there is none, which was
     reported). `captures`: locals a Closure takes in, in order; also of the bodies of `spawn`, `await (…)`,
     `race` (the item expressions) and `parallel for` (the node). `catches`: the error type of a Catch (None:
-    all).
+    all); `uncaught`: what leaves the function because no `catch` of a TryCatch takes it.
 
     `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
     kept; `copied_captures`: (node of the capturing body, local) to copy at capture. `late_places`:
@@ -273,6 +274,7 @@ class Analysis:
     jumps: dict[ast.Expr, ast.Expr | None] = field(default_factory=dict)
     captures: dict[ast.Node, list[LocalSymbol]] = field(default_factory=dict)
     catches: dict[ast.Catch, Type | None] = field(default_factory=dict)
+    uncaught: dict[ast.TryCatch, list[Type]] = field(default_factory=dict)
     parameters: dict[ast.Parameter, LocalSymbol] = field(default_factory=dict)
     decorators: dict[ast.Decorator, dict[str, object]] = field(default_factory=dict)
     """Arguments of every decorator as JSON values by name, positional ones named; not `@tools` and

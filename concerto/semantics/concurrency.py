@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from concerto.diagnostics import MismatchedTypes, WrongArguments
 from concerto.semantics.analysis import AgentCall
+from concerto.semantics.branches import value_place
 from concerto.semantics.builtins import (
     ANY,
     INT,
@@ -13,13 +14,13 @@ from concerto.semantics.builtins import (
     task_of,
 )
 from concerto.semantics.calls import check_call
-from concerto.semantics.coercion import join
+from concerto.semantics.coercion import fit, join
 from concerto.semantics.context import Body, checks
 from concerto.semantics.control import element_type
 from concerto.semantics.infer import fresh, is_erroneous, resolve, show
 from concerto.semantics.patterns import bind_pattern
 from concerto.semantics.symbols import AgentSymbol
-from concerto.semantics.types import ERROR, FunctionOf, TupleOf, Type
+from concerto.semantics.types import ERROR, FunctionOf, TupleOf, Type, Unsolved
 from concerto.syntax import ast
 
 
@@ -68,7 +69,27 @@ def race(body: Body, node: ast.Race, hint: Type | None) -> Type:
 
 @checks(ast.Spawn)
 def spawn(body: Body, node: ast.Spawn, hint: Type | None) -> Type:
-    return task_of(_branch(body, node.operand))
+    """A task is like a closure: `?` and `throw` inside make its value a Result."""
+    result = fresh()
+    body.enter_frame(node.operand, "task", result)
+    mark = body.enter_scope()
+    found = body.infer(node.operand)
+    body.leave_scope(mark)
+    body.leave_frame()
+    left = resolve(result)
+    if isinstance(left, Unsolved):
+        return task_of(found)
+    if fit(found, left) is None and not is_erroneous(found):
+        body.report(
+            MismatchedTypes(
+                body.span(value_place(node.operand)),
+                f"`?` and `throw` make the value of this task a `{show(left)}`, found `{show(found)}`",
+                help="end with `Ok(…)`, or `spawn` the call without `?` and write `task.await?`",
+            )
+        )
+        return task_of(left)
+    body.coerce(node.operand, found, left)
+    return task_of(left)
 
 
 def _branch(body: Body, item: ast.Expr) -> Type:

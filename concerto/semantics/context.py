@@ -48,14 +48,14 @@ class TryFrame:
     thrown: list[tuple[ast.Expr, Type]] = field(default_factory=list)
 
 
-FrameKind: TypeAlias = Literal["function", "stage", "closure", "branch", "constant"]
+FrameKind: TypeAlias = Literal["function", "stage", "closure", "task", "branch", "constant"]
 
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """What `return` and `?` leave: a function, stage or closure; `block` is its body. A `branch` (of `await
-    (…)`, `race`, `spawn`, `parallel for`) is a body of its own that nothing can leave; a `constant` is a
-    default value."""
+    """What `return` and `?` leave: a function, stage or closure; `block` is its body. A `task` (of `spawn`)
+    is left by `?` alone, which makes its value a Result. A `branch` (of `await (…)`, `race`, `parallel for`)
+    is a body of its own that lets errors through to where it stands; a `constant` is a default value."""
 
     node: ast.Node
     kind: FrameKind

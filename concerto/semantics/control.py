@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.diagnostics import ConditionNotBool, MismatchedTypes, Misplaced, MissingReturn
 from concerto.semantics.blocks import report_missing_return
 from concerto.semantics.branches import Branches
@@ -22,7 +24,7 @@ from concerto.semantics.builtins import (
     STRING,
 )
 from concerto.semantics.coercion import widened
-from concerto.semantics.context import DISCARD, Body, Frame, LoopFrame, checks, wanted
+from concerto.semantics.context import DISCARD, Body, Frame, FrameKind, LoopFrame, checks, wanted
 from concerto.semantics.infer import resolve, show
 from concerto.semantics.mismatches import condition_help, quote
 from concerto.semantics.operators import check_compared
@@ -219,15 +221,25 @@ def _find_loop(body: Body, node: ast.Expr, label: ast.Ident | None, word: str) -
     for frame in reversed(loops):
         if label is None or (frame.node.label is not None and frame.node.label.text == label.text):
             return frame
+    help_ = ""
     if label is not None:
         message = f"no loop around this has the label `'{label.text}`"
-    elif body.frame.kind in ("closure", "branch") and _any_loop_outside(body.frame):
-        inside = "a closure" if body.frame.kind == "closure" else "a concurrent branch"
-        message = f"`{word}` cannot leave {inside}"
+    elif body.frame.kind in _PLACES and _any_loop_outside(body.frame):
+        message = f"`{word}` cannot leave {_PLACES[body.frame.kind]}"
+        help_ = _BRANCH_HELP if body.frame.kind in ("branch", "task") else ""
     else:
         message = f"`{word}` outside of a loop"
-    body.report(Misplaced(body.span(label or node), message))
+    body.report(Misplaced(body.span(label or node), message, help=help_))
     return None
+
+
+_PLACES: Final[dict[FrameKind, str]] = {
+    "closure": "a closure",
+    "branch": "a concurrent branch",
+    "task": "a task",
+    "constant": "a default value",
+}
+_BRANCH_HELP: Final = "let it give a value, and look at that afterwards"
 
 
 def _any_loop_outside(frame: Frame) -> bool:
@@ -242,11 +254,11 @@ def _any_loop_outside(frame: Frame) -> bool:
 @checks(ast.Return)
 def return_value(body: Body, node: ast.Return, hint: Type | None) -> Type:
     frame = body.frame
-    if frame.kind in ("branch", "constant"):
+    if frame.kind in ("branch", "task", "constant"):
         if node.value is not None:
             body.infer(node.value)
-        inside = "a default value" if frame.kind == "constant" else "a concurrent branch"
-        body.report(Misplaced(body.span(node), f"`return` cannot leave {inside}"))
+        help_ = "" if frame.kind == "constant" else _BRANCH_HELP
+        body.report(Misplaced(body.span(node), f"`return` cannot leave {_PLACES[frame.kind]}", help=help_))
         return NEVER
     result = resolve(frame.result)
     if node.value is None:

@@ -15,7 +15,7 @@ from concerto.semantics.builtins import (
 )
 from concerto.semantics.context import Body, Frame, TryFrame, checks
 from concerto.semantics.conversions import check_error, error_conversion, fits_error
-from concerto.semantics.infer import fresh, is_erroneous, resolve, show, unify
+from concerto.semantics.infer import fresh, is_erroneous, resolve, show, unify, zonk
 from concerto.semantics.patterns import bind_pattern
 from concerto.semantics.types import ErrorType, Type, Unsolved
 from concerto.syntax import ast
@@ -56,26 +56,27 @@ def propagate(body: Body, node: ast.Try, found: Type) -> Type:
 def _pass_none_on(body: Body, node: ast.Try) -> None:
     mark = body.source.span(node.end - 1, node.end)
     context = 'turn it into an error: `.context("what is missing")?`'
-    if body.frame.tries:
+    frame = left_by_errors(body.frame)
+    if frame.tries:
         message = "`?` on an Option has no error that the `catch` around could take"
         body.report(Misplaced(mark, message, help=context))
         return
-    if not _may_leave(body, node, "`?`"):
+    if not _may_leave(body, frame, node, "`?`"):
         return
-    result = resolve(body.frame.result)
+    result = resolve(frame.result)
     if isinstance(result, ErrorType) or option_item(result) is not None or result is ANY:
         return
     if isinstance(result, Unsolved):
         unify(result, option_of(fresh()))
         return
-    wants = f"this {_noun(body.frame)} returns {_shown(result)}"
+    wants = f"this {_noun(frame)} returns {_shown(result)}"
     if result_parts(result) is None:
         body.report(
             Misplaced(
                 mark,
                 "`?` on an Option needs a function that returns an Option",
                 label=wants,
-                help=_signature_help(body, f"Option<{_value_name(result)}>"),
+                help=_signature_help(frame, f"Option<{_value_name(result)}>"),
             )
         )
     else:
@@ -83,17 +84,17 @@ def _pass_none_on(body: Body, node: ast.Try) -> None:
 
 
 def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
-    tries = body.frame.tries
-    if tries:
-        tries[-1].thrown.append((node, error))
+    frame = left_by_errors(body.frame)
+    if frame.tries:
+        frame.tries[-1].thrown.append((node, error))
         return
     mark = body.source.span(node.end - 1, node.end)
-    if not _may_leave(body, node, "`?`"):
+    if not _may_leave(body, frame, node, "`?`"):
         return
-    result = resolve(body.frame.result)
+    result = resolve(frame.result)
     if isinstance(result, Unsolved):
         result = result_of(fresh(), fresh())
-        unify(body.frame.result, result)
+        unify(frame.result, result)
     parts = result_parts(result)
     if parts is None:
         if result is not ANY and not isinstance(result, ErrorType):
@@ -101,8 +102,8 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
                 Misplaced(
                     mark,
                     "`?` needs a function that returns a Result",
-                    label=f"this {_noun(body.frame)} returns {_shown(result)}",
-                    help=_signature_help(body, f"Result<{_value_name(result)}, {show(error)}>"),
+                    label=f"this {_noun(frame)} returns {_shown(result)}",
+                    help=_signature_help(frame, f"Result<{_value_name(result)}, {show(error)}>"),
                 )
             )
         return
@@ -117,31 +118,29 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
         body.report(
             MismatchedTypes(
                 mark,
-                f"`?` passes on `{show(error)}`, but this {_noun(body.frame)} returns `{show(target)}`",
+                f"`?` passes on `{show(error)}`, but this {_noun(frame)} returns `{show(target)}`",
                 help=f"write `impl From<{show(error)}> for {show(target)}`, or use `.map_err(|e| …)?`",
             )
         )
 
 
-def _may_leave(body: Body, node: ast.Expr, what: str) -> bool:
-    kind = body.frame.kind
-    if kind == "branch":
-        body.report(
-            Misplaced(
-                body.span(node),
-                f"{what} cannot leave a concurrent branch",
-                help="let the branch give a Result, and use `?` on it afterwards",
-            )
-        )
-        return False
-    if kind == "constant":
+def left_by_errors(frame: Frame) -> Frame:
+    """The body that an error thrown in a frame leaves or is caught in: a branch lets it through."""
+    while frame.kind == "branch" and not frame.tries:
+        assert frame.outer is not None
+        frame = frame.outer
+    return frame
+
+
+def _may_leave(body: Body, frame: Frame, node: ast.Expr, what: str) -> bool:
+    if frame.kind == "constant":
         body.report(Misplaced(body.span(node), f"{what} cannot leave a default value"))
         return False
     return True
 
 
 def _noun(frame: Frame) -> str:
-    return "closure" if frame.kind == "closure" else "stage" if frame.kind == "stage" else "function"
+    return frame.kind if frame.kind in ("closure", "stage", "task") else "function"
 
 
 def _shown(result: Type) -> str:
@@ -152,8 +151,8 @@ def _value_name(result: Type) -> str:
     return "Nil" if result is NIL else show(result)
 
 
-def _signature_help(body: Body, result: str) -> str:
-    owner = body.frame.node
+def _signature_help(frame: Frame, result: str) -> str:
+    owner = frame.node
     if isinstance(owner, ast.FnDecl):
         parameters = "…" if owner.parameters else ""
         return f"declare it `fn {owner.name.text}({parameters}) -> {result}`, or use `match`"
@@ -165,18 +164,17 @@ def _signature_help(body: Body, result: str) -> str:
 
 @checks(ast.Throw)
 def throw(body: Body, node: ast.Throw, hint: Type | None) -> Type:
-    tries = body.frame.tries
-    if tries:
-        tries[-1].thrown.append((node, body.infer(node.value)))
+    frame = left_by_errors(body.frame)
+    if frame.tries:
+        frame.tries[-1].thrown.append((node, body.infer(node.value)))
         return NEVER
-    result = resolve(body.frame.result)
-    if body.frame.kind in ("branch", "constant"):
+    result = resolve(frame.result)
+    if not _may_leave(body, frame, node, "`throw`"):
         body.infer(node.value)
-        _may_leave(body, node, "`throw`")
         return NEVER
     if isinstance(result, Unsolved):
         result = result_of(fresh(), fresh())
-        unify(body.frame.result, result)
+        unify(frame.result, result)
     parts = result_parts(result)
     if parts is not None:
         error = parts[1]
@@ -191,8 +189,8 @@ def throw(body: Body, node: ast.Throw, hint: Type | None) -> Type:
             Misplaced(
                 body.source.span(node.start, node.start + len("throw")),
                 "`throw` needs a `try` around it or a function that returns a Result",
-                label=f"this {_noun(body.frame)} returns {_shown(result)}",
-                help=_signature_help(body, f"Result<{_value_name(result)}, {show(found)}>"),
+                label=f"this {_noun(frame)} returns {_shown(result)}",
+                help=_signature_help(frame, f"Result<{_value_name(result)}, {show(found)}>"),
             )
         )
     return NEVER
@@ -216,7 +214,7 @@ def try_catch(body: Body, node: ast.TryCatch, hint: Type | None) -> Type:
             body.report(UnreachableArm(place, "this catch is never reached", label="a catch above takes all"))
         caught.append(type_)
     if not any(type_ is ANY for type_ in caught):
-        _pass_uncaught_on(body, frame, caught)
+        _pass_uncaught_on(body, node, frame, caught)
     return branches.result()
 
 
@@ -234,9 +232,11 @@ def _catch(body: Body, catch: ast.Catch, branches: Branches) -> Type:
     return type_
 
 
-def _pass_uncaught_on(body: Body, frame: TryFrame, caught: list[Type]) -> None:
+def _pass_uncaught_on(body: Body, node: ast.TryCatch, thrown: TryFrame, caught: list[Type]) -> None:
     """What no `catch` takes goes on to where the `try` stands."""
-    for node, error in frame.thrown:
+    frame = left_by_errors(body.frame)
+    leaving: list[Type] = []
+    for place, error in thrown.thrown:
         found = resolve(error)
         if (
             found in caught
@@ -245,21 +245,36 @@ def _pass_uncaught_on(body: Body, frame: TryFrame, caught: list[Type]) -> None:
             or any(is_erroneous(type_) for type_ in caught)
         ):
             continue
-        if body.frame.tries:
-            body.frame.tries[-1].thrown.append((node, found))
-            continue
-        result = resolve(body.frame.result)
-        parts = result_parts(result)
-        leaves = body.frame.kind not in ("branch", "constant")
-        if leaves and (isinstance(result, Unsolved | ErrorType) or result is ANY):
-            continue
-        if leaves and parts is not None and fits_error(found, parts[1]):
-            continue
-        place = body.source.span(node.end - 1, node.end) if isinstance(node, ast.Try) else body.span(node)
-        body.report(
-            Misplaced(
-                place,
-                f"`{show(found)}` is not caught here",
-                help=f"add `catch {show(found)}(e) {{ … }}`, or `catch {{ … }}` for everything else",
+        if frame.tries:
+            frame.tries[-1].thrown.append((place, found))
+        elif not _fits_result(frame, found):
+            mark = (
+                body.source.span(place.end - 1, place.end) if isinstance(place, ast.Try) else body.span(place)
             )
-        )
+            body.report(
+                Misplaced(
+                    mark,
+                    f"`{show(found)}` is not caught here",
+                    help=f"add `catch {show(found)}(e) {{ … }}`, or `catch {{ … }}` for everything else",
+                )
+            )
+        elif found not in leaving:
+            leaving.append(found)
+    body.later.append(lambda: body.analysis.uncaught.update({node: [zonk(type_, ANY) for type_ in leaving]}))
+
+
+def _fits_result(frame: Frame, error: Type) -> bool:
+    """Whether the body may return an error as `Err`."""
+    if frame.kind == "constant":
+        return False
+    result = resolve(frame.result)
+    if isinstance(result, Unsolved):
+        unify(result, result_of(fresh(), error))
+        return True
+    parts = result_parts(result)
+    if parts is None:
+        return isinstance(result, ErrorType) or result is ANY
+    if isinstance(resolve(parts[1]), Unsolved):
+        unify(parts[1], error)
+        return True
+    return fits_error(error, parts[1])
