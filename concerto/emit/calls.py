@@ -160,11 +160,13 @@ def _dynamic(b: FunctionBuilder, target: DynamicCall, node: ast.Expr) -> None:
     if not target.mutable:
         arguments(b, target.arguments)
         _mark(b, node)
-        b.emit(("CALL_METHOD", target.name, len(target.arguments) - 1))
+        opcode = "CALL_BOUND" if target.bound else "CALL_METHOD"
+        b.emit((opcode, target.name, len(target.arguments) - 1))
         return
     place = _receiver(b, target.arguments)
     _mark(b, node)
-    b.emit(("CALL_METHOD_MUT", target.name, len(target.arguments) - 1))
+    opcode = "CALL_BOUND_MUT" if target.bound else "CALL_METHOD_MUT"
+    b.emit((opcode, target.name, len(target.arguments) - 1))
     if place is None:
         b.emit(POP)
     else:

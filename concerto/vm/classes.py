@@ -55,6 +55,16 @@ class ClassTable:
             self._variants[name, tag] = made
         return made
 
+    def of(self, name: str) -> list[type]:
+        """All classes of a struct, schema or enum; none for anything else."""
+        definition = self._by_name.get(name)
+        if definition is None:
+            return []
+        if definition.kind != "enum":
+            return [self.struct(name)]
+        made = [self.variant(name, tag) for tag in range(len(definition.variants))]
+        return [each if isinstance(each, type) else type(each) for each in made]
+
     def variant_named(self, name: str, variant: str) -> tuple[int, VariantDef] | None:
         """A variant's number and definition by its name."""
         definition = self._by_name.get(name)

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 from concerto.ir.module import Module
 from concerto.records import record
+from concerto.vm.classes import ClassTable
 from concerto.vm.host import Host
-from concerto.vm.operations import equal, to_text, type_name
-from concerto.vm.values import ErrorValue, Handle, Struct, Value, Variant, failure
+from concerto.vm.operations import CLASSES, equal, to_text, type_name
+from concerto.vm.values import ErrorValue, Handle, Raised, Struct, Value, Variant, failure
 
 _OF_ALL: dict[str, Callable[..., Value]] = {"to_string": to_text, "equals": equal}
 
@@ -43,25 +44,28 @@ class Methods:
         for definition in machine.module.types:
             if definition.methods:
                 self._own.setdefault(_owner(definition.kind, definition.name), {}).update(definition.methods)
-        self._found: dict[tuple[Any, str], Method] = {}
+        self._found: dict[tuple[Any, str, bool], Method] = {}
 
-    def call(self, name: str, receiver: Value, *arguments: Value) -> Value:
-        """CALL_METHOD."""
-        method = self.find(receiver, name)
+    def call(self, name: str, receiver: Value, *arguments: Value, bound: bool = False) -> Value:
+        """CALL_METHOD, or CALL_BOUND."""
+        method = self.find(receiver, name, bound)
         result = method.body(receiver, *arguments)
         return result[0] if method.inout else result
 
-    def call_mut(self, name: str, receiver: Value, *arguments: Value) -> tuple[Value, Value]:
-        """CALL_METHOD_MUT: the result and the changed receiver."""
-        method = self.find(receiver, name)
+    def call_mut(
+        self, name: str, receiver: Value, *arguments: Value, bound: bool = False
+    ) -> tuple[Value, Value]:
+        """CALL_METHOD_MUT, or CALL_BOUND_MUT: the result and the changed receiver."""
+        method = self.find(receiver, name, bound)
         result = method.body(receiver, *arguments)
         return result if method.inout else (result, receiver)
 
-    def find(self, receiver: Value, name: str) -> Method:
-        key = (receiver.type_name if isinstance(receiver, ErrorValue) else type(receiver), name)
+    def find(self, receiver: Value, name: str, bound: bool = False) -> Method:
+        """`bound`: among the program's impl methods only."""
+        key = (receiver.type_name if isinstance(receiver, ErrorValue) else type(receiver), name, bound)
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = self._look_up(receiver, name)
+            found = self._found[key] = self._look_up(receiver, name, bound)
         return found
 
     def static(self, type_index: int, name: str) -> Callable[..., Value]:
@@ -76,15 +80,21 @@ class Methods:
             raise failure(f"`{owner}` has no function `{name}`", "TypeError")
         return body
 
+    def owners(self, name: str) -> list[str]:
+        """The types for which the program has a method of that name."""
+        return [owner for owner, methods in self._own.items() if name in methods]
+
     def own(self, type_name: str) -> dict[str, int]:
         """The program's methods for a type, name to function index."""
         return self._own.get(type_name, {})
 
-    def _look_up(self, receiver: Value, name: str) -> Method:
+    def _look_up(self, receiver: Value, name: str, bound: bool) -> Method:
         owner = _receiver_type(receiver)
         index = self._own.get(owner, {}).get(name)
         if index is not None:
             return Method(self._machine.function(index), self._machine.module.functions[index].inout)
+        if bound:
+            raise no_method(receiver, name)
         body = self._machine.native(f"{owner}::{name}")
         if body is not None:
             return Method(body, False)
@@ -93,7 +103,11 @@ class Methods:
             return Method(lambda handle, *arguments: host.call_handle(handle, name, list(arguments)), False)
         if name in _OF_ALL:
             return Method(_OF_ALL[name], False)
-        raise failure(f"{type_name(receiver)} has no method `{name}`", "TypeError")
+        raise no_method(receiver, name)
+
+
+def no_method(receiver: Value, name: str) -> Raised:
+    return failure(f"{type_name(receiver)} has no method `{name}`", "TypeError")
 
 
 _OWNERS = {
@@ -113,21 +127,39 @@ def _receiver_type(receiver: Value) -> str:
 
 
 class MethodTable(dict[type, Callable[..., Value]]):
-    """What CALL_METHOD calls for a name, by the receiver's class; fills itself. What is not there fails
-    when it is called, which is after its arguments were computed."""
+    """What a method is for each class of receivers; fills itself. What is not there fails when it is called,
+    which is after its arguments were computed."""
 
-    def __init__(self, methods: Methods, name: str) -> None:
+    def __init__(self, methods: Methods, name: str, bound: bool) -> None:
         super().__init__()
-        self._methods = methods
-        self._name = name
+        self._first_call = partial(_first_call, self, methods, name, bound)
 
     def __missing__(self, receiver_class: type) -> Callable[..., Value]:
-        any_call = partial(self._methods.call, self._name)
+        return self._first_call
 
-        def first_call(receiver: Value, *arguments: Value) -> Value:
-            method = self._methods.find(receiver, self._name)
-            if receiver_class is not ErrorValue:
-                self[receiver_class] = any_call if method.inout else method.body
-            return any_call(receiver, *arguments)
 
-        return first_call
+def bound_table(methods: Methods, classes: ClassTable, name: str) -> dict[type, Callable[..., Value]]:
+    """A MethodTable for CALL_BOUND that is a plain dict, which CPython is faster with; a class without the
+    method is a KeyError. Handles have classes that are not known here: with one it is a MethodTable."""
+    table: dict[type, Callable[..., Value]] = {}
+    for owner in methods.owners(name):
+        known = CLASSES.get(owner) or classes.of(owner)
+        if not known:
+            return MethodTable(methods, name, bound=True)
+        table.update(dict.fromkeys(known, partial(_first_call, table, methods, name, True)))
+    return table
+
+
+def _first_call(
+    table: dict[type, Callable[..., Value]],
+    methods: Methods,
+    name: str,
+    bound: bool,
+    receiver: Value,
+    *arguments: Value,
+) -> Value:
+    any_call = partial(methods.call, name, bound=bound)
+    method = methods.find(receiver, name, bound)
+    if type(receiver) is not ErrorValue:
+        table[type(receiver)] = any_call if method.inout else method.body
+    return any_call(receiver, *arguments)

@@ -49,9 +49,9 @@ def _converted(exception: BaseException) -> ErrorValue | None:
     known = _MESSAGES.get(type(exception))
     if known is None:
         return None
-    if isinstance(exception, KeyError) and exception.args:
+    if isinstance(exception, KeyError) and exception.args and not isinstance(exception.args[0], type):
         return _error_of(missing_key(exception.args[0]))
-    if isinstance(exception, IndexError | TypeError):
+    if isinstance(exception, IndexError | TypeError | KeyError):
         explained = _explained(exception)
         if explained is not None:
             return _error_of(explained)

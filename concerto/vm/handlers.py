@@ -378,18 +378,33 @@ def _call_native(run: Run, frame: Frame, name: str, count: int) -> None:
 
 @handles("CALL_METHOD")
 def _call_method(run: Run, frame: Frame, name: str, count: int) -> None:
+    _call_found(run, frame, name, count, bound=False)
+
+
+@handles("CALL_BOUND")
+def _call_bound(run: Run, frame: Frame, name: str, count: int) -> None:
+    _call_found(run, frame, name, count, bound=True)
+
+
+def _call_found(run: Run, frame: Frame, name: str, count: int, *, bound: bool) -> None:
     receiver, *arguments = frame.pop_many(count + 1)
-    body = run.machine.methods.find(receiver, name)
+    body = run.machine.methods.find(receiver, name, bound)
     if isinstance(body.body, InterpretedFunction) and not body.inout:
         run.enter(body.body.index, (receiver, *arguments))
     else:
-        frame.stack.append(run.machine.methods.call(name, receiver, *arguments))
+        frame.stack.append(run.machine.methods.call(name, receiver, *arguments, bound=bound))
 
 
 @handles("CALL_METHOD_MUT")
 def _call_method_mut(run: Run, frame: Frame, name: str, count: int) -> None:
     receiver, *arguments = frame.pop_many(count + 1)
     frame.stack += run.machine.methods.call_mut(name, receiver, *arguments)
+
+
+@handles("CALL_BOUND_MUT")
+def _call_bound_mut(run: Run, frame: Frame, name: str, count: int) -> None:
+    receiver, *arguments = frame.pop_many(count + 1)
+    frame.stack += run.machine.methods.call_mut(name, receiver, *arguments, bound=True)
 
 
 @handles("CALL_STATIC")

@@ -32,6 +32,12 @@ _NAMES: dict[type, str] = {
     BuiltinFunctionType: "fn",
 }  # fmt: skip
 
+CLASSES: dict[str, list[type]] = {}
+"""Python's classes for the values of a built-in type; those of functions are not all known."""
+for _class, _name in _NAMES.items():
+    if _name != "fn":
+        CLASSES.setdefault(_name, []).append(_class)
+
 _SHARED = frozenset(
     {int, float, str, bool, type(None), range, NoneOption, ErrorValue, TypeValue, FunctionType}
 )

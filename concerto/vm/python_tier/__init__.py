@@ -15,8 +15,9 @@ from itertools import islice
 from types import CodeType, FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from concerto.ir.module import Module
+from concerto.ir.module import Instr, Module
 from concerto.vm.access import out_of_bounds
+from concerto.vm.dispatch import no_method
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
 from concerto.vm.python_tier.names import Names, link
@@ -85,7 +86,7 @@ class PythonTier:
         self._interpreter = _interpreter(machine) if skipped else None
         self._origins: dict[int, Origin] = {}
         self._places: dict[tuple[CodeType, int], tuple[int, int]] = {}
-        self._operands: dict[tuple[CodeType, int], tuple[str, list[CodeType]]] = {}
+        self._operands: dict[tuple[CodeType, int], tuple[Instr, list[CodeType]]] = {}
         self._namespace = link(machine, self._texts, used)
         self._namespace[TIER] = self
         self._namespace[EXPLAIN] = self.explain
@@ -158,28 +159,32 @@ class PythonTier:
         key = (frame.f_code, trace.tb_lasti)
         if key not in self._operands:
             self._operands[key] = self._operands_of(trace)
-        opcode, codes = self._operands[key]
+        instr, codes = self._operands[key]
         operands = [eval(code, frame.f_globals, dict(frame.f_locals)) for code in codes]
-        match opcode:
-            case "INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY" if isinstance(operands[0], list | str):
+        match instr:
+            case ("INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY", *_) if isinstance(
+                operands[0], list | str
+            ):
                 return out_of_bounds(operands[1], operands[0])
-            case "CALL_VALUE":
+            case ("CALL_VALUE", *_):
                 return self._wrong_call(operands[0])
+            case ("CALL_BOUND", name, _):
+                return no_method(operands[0], name)
             case _:
                 return None
 
-    def _operands_of(self, trace: TracebackType) -> tuple[str, list[CodeType]]:
-        """The opcode that failed, and code that computes its operands."""
+    def _operands_of(self, trace: TracebackType) -> tuple[Instr, list[CodeType]]:
+        """The instruction that failed, and code that computes its operands."""
         place = self.place(trace)
         if place is None:
-            return "", []
+            return (), []
         index, pc = place
         texts = self._origin(index).operands.get(pc)
         if texts is None:
-            return "", []
+            return (), []
         constants = self.machine.module.constants
         codes = [with_strings(compile(text, FILE, "eval"), constants) for text in texts]
-        return self.machine.module.functions[index].code[pc][0], codes
+        return self.machine.module.functions[index].code[pc], codes
 
     def _wrong_call(self, function: Value) -> Raised | None:
         if not callable(function):

@@ -71,11 +71,26 @@ def _call_method(writer: FunctionWriter, instr: Instr) -> None:
     writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
 
 
-@writes("CALL_METHOD_MUT")
-def _call_method_mut(writer: FunctionWriter, instr: Instr) -> None:
+@writes("CALL_BOUND")
+def _call_bound(writer: FunctionWriter, instr: Instr) -> None:
+    """A receiver without the method is found out before the arguments are computed, so they may not fail."""
     _, method, count = instr
+    receiver, *arguments = writer.pop_many(count + 1)
+    first, again = writer.named(receiver)
+    plain = all(argument.cheap for argument in arguments)
+    table = (writer.names.bound if plain else writer.names.bound_any)(method)
+    if writer.marked:
+        writer.operands[writer.pc] = (again,)
+    text = f"{table}[type({first})]({listed([name(again), *arguments])})"
+    writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
+
+
+@writes("CALL_METHOD_MUT", "CALL_BOUND_MUT")
+def _call_method_mut(writer: FunctionWriter, instr: Instr) -> None:
+    opcode, method, count = instr
     parts = writer.pop_many(count + 1)
-    call = f"{writer.names.method_mut(method)}({listed(tuple(parts))})"
+    callee = writer.names.bound_mut if opcode == "CALL_BOUND_MUT" else writer.names.method_mut
+    call = f"{callee(method)}({listed(tuple(parts))})"
     result, changed = writer.temporary(), writer.temporary()
     writer.act(f"{result}, {changed} = {writer.mark(call)}")
     writer.push(name(result))
