@@ -39,7 +39,7 @@ class Effect:
     """Base of all effects."""
 
     __slots__ = ()
-    recovery: ClassVar[Recovery]
+    recovery: Recovery
     immediate: ClassVar[bool] = False
 
 
@@ -207,13 +207,14 @@ class ToolCall(Effect):
 
 @record(frozen=True)
 class McpCall(Effect):
-    """A function of an MCP server: its result as JSON. `ToolError`."""
+    """A function of an MCP server: its result as JSON. `ToolError`. `recovery` is what the server says of
+    the function, as far as that is known before it is asked."""
 
-    recovery = Recovery.ONCE
     server: str
     function: str
     arguments: Mapping[str, Json]
     policy: Policy = NO_POLICY
+    recovery: Recovery = Recovery.ONCE
 
 
 @record(frozen=True)

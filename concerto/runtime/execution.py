@@ -37,6 +37,8 @@ class Plan:
     context: Value = None
     data: Value = None
     memory: Value = None
+    renewed: Callable[[Plan], Awaitable[Plan]] | None = None
+    """gives the plan with the tools of the moment, where servers may change what they offer"""
 
 
 @record
@@ -74,6 +76,14 @@ class Execution:
     failures: dict[tuple[str, str], int] = field(default_factory=dict)
     entities: dict[tuple[str, str], Any] = field(default_factory=dict)
     """Returned values whose methods are tools, by type and id."""
+
+    async def renew_tools(self) -> None:
+        """Take over what servers have changed since the last request; what was injected stays."""
+        if self.plan.renewed is None:
+            return
+        injected = [tool for name, tool in self.toolbox.tools.items() if name not in self.plan.toolbox.tools]
+        self.plan = await self.plan.renewed(self.plan)
+        self.toolbox = self.plan.toolbox.with_tools(injected)
 
     def request(self) -> Request:
         """The next request: everything so far, and the tools of the moment."""

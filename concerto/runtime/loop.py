@@ -45,6 +45,7 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
     """The reply that ends the execution. All messages so far are on an error that leaves."""
     plan = work.plan
     while True:
+        await work.renew_tools()
         work.iteration += 1
         run.tell(
             "agent:iteration",

@@ -4,6 +4,7 @@ is asked."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.meters import Meter
@@ -18,7 +19,7 @@ from concerto.runtime.execution import Plan
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.requests import Request, ToolOffer
 from concerto.runtime.toolbox import EMPTY, BoundTool, Toolbox, toolbox, wire_name
-from concerto.vm.values import Value
+from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
     from concerto.runtime.run import Run
@@ -87,7 +88,20 @@ class Planner:
             context=shared_map(builder.context),
             data=shared_map(builder.data),
             memory=memory,
+            renewed=partial(self._renewed, builder, branch) if servers else None,
         )
+
+    async def _renewed(self, builder: AgentBuilder, branch: Branch, plan: Plan) -> Plan:
+        """The plan with what its servers offer by now. Tools that are gone are told by their calls, if an
+        agent has to have them."""
+        await self._run.mcp.refresh(self._servers(builder, branch))
+        fixed = self.fixed(builder.agent)
+        try:
+            tools = self._toolbox(fixed, builder, branch)
+            callable_ = self._callable(fixed.agent, builder, tools)
+        except Raised:
+            return plan
+        return replace(plan, toolbox=tools, callable=callable_)
 
     def system_prompt(self, builder: AgentBuilder) -> str:
         if builder.system_prompt is not None:

@@ -75,13 +75,13 @@ class Listener:
 
 
 class Connection:
-    """A session. `interface` is what the server offers, as of the last listing; `stale` says that it
-    announced a change since."""
+    """A session. `interface` is what the server offers, as of the last listing."""
 
     def __init__(self, settings: ServerSettings, listener: Listener) -> None:
         self.settings = settings
         self.interface: Interface = {}
-        self.stale = False
+        self._stale = False
+        self._refreshing = asyncio.Lock()
         self.server_version = ""
         self._listener = listener
         self._notes = Notes(listener.note, self._stray, self._end)
@@ -122,14 +122,27 @@ class Connection:
                 continue
 
     async def refresh(self) -> None:
-        """List the tools again."""
-        self.stale = False
+        """List the tools again if the server has announced a change; all who ask meanwhile wait for it."""
+        async with self._refreshing:
+            if self._stale:
+                await self._list_again()
+
+    async def _list_again(self) -> None:
+        self._stale = False  # Before the listing: a change may be announced in its middle.
         try:
-            self.interface = await self._listing(self._session())
+            with anyio.fail_after(self.settings.call_seconds):
+                self.interface = await self._listing(self._session())
+        except TimeoutError:
+            what = f"does not list its tools within {self.settings.call_seconds:g} seconds"
         except MCPError as error:
-            raise ServerFailure(
-                f"{self.settings.title} does not list its tools: {error}", "ServerFailed"
-            ) from None
+            if error.code == CONNECTION_CLOSED:
+                await self._wait_for_end()
+                raise SessionEnded(self._ending()) from None
+            what = f"does not list its tools: {_first_line(error)}"
+        else:
+            return
+        self._stale = True
+        raise ServerFailure(f"{self.settings.title} {what}", "ServerFailed")
 
     async def call(
         self, tool: str, arguments: dict[str, Json], progress: ProgressFnT | None
@@ -204,7 +217,7 @@ class Connection:
         try:
             async with client.listen(tools_list_changed=True) as changes:
                 async for _ in changes:
-                    self.stale = True
+                    self._stale = True
         except (MCPError, RuntimeError, TimeoutError) as error:
             self._listener.note(f"changes of the tools will not be noticed: {error}")
 
@@ -279,7 +292,7 @@ class Connection:
 
     async def _hear(self, message: Any) -> None:
         if isinstance(message, ToolListChangedNotification):
-            self.stale = True
+            self._stale = True
         elif isinstance(message, Exception):
             self._listener.note(f"unreadable message: {_first_line(message)}")
 

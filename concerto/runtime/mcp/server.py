@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import CallToolResult
 
+from concerto.effects.kinds import Recovery
 from concerto.runtime.mcp.connection import Connection, Listener, ServerFailure, SessionEnded
-from concerto.runtime.mcp.interface import Interface
+from concerto.runtime.mcp.interface import Interface, recovery_of
 from concerto.runtime.mcp.settings import ServerSettings
 
 Json: TypeAlias = Any
@@ -34,12 +35,15 @@ class Server:
     async def interface(self) -> Interface:
         """What the server offers now; it is started if it does not run."""
         connection = await self._connected()
-        if connection.stale:
-            try:
-                await connection.refresh()
-            except SessionEnded:
-                connection = await self._connected()
+        try:
+            await connection.refresh()
+        except SessionEnded:
+            connection = await self._connected()
         return connection.interface
+
+    @property
+    def running(self) -> bool:
+        return self._connection is not None and not self._connection.ended
 
     async def call(
         self, tool: str, arguments: dict[str, Json], progress: ProgressFnT | None = None
@@ -50,9 +54,8 @@ class Server:
             return await connection.call(tool, arguments, progress)
         except SessionEnded as ended:
             lost = str(ended)
-        known = connection.interface.get(tool)
         ending = f"{self.settings.title} ended {lost}".rstrip()
-        if known is None or not known.repeatable:
+        if recovery_of(connection.interface.get(tool)) is not Recovery.REPEAT:
             message = f"{ending} during `{tool}`; whether the call was carried out is unknown"
             raise ServerFailure(message, "OutcomeUnknown")
         connection = await self._connected()

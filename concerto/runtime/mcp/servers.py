@@ -11,11 +11,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.effects.kinds import McpCall
+from concerto.effects.kinds import McpCall, Recovery
 from concerto.effects.policy import Policy, policy_from
 from concerto.ir.module import McpServer, MethodDef, ToolUse
 from concerto.manifest import LOCK_NAME
@@ -30,6 +30,7 @@ from concerto.runtime.mcp.interface import (
     declared_interface,
     match_name,
     parameter_names,
+    recovery_of,
 )
 from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.runtime.mcp.settings import BadSettings, read_settings
@@ -109,6 +110,13 @@ class McpServers:
         real = [name for name in dict.fromkeys(names) if self._run.mocks.server(name) is None]
         await all_of([partial(self._ready, name) for name in real])
 
+    async def refresh(self, names: Iterable[str]) -> None:
+        """List again what running servers have announced to have changed, so that `bound` gives what they
+        offer by now. Declared functions are what the program says, and the trouble of a server is told by
+        the calls that need it."""
+        running = [name for name in names if name in self._servers and self._servers[name].running]
+        await all_of([partial(self._refresh, name) for name in running if not self.declares(name)])
+
     def bound(self, use: ToolUse | ToolRef) -> list[BoundTool]:
         """The permitted tools that a mention of a ready server stands for."""
         if self.declares(use.name):
@@ -136,6 +144,14 @@ class McpServers:
         changes = self._changes(name, interface)
         if changes:
             raise RunEnds(mismatch(name, changes))
+
+    async def _refresh(self, name: str) -> None:
+        from concerto.runtime.mcp.connection import ServerFailure
+
+        try:
+            self._changes(name, await self._servers[name].interface())
+        except ServerFailure as trouble:
+            self._note(name, str(trouble))
 
     def _bound_function(self, declared: Declared) -> BoundTool:
         interface = declared.interface
@@ -179,7 +195,8 @@ class McpServers:
     async def _call_offer_from_model(
         self, server: str, tool: str, caller: CallContext, given: dict[str, Json]
     ) -> Value:
-        answer = await self._run.pass_gate(McpCall(server, tool, given), caller.branch)
+        effect = McpCall(server, tool, given, recovery=self._recovery(server, tool))
+        answer = await self._run.pass_gate(effect, caller.branch)
         return self._run.machine_value(without_data(answer))
 
     # Behind the gate
@@ -274,17 +291,30 @@ class McpServers:
 
     def _warn_of_drift(self, name: str, interface: Interface) -> None:
         """Say what broke since `Concerto.lock`, of a server whose tools no declaration holds still."""
-        try:
-            locked = read_lock((self._run.options.folder / LOCK_NAME).read_bytes()).get(name)
-        except (OSError, BadLock):
-            return
-        for change in breaking(compare(locked.tools, interface, "locked")) if locked is not None else ():
+        locked = self._locked.get(name)
+        for change in breaking(compare(locked, interface, "locked")) if locked is not None else ():
             self._run.log("warn", f"mcp server `{name}` has changed: `{change.tool}`: {change.message}")
 
     def _effect(self, declared: Declared, given: Mapping[str, Json]) -> McpCall:
         schema = declared.interface.parameters
         arguments = sendable(dict(given), schema, schema)
-        return McpCall(declared.server, declared.method.name, arguments, declared.policy)
+        server, function = declared.server, declared.method.name
+        return McpCall(server, function, arguments, declared.policy, self._recovery(server, function))
+
+    def _recovery(self, server: str, function: str) -> Recovery:
+        """What the server said of a function when it was last asked, in this run or for `Concerto.lock`."""
+        known = self._compared.get(server)
+        interface = known[0] if known is not None else self._locked.get(server, {})
+        name = match_name(function, interface)
+        return recovery_of(interface[name] if name is not None else None)
+
+    @cached_property
+    def _locked(self) -> dict[str, Interface]:
+        try:
+            servers = read_lock((self._run.options.folder / LOCK_NAME).read_bytes())
+        except (OSError, BadLock):
+            return {}
+        return {name: server.tools for name, server in servers.items()}
 
     def _typed(self, declared: Declared, answer: Json) -> Value:
         return self._run.machine.from_json(answer, self._result_type(declared))
@@ -303,10 +333,12 @@ class McpServers:
 
     def _progress(self, effect: McpCall) -> Any:
         """Progress is asked for only if somebody sees it."""
-        if not self._run.options.debug:
+        if not self._run.options.debug and self._run.trace is None:
             return None
 
         async def tell(progress: float, total: float | None, message: str | None) -> None:
+            told = {"progress": progress, "total": total, "message": message}
+            self._run.note("progress", lambda: told, effect)
             of = f"/{total:g}" if total is not None else ""
             self._note(effect.server, f"{effect.function}: {progress:g}{of} {message or ''}".rstrip())
 
