@@ -20,6 +20,7 @@ from concerto.semantics.symbols import (
     StateSymbol,
     Symbol,
     ToolSymbol,
+    TraitSymbol,
     VariantSymbol,
 )
 from concerto.semantics.types import Named, Type
@@ -78,6 +79,8 @@ def _function(b: FunctionBuilder, symbol: FunctionSymbol) -> None:
         b.program.tool_used(owner)
     if isinstance(owner, ToolSymbol | McpSymbol):
         b.emit(("LOAD_REF", "method", f"{owner.qualified}::{symbol.name}"))
+    elif symbol.receiver and (symbol.native is not None or isinstance(owner, TraitSymbol)):
+        b.emit(("LOAD_FUNCTION", b.program.method(symbol)))
     elif symbol.native is not None:
         b.emit(("LOAD_NATIVE", symbol.native))
     else:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concerto.emit.instructions import COPY, RETURN
 from concerto.emit.types import TypeTable
-from concerto.ir.module import Function, SourceFile
+from concerto.ir.module import Function, Instr, SourceFile
 from concerto.semantics.analysis import Analysis
 from concerto.semantics.symbols import FunctionSymbol, ToolSymbol, VariantSymbol
 from concerto.semantics.types import Type
@@ -103,13 +104,26 @@ class Program:
         enum, fields = self.types.general(variant.enum), [field.name for field in variant.fields]
         name = f"{variant.enum.qualified}::{variant.name}"
         build = ("BUILD_VARIANT", enum, variant.index, len(fields))
-        return self.once(name, lambda: _builder(name, fields, build))
+        return self.once(name, lambda: _passing_on(name, fields, build))
+
+    def method(self, symbol: FunctionSymbol) -> int:
+        """A method of the library or of a trait as a function of its receiver and its parameters."""
+        parameters = ["self", *(parameter.name for parameter in symbol.parameters)]
+        if symbol.native is None:
+            name = symbol.qualified
+            call: tuple[Instr, ...] = (("CALL_BOUND", symbol.name, len(symbol.parameters)),)
+        else:
+            # Whoever calls a function value takes what it gives for new.
+            name = symbol.native
+            call = (("CALL_NATIVE", symbol.native, len(parameters)), COPY)
+        return self.once(name, lambda: _passing_on(name, parameters, *call))
 
     def wrapper(self, name: str) -> int:
         """`Some`, `Ok` or `Err` as a function."""
-        return self.once(name, lambda: _builder(name, ["value"], (f"BUILD_{name.upper()}",)))
+        return self.once(name, lambda: _passing_on(name, ["value"], (f"BUILD_{name.upper()}",)))
 
 
-def _builder(name: str, parameters: list[str], build: tuple[object, ...]) -> Function:
-    loads: list[tuple[object, ...]] = [("LOAD_LOCAL", slot) for slot in range(len(parameters))]
-    return Function(name, parameters, 0, len(parameters), [*loads, build, ("RETURN",)], 0, [])
+def _passing_on(name: str, parameters: list[str], *instructions: Instr) -> Function:
+    """A function that does one thing with its parameters."""
+    code: list[Instr] = [("LOAD_LOCAL", slot) for slot in range(len(parameters))]
+    return Function(name, parameters, 0, len(parameters), [*code, *instructions, RETURN], 0, [])

@@ -5,21 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concerto.diagnostics import TraitNotSatisfied, WrongArguments, suggest
+from concerto.diagnostics import WrongArguments, suggest
 from concerto.semantics.analysis import Default, Given
-from concerto.semantics.builtins import ANY, OPTION, option_item
+from concerto.semantics.builtins import ANY, FLOAT, INT, OPTION, option_item
+from concerto.semantics.coercion import fit, widened
 from concerto.semantics.context import Body, wanted
 from concerto.semantics.defaults import check_default
-from concerto.semantics.infer import is_erroneous, is_solved, resolve, show, substitute, unify
+from concerto.semantics.infer import resolve, show, substitute, unify
 from concerto.semantics.paths import count
 from concerto.semantics.symbols import (
-    EnumSymbol,
-    FunctionSymbol,
     GenericSymbol,
-    ImplSymbol,
     ParameterSymbol,
-    StructSymbol,
-    TraitUse,
 )
 from concerto.semantics.types import ERROR, ErrorType, Generic, Literals, Named, Type, Unsolved
 from concerto.source import Span
@@ -38,14 +34,22 @@ def check_arguments(
     itself."""
     chosen, strange = _assign(body, callee, parameters, arguments)
     closures: list[tuple[ast.Expr, Type]] = []
+    inferred: dict[ast.Expr, Type] = {}
     given: list[Given] = []
     missing: list[ParameterSymbol] = []
     for parameter in parameters:
         value = chosen.get(parameter.name)
         if value is not None:
             expected = substitute(parameter.type, types) if types else parameter.type
+            if types and value not in inferred and isinstance(parameter.type, Generic):
+                same = [chosen[p.name] for p in parameters if p.type == parameter.type and p.name in chosen]
+                variable = resolve(expected)
+                if len(same) > 1 and isinstance(variable, Unsolved):
+                    _infer_together(body, variable, same, inferred)
+            if value in inferred:
+                body.coerce(value, inferred[value], expected)
             # A closure's parameters are known best when the other arguments are.
-            if value.__class__ is ast.Closure and types:
+            elif value.__class__ is ast.Closure and types:
                 closures.append((value, expected))
             else:
                 body.check(value, expected)
@@ -61,6 +65,20 @@ def check_arguments(
     if missing and not strange:
         _report_missing(body, callee, place, parameters, missing)
     return given
+
+
+def _infer_together(
+    body: Body, variable: Unsolved, values: list[ast.Expr], types: dict[ast.Expr, Type]
+) -> None:
+    """Find the types of arguments for one bare `T`, which becomes Float if some are Int and some Float."""
+    together: Type = variable
+    for value in values:
+        found = types[value] = body.infer(value, together)
+        if together is variable:
+            together = found
+        elif {widened(together), widened(found)} == {INT, FLOAT}:
+            together = FLOAT
+    fit(together, variable)
 
 
 def check_unknown_arguments(body: Body, arguments: Sequence[ast.Argument], hint: Type = ERROR) -> list[Given]:
@@ -190,46 +208,3 @@ def _is_loose(part: Type) -> bool:
     """Types that other types turn into by themselves say too little about an argument."""
     part = resolve(part)
     return part is ANY or isinstance(part, ErrorType | Literals | Unsolved)
-
-
-def require_bounds(
-    body: Body,
-    place: Span,
-    symbol: FunctionSymbol | StructSymbol | EnumSymbol | ImplSymbol,
-    types: dict[GenericSymbol, Type],
-) -> None:
-    """Check what the generics must be able to do, when all is known."""
-    bounded = [generic for generic in symbol.generics if generic.bounds and generic in types]
-    if bounded:
-        body.later.append(lambda: _check_bounds(body, place, symbol.name, bounded, types))
-
-
-def _check_bounds(
-    body: Body,
-    place: Span,
-    name: str,
-    bounded: list[GenericSymbol],
-    types: dict[GenericSymbol, Type],
-) -> None:
-    for generic in bounded:
-        type_ = resolve(types[generic])
-        if not is_solved(type_) or is_erroneous(type_):
-            continue
-        for bound in generic.bounds:
-            use = TraitUse(bound.trait, tuple(substitute(part, types) for part in bound.arguments))
-            if not body.world.satisfies(type_, use):
-                body.report(
-                    TraitNotSatisfied(
-                        place,
-                        f"`{name}` needs `{generic.name}: {bound.trait.name}`, and `{show(type_)}` is not",
-                        help=_bound_help(type_, bound),
-                    )
-                )
-
-
-def _bound_help(type_: Type, bound: TraitUse) -> str:
-    if isinstance(type_, Generic):
-        return f"ask for it: `{type_.symbol.name}: {bound.trait.name}`"
-    if bound.trait.methods:
-        return f"write `impl {bound.trait.name} for {show(type_)} {{ … }}`"
-    return ""

@@ -8,7 +8,6 @@ from typing import Final
 from concerto.diagnostics import (
     MismatchedTypes,
     NoJsonSchema,
-    NotSupported,
     PrivateName,
     WrongArguments,
 )
@@ -30,8 +29,8 @@ from concerto.semantics.arguments import (
     check_arguments,
     check_unknown_arguments,
     prefer_result,
-    require_bounds,
 )
+from concerto.semantics.bounds import require_bounds
 from concerto.semantics.builtins import (
     ANY,
     NIL,
@@ -51,6 +50,9 @@ from concerto.semantics.paths import (
     count,
     find_path,
     refuse_test,
+    refuse_unknown_owner,
+    require_owner_bounds,
+    require_visible,
     symbol_value,
     type_arguments,
     variant_type,
@@ -156,10 +158,11 @@ def call_function(
     if receiver is not None:
         given.insert(0, receiver)
     if function.generics:
-        require_bounds(body, place, function, types)
+        require_bounds(body, place, function.name, function.generics, types)
     native = function.native
     if dynamic:
-        body.analysis.calls[node] = DynamicCall(function.name, given, function.receiver == "mut self")
+        mutable = function.receiver == "mut self"
+        body.analysis.calls[node] = DynamicCall(function.name, given, mutable, bound=True)
     elif native is None:
         body.analysis.calls[node] = FunctionCall(function, given)
     elif native == "std::prelude::panic":
@@ -241,11 +244,11 @@ def _associated(
     require_visible(body, name, function)
     body.analysis.uses[callee] = function
     types = {**match.substitution, **(type_arguments(body, callee, function) if function.generics else {})}
-    if isinstance(function.owner, ImplSymbol):
-        require_bounds(body, body.span(callee), function.owner, types)
+    require_owner_bounds(body, callee, function, types)
     if not function.receiver:
         if match.dynamic:
-            return _static_of_unknown(body, callee, function, arguments)
+            check_unknown_arguments(body, arguments)
+            return refuse_unknown_owner(body, callee, function)
         return call_function(body, node, name, function, types, arguments, hint)
     if not arguments or arguments[0].name is not None:
         check_unknown_arguments(body, arguments)
@@ -257,30 +260,6 @@ def _associated(
     if function.receiver == "mut self":
         require_mutable(body, receiver, f"call `{function.name}` on")
     return call_function(body, node, name, function, types, arguments[1:], hint, receiver, match.dynamic)
-
-
-def _static_of_unknown(
-    body: Body, callee: ast.Path, function: FunctionSymbol, arguments: Sequence[ast.Argument]
-) -> Type:
-    check_unknown_arguments(body, arguments)
-    return body.report(
-        NotSupported(
-            body.span(callee),
-            f"`{callee.name}` cannot be called: whose `{function.name}` is meant is known only at run time",
-            help=f"pass what it gives as an argument, or give `{function.name}` a `self`",
-        )
-    )
-
-
-def require_visible(body: Body, name: ast.Ident, function: FunctionSymbol) -> None:
-    if not body.world.may_use(function, body.scope):
-        body.report(
-            PrivateName(
-                body.span(name),
-                f"`{function.name}` is private",
-                help="declare it with `pub` to use it from another module",
-            )
-        )
 
 
 def call_tool(
@@ -372,7 +351,7 @@ def _variant(
         return enum
     prefer_result(enum, types, hint)
     if types:
-        require_bounds(body, body.span(callee), variant.enum, types)
+        require_bounds(body, body.span(callee), variant.enum.name, variant.enum.generics, types)
     parameters = [ParameterSymbol(name=field.name, type=field.type) for field in variant.fields]
     given = check_arguments(
         body, f"`{variant.name}`", body.span(callee.segments[-1].name), parameters, types, arguments

@@ -38,12 +38,12 @@ from concerto.semantics.builtins import (
     result_of,
     result_parts,
 )
-from concerto.semantics.calls import call_function, call_tool, require_visible
+from concerto.semantics.calls import call_function, call_tool
 from concerto.semantics.coercion import widened
 from concerto.semantics.context import Body, checks
 from concerto.semantics.infer import is_erroneous, resolve, show
 from concerto.semantics.mismatches import has_lost_bound, quote
-from concerto.semantics.paths import count, quiet_path, written_types
+from concerto.semantics.paths import count, quiet_path, require_visible, written_types
 from concerto.semantics.places import require_mutable
 from concerto.semantics.symbols import (
     AgentSymbol,

@@ -9,12 +9,14 @@ from typing import Final
 from concerto.diagnostics import (
     MismatchedTypes,
     NotSupported,
+    PrivateName,
     TestMisused,
     UnknownMember,
     UnknownName,
     WrongArguments,
     suggest,
 )
+from concerto.semantics.bounds import require_bounds
 from concerto.semantics.builtins import AGENT_REF, MCP_REF, TOOL_REF, option_of, result_of
 from concerto.semantics.context import Body, checks
 from concerto.semantics.infer import fresh, instantiate, show, substitute
@@ -28,6 +30,7 @@ from concerto.semantics.symbols import (
     FunctionSymbol,
     GenericSymbol,
     HostSymbol,
+    ImplSymbol,
     LocalSymbol,
     McpSymbol,
     ModuleSymbol,
@@ -232,38 +235,86 @@ def _function_value(body: Body, node: ast.Path, function: FunctionSymbol) -> Typ
         return TOOL_REF
     refuse_test(body, node, function)
     if function.reified:
-        return body.report(
-            NotSupported(
-                body.span(node),
-                f"`{function.name}` cannot be a value: it needs a type where it is called",
-                help=f"wrap it in a closure: `|x| {function.name}<T>(x)`",
-            )
-        )
+        return _refuse_reified(body, node, function)
     types = type_arguments(body, node, function)
-    return FunctionOf(
-        tuple(substitute(parameter.type, types) for parameter in function.parameters),
-        substitute(function.result, types),
-    )
+    require_bounds(body, body.span(node), function.name, function.generics, types)
+    return _type_of_function(function, types)
 
 
 def _method_value(body: Body, node: ast.Path, match: MethodMatch) -> Type:
-    """`Type::method` without a call."""
+    """`Type::method` without a call: a function whose first parameter is the receiver."""
     function = match.function
     body.analysis.uses[node] = function
     if isinstance(function.owner, ToolSymbol | McpSymbol):
         return TOOL_REF
-    if match.dynamic or function.receiver or function.reified:
+    require_visible(body, node.segments[-1].name, function)
+    if function.reified:
+        return _refuse_reified(body, node, function)
+    if function.receiver == "mut self":
         return body.report(
             NotSupported(
                 body.span(node),
-                f"the method `{node.name}` cannot be a value",
-                help=f"wrap it in a closure: `|x| x.{function.name}()`",
+                f"`{node.name}` cannot be a value: it changes what it is called on",
+                help="a function gets copies of its arguments; call it on a `mut` variable",
             )
         )
+    if match.dynamic and not function.receiver:
+        return refuse_unknown_owner(body, node, function)
     types = {**match.substitution, **type_arguments(body, node, function)}
+    require_owner_bounds(body, node, function, types)
+    require_bounds(body, body.span(node), function.name, function.generics, types)
+    return _type_of_function(function, types)
+
+
+def _type_of_function(function: FunctionSymbol, types: dict[GenericSymbol, Type]) -> FunctionOf:
+    parameters = [parameter.type for parameter in function.parameters]
+    if function.receiver:
+        parameters.insert(0, function.self_type or ERROR)
     return FunctionOf(
-        tuple(substitute(parameter.type, types) for parameter in function.parameters),
-        substitute(function.result, types),
+        tuple(substitute(parameter, types) for parameter in parameters), substitute(function.result, types)
+    )
+
+
+def _refuse_reified(body: Body, node: ast.Path, function: FunctionSymbol) -> Type:
+    name = f"x.{function.name}()" if function.receiver else f"{function.name}<T>(x)"
+    return body.report(
+        NotSupported(
+            body.span(node),
+            f"`{node.name}` cannot be a value: it needs a type where it is called",
+            help=f"wrap it in a closure: `|x| {name}`",
+        )
+    )
+
+
+def require_owner_bounds(
+    body: Body, path: ast.Path, function: FunctionSymbol, types: dict[GenericSymbol, Type]
+) -> None:
+    """Check the generics of a method's impl, or that a type has the trait whose method is meant."""
+    owner = function.owner
+    if isinstance(owner, ImplSymbol):
+        require_bounds(body, body.span(path), owner.name, owner.generics, types)
+    elif isinstance(owner, TraitSymbol) and owner.self_generic is not None:
+        require_bounds(body, body.span(path), path.name, [owner.self_generic], types)
+
+
+def require_visible(body: Body, name: ast.Ident, function: FunctionSymbol) -> None:
+    if not body.world.may_use(function, body.scope):
+        body.report(
+            PrivateName(
+                body.span(name),
+                f"`{function.name}` is private",
+                help="declare it with `pub` to use it from another module",
+            )
+        )
+
+
+def refuse_unknown_owner(body: Body, path: ast.Path, function: FunctionSymbol) -> Type:
+    return body.report(
+        NotSupported(
+            body.span(path),
+            f"`{path.name}` cannot be called: whose `{function.name}` is meant is known only at run time",
+            help=f"pass what it gives as an argument, or give `{function.name}` a `self`",
+        )
     )
 
 
