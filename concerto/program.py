@@ -96,7 +96,7 @@ class Runtime:
     >>> result = runtime.run()
     [emit:step] {"n": 1}
     heard {'n': 1}
-    >>> int(result), result.value
+    >>> result.status, result.value
     (0, 42)
     """
 

@@ -23,7 +23,7 @@ INTERRUPTED = 130
 class RunResult(int):
     """The exit status of a run, with what it gave.
 
-    `value` is what `main` returned, as JSON; `error` the message of its failure, None if it ended well.
+    `status` is that number alone; `value` is what `main` returned, as JSON; `error` the message of its failure, None if it ended well.
     `kind` is the failure's, as `.kind` in the language.
     """
 
@@ -38,11 +38,15 @@ class RunResult(int):
         made.value, made.error, made.kind = value, error, kind
         return made
 
+    @property
+    def status(self) -> int:
+        return int(self)
+
     def __str__(self) -> str:
         return int.__repr__(self)
 
     def __repr__(self) -> str:
-        return f"RunResult(status={int(self)}, value={self.value!r}, error={self.error!r})"
+        return f"RunResult(status={self.status}, value={self.value!r}, error={self.error!r})"
 
 
 def report(ended: Ended, run: Run, options: Options) -> RunResult:
