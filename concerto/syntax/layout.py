@@ -162,15 +162,18 @@ def _expand(
 
 
 def _fits(first: _Entry, room: int, rest: list[_Entry]) -> bool:
-    """Whether everything up to the next line break goes into the room."""
+    """Whether everything up to the next line break goes into the room; what follows the document is
+    broken where it can be."""
     stack = [first]
     behind = len(rest)
+    following = False
     while True:
         if not stack:
             if behind == 0:
                 return True
             behind -= 1
             stack.append(rest[behind])
+            following = True
         level, broken, doc = stack.pop()
         if isinstance(doc, str):
             line_break = doc.find("\n")
@@ -188,8 +191,8 @@ def _fits(first: _Entry, room: int, rest: list[_Entry]) -> bool:
         elif isinstance(doc, Indent):
             stack.append((level, broken, doc.content))
         elif isinstance(doc, Group):
-            stack.append((level, doc.hard, doc.content))
+            stack.append((level, doc.hard or (following and broken), doc.content))
         elif isinstance(doc, IfBroken):
             stack.append((level, broken, doc.broken if broken else doc.flat))
         elif isinstance(doc, Choice):
-            stack.append((level, broken, doc.options[0]))
+            stack.append((level, broken, doc.options[-1 if following and broken else 0]))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 MAIN = "main.conc"
 
-_FILE = re.compile(r"^//--- file: (\S+)\s*$")
+FILE_LINE = re.compile(r"^//--- file: (\S+)\s*$")
 _SETTING = re.compile(r"^//! ?(\w+):?\s*(.*?)\s*$")
 _OUTPUT = re.compile(r"// expect: ?(.*?)\s*$")
 _PROBLEM = re.compile(r"// (?:error|warning)\[([EW]\d{4})\]:? ?(.*?)\s*$")
@@ -73,7 +73,7 @@ def read_expectations(text: str) -> Expectations:
     name = MAIN
     lines: list[str] = []
     for line in text.splitlines():
-        start = _FILE.match(line)
+        start = FILE_LINE.match(line)
         if start:
             found.files[name] = "\n".join(lines) + "\n"
             name, lines = start[1], []

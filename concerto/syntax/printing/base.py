@@ -113,6 +113,12 @@ class PrinterBase:
                 return start
             start = line_start + line.index("///")
 
+    def remarks(self, start: int, end: int) -> list[Doc]:
+        """The comments between two parts of an expression that stand on lines of their own."""
+        behind, previous = self.comments.take_behind(start)
+        others = self.comments.take_lines(previous, end)
+        return [*_behind(behind), *(part for remark in others for part in (HARD, remark.text))]
+
     # --- Lists ---
 
     def each(self, nodes: Sequence[_N], one: Callable[[_N], Printing]) -> Generator[Any, Doc, list[Doc]]:
@@ -154,11 +160,14 @@ class PrinterBase:
         listed = yield from self.listed(nodes, *place, one)
         return self.surrounded(brackets, listed, padding, broken)
 
-    def surrounded(self, brackets: str, listed: Listed, padding: Doc = SOFT, broken: bool = False) -> Doc:
+    def surrounded(
+        self, brackets: str, listed: Listed, padding: Doc = SOFT, broken: bool = False, comma: bool = True
+    ) -> Doc:
+        """`comma`: whether one may stand behind the last element."""
         opening, closing = brackets[0], brackets[1]
         if listed.empty:
             return brackets
-        body = indent(padding, separated(listed))
+        body = indent(padding, separated(listed, COMMA_IF_BROKEN if comma else ""))
         return group(
             opening, *_behind(listed.opening), body, padding, closing, broken=broken or listed.commented
         )
@@ -171,15 +180,15 @@ class PrinterBase:
         return concat("{", *_behind(listed.opening), lines, HARD, "}")
 
 
-def separated(listed: Listed) -> Doc:
-    """Elements with commas between them."""
+def separated(listed: Listed, ending: Doc) -> Doc:
+    """Elements with commas between them, and something behind the last."""
     parts: list[Doc] = []
     for number, entry in enumerate(listed.entries):
         if number:
             first_blank = entry.leading[0].blank if entry.leading else entry.blank
             parts.append(BLANK if first_blank and listed.hard else LINE)
         last = number == len(listed.entries) - 1
-        comma: Doc = COMMA_IF_BROKEN if last and not listed.rest else ","
+        comma = ending if last and not (listed.rest and ending) else ","
         parts += [*_before(entry), entry.doc, comma, *_behind(entry.trailing)]
     return concat(*parts, *_remarks(listed.rest, bool(parts)))
 

@@ -38,6 +38,16 @@ class Comments:
             previous = max(previous, comment.end)
         return remarks, previous
 
+    def take_lines(self, start: int, end: int) -> list[Remark]:
+        """What is left of the comments in this stretch that reach to the end of their line."""
+        remarks = []
+        for index in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
+            comment = self.comments[index]
+            if not self.taken[index] and comment.text.startswith("//"):
+                self.taken[index] = True
+                remarks.append(Remark(comment.text, False))
+        return remarks
+
     def take_behind(self, position: int) -> tuple[str, int]:
         """The comment that ends the line that something ends on, and where it ends."""
         index = bisect_left(self.starts, position)

@@ -23,6 +23,8 @@ from concerto.syntax.layout import (
 from concerto.syntax.printing.base import Printing
 from concerto.syntax.printing.parentheses import (
     ANYWHERE,
+    BLOCK_LIKE,
+    OPERATIONS,
     SUFFIX_LEVEL,
     Place,
     level_of,
@@ -49,13 +51,14 @@ class ExpressionPrinter(PatternPrinter):
         """The author's own around an operand, and those that make `{}` a map."""
         if isinstance(node, ast.MapLit):
             return place.block and not node.entries
-        if not isinstance(node, ast.Binary):
+        if not isinstance(node, OPERATIONS):
             return False
         # `f(a < b, c > (d))` would be read as a call with type arguments.
-        compares = node.op == "<" and not place.head
+        compares = isinstance(node, ast.Binary) and node.op == "<" and not place.head
         if self.text is None:
             return compares
-        written = self.text[node.start] == "(" and node.left.start > node.start
+        first = first_operand(node)
+        written = self.text[node.start] == "(" and (first is None or first.start > node.start)
         return written and (compares or place.level > 0)
 
     def bare(self, node: ast.Expr, place: Place) -> Printing:
@@ -173,11 +176,16 @@ class ExpressionPrinter(PatternPrinter):
         head = concat((yield self.path(node.path)), " ")
         if node.base is None:
             return concat(head, (yield self.braced(node.path.end, node.fields, node.end, self.field_init)))
-        fields = yield from self.each(node.fields, self.field_init)
-        fields.append(concat("..", (yield self.expression(node.base))))
-        broken = bool(node.fields) and not self.one_line(node.path.end, node.fields[0].start)
-        body = indent(LINE, join(concat(",", LINE), fields))
-        return group(head, "{", body, LINE, "}", broken=broken)
+        opening = self.brace_behind(node.path.end)
+        parts: list[ast.FieldInit | ast.Expr] = [*node.fields, node.base]
+        listed = yield from self.listed(parts, opening + 1, node.end - 1, self.field_or_base)
+        broken = not self.one_line(opening, parts[0].start)
+        return concat(head, self.surrounded("{}", listed, LINE, broken, comma=False))
+
+    def field_or_base(self, node: ast.FieldInit | ast.Expr) -> Printing:
+        if isinstance(node, ast.FieldInit):
+            return (yield self.field_init(node))
+        return concat("..", (yield self.expression(node)))
 
     def path(self, node: ast.Path) -> Printing:
         parts: list[Doc] = []
@@ -252,11 +260,14 @@ class ExpressionPrinter(PatternPrinter):
             first_level = SUFFIX_LEVEL
         first = yield self.expression(left, place.left(first_level))
         parts: list[Doc] = []
+        end = left.end
         for number, (op, operand) in enumerate(reversed(links)):
             last = number == len(links) - 1
             where = place.right(other_level)
+            remarks = self.remarks(end, operand.start)
             doc = yield self.expression(operand, where if last else Place(other_level, place.head, True))
-            parts += [LINE, f"{op} ", doc]
+            parts += [*remarks, LINE, f"{op} ", doc]
+            end = operand.end
         return group(first, indent(*parts))
 
     def range(self, node: ast.RangeExpr, place: Place) -> Printing:
@@ -322,17 +333,20 @@ class ExpressionPrinter(PatternPrinter):
         compact: list[Doc] = [head]
         spread: list[Doc] = []
         calls = 0
+        commented = False
         for link in reversed(links):
+            remarks = self.remarks_before(link)
             doc = yield self.suffix(link)
             breaks = isinstance(link, ast.MethodCall)
             calls += breaks
+            commented = commented or bool(remarks)
             compact.append(doc)
-            spread += [SOFT, doc] if breaks else [doc]
+            spread += [*remarks, SOFT, doc] if breaks or remarks else [doc]
         line = concat(*compact)
-        if calls < _LONG_CHAIN:
+        if calls < _LONG_CHAIN and not commented:
             return line
         stepped = group(head, indent(*spread), broken=True)
-        if self.broken_at_dots(links):
+        if commented or self.broken_at_dots(links):
             return stepped
         return choice(line, stepped)
 
@@ -356,6 +370,16 @@ class ExpressionPrinter(PatternPrinter):
         if digits or (field and not inner.name.text.isdigit()):  # type: ignore[union-attr]
             return concat("(", (yield self.expression(inner)), ")")
         return (yield self.expression(inner, where))
+
+    def remarks_before(self, link: ast.Expr) -> list[Doc]:
+        """The comments before the dot of a member."""
+        match link:
+            case ast.MethodCall():
+                return self.remarks(link.receiver.end, link.method.start)
+            case ast.FieldAccess():
+                return self.remarks(link.receiver.end, link.name.start)
+            case _:
+                return []
 
     def broken_at_dots(self, links: list[ast.Expr]) -> bool:
         if self.text is None:
@@ -449,10 +473,23 @@ def receiver_of(node: ast.Expr) -> ast.Expr:
             raise AssertionError(f"no suffix: {type(node).__name__}")
 
 
+def first_operand(node: ast.Expr) -> ast.Expr | None:
+    """What an operation begins with, unless it is a word or sign of its own."""
+    match node:
+        case ast.Binary():
+            return node.left
+        case ast.RangeExpr():
+            return node.low
+        case ast.Cast():
+            return node.operand
+        case _:
+            return None
+
+
 def hugged(arguments: list[ast.Argument]) -> bool:
     """Whether the last argument may be opened beside the parenthesis of its call."""
     node = arguments[-1].value
-    if isinstance(node, ast.Call):
+    if isinstance(node, (ast.Call, *BLOCK_LIKE)):
         return len(arguments) == 1
     if isinstance(node, ast.Closure):
         return isinstance(node.body, ast.Block | ast.Match | ast.MapLit | ast.StructLit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar, assert_never
 
@@ -10,13 +11,9 @@ from concerto.syntax import ast
 from concerto.syntax.layout import (
     HARD,
     LINE,
-    SOFT,
     Behind,
     Doc,
     concat,
-    group,
-    indent,
-    join,
 )
 from concerto.syntax.printing.base import Printing, stacked
 from concerto.syntax.printing.statements import StatementPrinter
@@ -85,7 +82,8 @@ class ItemPrinter(StatementPrinter):
                 head = concat(f"type {node.name.text}", (yield self.generics(node.generics)))
                 return concat(head, " = ", (yield self.type(node.type)), ";")
             case ast.UseDecl():
-                return concat("use ", use_tree(node.trees, 0), ";")
+                branch = _Branch(node.start, node.end, node.trees, 0)
+                return concat("use ", (yield self.use_group(branch)), ";")
             case ast.ModDecl():
                 if node.items is None:
                     return f"mod {node.name.text};"
@@ -126,6 +124,23 @@ class ItemPrinter(StatementPrinter):
                 return self.text[node.start : node.end] if self.text else "?"
             case _:
                 assert_never(node)
+
+    def use_group(self, branch: _Branch) -> Printing:
+        """What leaves share folded again into braces."""
+        parts = branch.parts()
+        if len(parts) == 1:
+            return (yield self.use_branch(parts[0]))
+        if self.text is not None:
+            for part in parts:
+                part.end = self.text.index("}", part.end) + 1 if len(part.leaves) > 1 else part.end
+        opening = self.brace_behind(branch.leaves[0].path[branch.depth - 1].end)
+        closing = self.text.index("}", parts[-1].end) if self.text else opening
+        return (yield self.bracketed("{}", parts, (opening + 1, closing), self.use_branch))
+
+    def use_branch(self, branch: _Branch) -> Printing:
+        if branch.name is None:
+            return _leaf(branch.leaves[0], branch.depth)
+        return concat(f"{branch.name}::", (yield self.use_group(branch)))
 
     # --- Functions ---
 
@@ -229,6 +244,28 @@ class ItemPrinter(StatementPrinter):
         return self.brace_behind(max(part.end for part in parts)) + 1
 
 
+@dataclass(slots=True, eq=False)
+class _Branch(ast.Node):
+    """Leaves of a `use` that share their path up to `depth`, which ends in `name`; one leaf that ends at
+    `depth` has none."""
+
+    leaves: Sequence[ast.UseTree]
+    depth: int
+    name: str | None = None
+
+    def parts(self) -> list[_Branch]:
+        """The leaves that end here, each alone, and those that go on, by their next name."""
+        parts: list[_Branch] = []
+        for name, same in groupby(self.leaves, key=lambda leaf: _step(leaf, self.depth)):
+            leaves = list(same)
+            if name is None:
+                parts += [_Branch(leaf.start, leaf.end, [leaf], self.depth) for leaf in leaves]
+            else:
+                first = leaves[0].path[self.depth]
+                parts.append(_Branch(first.start, leaves[-1].end, leaves, self.depth + 1, name))
+        return parts
+
+
 def _own_start(node: ast.ItemBase) -> int:
     """Where the first name of a declaration stands, behind its decorators."""
     for name in ("name", "trait", "target", "trees"):
@@ -242,20 +279,6 @@ def doc_lines(docs: str | None) -> list[Doc]:
     if docs is None:
         return []
     return [part for line in docs.split("\n") for part in (f"/// {line}".rstrip(), HARD)]
-
-
-def use_tree(leaves: Sequence[ast.UseTree], depth: int) -> Doc:
-    """Leaves that share what comes before `depth`, folded again into braces."""
-    branches: list[Doc] = []
-    for name, same in groupby(leaves, key=lambda leaf: _step(leaf, depth)):
-        group_of = list(same)
-        if name is None:
-            branches += [_leaf(leaf, depth) for leaf in group_of]
-        else:
-            branches.append(concat(f"{name}::", use_tree(group_of, depth + 1)))
-    if len(branches) == 1:
-        return branches[0]
-    return group("{", indent(SOFT, join(concat(",", LINE), branches)), SOFT, "}")
 
 
 def _step(leaf: ast.UseTree, depth: int) -> str | None:

@@ -15,6 +15,8 @@ TAILS = (ast.Closure, ast.Return, ast.Break, ast.Continue, ast.Throw)
 BLOCK_LIKE = (
     ast.Block, ast.If, ast.Match, ast.While, ast.Loop, ast.For, ast.TryCatch, ast.ParallelFor, ast.Listen,
 )  # fmt: skip
+# What an author may put into parentheses for the reader's sake.
+OPERATIONS = (ast.Binary, ast.RangeExpr, ast.Cast, ast.Unary, *BLOCK_LIKE)
 _SUFFIXED = (ast.Call, ast.MethodCall, ast.FieldAccess, ast.Index, ast.Try, ast.Await)
 
 

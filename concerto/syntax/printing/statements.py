@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from concerto.syntax import ast
-from concerto.syntax.layout import LINE, Doc, concat, group, indent
+from concerto.syntax.layout import HARD, LINE, Doc, concat, group, indent
 from concerto.syntax.printing.base import Printing, stacked
 from concerto.syntax.printing.expressions import ExpressionPrinter
 from concerto.syntax.printing.parentheses import BLOCK_LIKE, Place
@@ -98,14 +98,19 @@ class StatementPrinter(ExpressionPrinter):
             short = short and self.stays_on_line(branch.then)
             condition = yield self.condition(branch.pattern, branch.condition)
             parts += ["if ", condition, " ", (yield self.open_block(branch.then))]
-            branch = branch.otherwise
+            end, branch = branch.then.end, branch.otherwise
             if branch is not None:
-                parts.append(" else ")
+                parts += [*self.remarks_or_space(end, branch.start), "else "]
         if branch is not None:
             assert isinstance(branch, ast.Block)
             short = short and self.stays_on_line(branch)
             parts.append((yield self.open_block(branch)))
         return group(*parts, broken=not short)
+
+    def remarks_or_space(self, start: int, end: int) -> list[Doc]:
+        """What is between a block and the `else` or `catch` that goes on behind it."""
+        remarks = self.remarks(start, end)
+        return [*remarks, HARD] if remarks else [" "]
 
     def condition(self, pattern: ast.Pattern | None, condition: ast.Expr) -> Printing:
         doc = yield self.expression(condition, _HEAD)
@@ -120,14 +125,17 @@ class StatementPrinter(ExpressionPrinter):
     def arm(self, node: ast.MatchArm) -> Printing:
         head = yield self.pattern(node.pattern)
         if node.guard is not None:
-            head = concat(head, " if ", (yield self.expression(node.guard, _HEAD)))
+            guard = yield self.expression(node.guard, _HEAD)
+            head = group(head, indent(LINE, "if ", guard))
         body = yield self.expression(node.body, _STATEMENT)
         return concat(head, " => ", body, "" if isinstance(node.body, BLOCK_LIKE) else ",")
 
     def try_catch(self, node: ast.TryCatch) -> Printing:
         parts: list[Doc] = ["try ", (yield self.open_block(node.body))]
+        end = node.body.end
         for each in node.catches:
-            parts += [" ", (yield self.catch(each))]
+            parts += [*self.remarks_or_space(end, each.start), (yield self.catch(each))]
+            end = each.end
         short = all(map(self.stays_on_line, [node.body, *(each.body for each in node.catches)]))
         return group(*parts, broken=not short)
 

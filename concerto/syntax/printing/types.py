@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import assert_never
 
 from concerto.syntax import ast
-from concerto.syntax.layout import concat, join
+from concerto.syntax.layout import HARD, Doc, concat, indent, join
 from concerto.syntax.printing.base import PrinterBase, Printing
 
 
@@ -94,9 +95,17 @@ class PatternPrinter(TypePrinter):
                     return node.path.name
                 return concat(node.path.name, "(", (yield self.patterns(node.arguments)), ")")
             case ast.OrPattern():
-                return join(" | ", (yield from self.each(node.alternatives, self.alternative)))
+                return (yield self.alternatives(node.alternatives))
             case _:
                 assert_never(node)
+
+    def alternatives(self, nodes: Sequence[ast.Pattern]) -> Printing:
+        first = yield self.alternative(nodes[0])
+        parts: list[Doc] = []
+        for before, node in pairwise(nodes):
+            remarks = self.remarks(before.end, node.start)
+            parts += [*remarks, HARD if remarks else " ", "| ", (yield self.alternative(node))]
+        return concat(first, indent(*parts))
 
     def patterns(self, nodes: Sequence[ast.Pattern | ast.RestPattern]) -> Printing:
         return join(", ", (yield from self.each(nodes, self.pattern)))
