@@ -1,8 +1,8 @@
 """The real servers that the tests talk to, and where they are found.
 
-Those in Python come with the `dev` extra. Those of npm are looked for on the PATH and in the folder that
-CONCERTO_PEERS names (`.ci/run` puts them there); a test that needs one which is not installed is skipped
-and says so.
+Those in Python come with the `dev` extra. Those of npm stand in `tests/package.json`, and are looked for in
+the folder that CONCERTO_PEERS names (`.ci/run` puts them there) and on the PATH; a test that needs one which
+is not installed is skipped and says so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from platformdirs import user_cache_path
 
-NODE_PACKAGES = ("@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem")
+_NODE_PACKAGES = Path(__file__).parents[1] / "package.json"
 _SCRIPTED = Path(__file__).with_name("scripted_server.py")
 
 
@@ -43,20 +43,21 @@ def node_folder() -> Path:
     return Path(os.environ.get("CONCERTO_PEERS") or user_cache_path("concerto-peers")) / "node_modules"
 
 
-def node_server(name: str) -> str:
-    """The command of a server from npm."""
+def node_program(name: str) -> str:
+    """The command of a server or a client from npm."""
     beside = node_folder() / ".bin" / name
     found = str(beside) if beside.exists() else shutil.which(name)
     if found is None or shutil.which("node") is None:
         where = node_folder().parent
-        pytest.skip(f"{name} is not installed: npm install --prefix {where} {' '.join(NODE_PACKAGES)}")
+        install = f"mkdir -p {where} && cp {_NODE_PACKAGES} {where} && npm install --prefix {where}"
+        pytest.skip(f"{name} is not installed: {install}")
     return found
 
 
 @contextmanager
 def everything_at(transport: str) -> Iterator[str]:
     """The address of a server-everything over `streamableHttp` or `sse`."""
-    command = node_server("mcp-server-everything")
+    command = node_program("mcp-server-everything")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])

@@ -90,7 +90,7 @@ def test_a_cancelled_call_is_cancelled_at_the_server(run: Run, mark: str) -> Non
 
 def test_kill_9_in_the_middle_of_a_real_call(mark: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A read-only tool of a server whose process is killed answers from the server started next."""
-    server = peers.node_server("mcp-server-everything")
+    server = peers.node_program("mcp-server-everything")
     source = f"""
 mcp Everything {{
     transport: "stdio", command: "{server} stdio {mark}",

@@ -30,7 +30,7 @@ def test_the_time() -> None:
 
 
 def test_everything() -> None:
-    assert said("mcp_everything", peers.node_server("mcp-server-everything")) == [
+    assert said("mcp_everything", peers.node_program("mcp-server-everything")) == [
         "Echo: hello",
         "The sum of 2 and 40 is 42.",
         "the humidity of Chicago is known: true",

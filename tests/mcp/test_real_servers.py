@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ fn main() -> Result<Nil, ToolError> {{ {body} Ok(nil) }}
 
 
 def stdio() -> str:
-    return f'transport: "stdio", command: "{peers.node_server("mcp-server-everything")} stdio"'
+    return f'transport: "stdio", command: "{peers.node_program("mcp-server-everything")} stdio"'
 
 
 def test_time(run: Run) -> None:
@@ -94,7 +95,7 @@ def test_filesystem(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "my files"
     folder.mkdir()
     (folder / "note.txt").write_text("remember")
-    command = json.dumps(f"{peers.node_server('mcp-server-filesystem')} '{folder}'")
+    command = json.dumps(f"{peers.node_program('mcp-server-filesystem')} '{folder}'")
     source = f"""
 mcp Files {{
     command: {command},
@@ -156,6 +157,17 @@ def test_progress_is_shown_under_debug(run: Run) -> None:
     assert run(everything(stdio(), body)).err == ""
 
 
+def test_progress_is_traced_under_its_call(run: Run) -> None:
+    trace = StringIO()
+    run(everything(stdio(), "Everything.trigger_long_running_operation(0.2, 2)?;"), trace=trace)
+    lines = [json.loads(line) for line in trace.getvalue().splitlines()]
+    [call] = [each for each in lines if each["event"] == "begin" and each["kind"] == "McpCall"]
+    notes = [each for each in lines if each["event"] == "note"]
+    assert [(each["kind"], each["parent"], each["progress"], each["total"]) for each in notes] == [
+        ("progress", call["id"], 1, 2), ("progress", call["id"], 2, 2)
+    ]  # fmt: skip
+
+
 def test_an_agent_calls_three_tools_of_a_server(
     script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -170,7 +182,7 @@ def test_an_agent_calls_three_tools_of_a_server(
 [connections.openai]
 base_url = "{script.url}"
 [mcp.Everything]
-command = "{peers.node_server("mcp-server-everything")} stdio"
+command = "{peers.node_program("mcp-server-everything")} stdio"
 """)
     (tmp_path / "main.conc").write_text("""
 agent Tester { provider: openai, model: "m", tools: [Everything] }

@@ -43,80 +43,20 @@ tool Sums {
 agent Helper { provider: mock, model: "m", tools: [Sums] }
 """
 SERVE = [sys.executable, "-m", "concerto.cli", "mcp", "serve"]
+OFFERED = ["Sums__add", "Sums__count", "Sums__outside", "Sums__hang", "Helper"]
 Era = Literal["legacy", "auto"]
+Talk = Callable[[Client], Awaitable[None]]
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "sums.conc"
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("serving") / "sums.conc"
     path.write_text(PROGRAM)
     return path
 
 
-def talk(file: Path, *options: str, era: Era = "legacy") -> Callable[..., Any]:
-    def run(body: Callable[[Client], Awaitable[Any]]) -> Any:
-        async def session() -> Any:
-            server = StdioServerParameters(command=SERVE[0], args=[*SERVE[1:], *options, str(file)])
-            async with Client(server, mode=era) as client:
-                return await body(client)
-
-        return asyncio.run(asyncio.wait_for(session(), 30))
-
-    return run
-
-
-def text_of(result: CallToolResult) -> str:
-    [block] = result.content
-    assert isinstance(block, TextContent)
-    return block.text
-
-
-@pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_tools_and_agents_are_offered_and_called(file: Path, era: Era) -> None:
-    async def body(client: Client) -> None:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools) == ["Sums__add", "Sums__count", "Sums__outside", "Sums__hang", "Helper"]
-        assert tools["Sums__add"].description == "Adds numbers"
-        assert tools["Sums__add"].input_schema["properties"]["parts"] == {
-            "type": "array", "items": {"type": "integer"}, "description": "What to add"
-        }  # fmt: skip
-        added = await client.call_tool("Sums__add", {"parts": [1, 2]})
-        assert added.structured_content == {"sum": 3, "parts": [1, 2]}
-        assert json.loads(text_of(added)) == {"sum": 3, "parts": [1, 2]}
-        assert text_of(await client.call_tool("Sums__count", {})) == "1"
-        asked = await client.call_tool("Helper", {"prompt": "hello"})
-        assert text_of(asked) == "[mock response to: hello]"
-
-    talk(file, era=era)(body)
-
-
-def test_failures_are_results(file: Path) -> None:
-    async def body(client: Client) -> None:
-        for name, arguments, message in (
-            ("Sums__add", {"parts": []}, "nothing to add"),
-            ("Sums__add", {"parts": ["x"]}, "invalid arguments: `parts[0]`: expected an integer"),
-            ("Sums__add", {}, "invalid arguments: `parts`: required, but missing"),
-            ("Sums__secret", {}, "there is no tool `Sums__secret`"),
-            ("Sums__outside", {}, "`Sums::outside` is executed outside"),
-        ):
-            result = await client.call_tool(name, arguments)
-            assert result.is_error and text_of(result).startswith(message)
-
-    talk(file)(body)
-
-
-def test_permissions_hold(file: Path) -> None:
-    async def body(client: Client) -> None:
-        assert [tool.name for tool in (await client.list_tools()).tools] == [
-            "Sums__count", "Sums__outside", "Sums__hang"
-        ]  # fmt: skip
-        assert (await client.call_tool("Sums__add", {"parts": [1]})).is_error
-
-    talk(file, "--deny-tool", "Sums::add", "--deny-tool", "Helper")(body)
-
-
 @contextmanager
-def served_over_http(file: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def over_http(file: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     process = subprocess.Popen([*SERVE, "--http", "0", str(file)], stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -128,13 +68,82 @@ def served_over_http(file: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
         process.communicate()
 
 
-def test_over_http_until_interrupted(file: Path) -> None:
+@pytest.fixture(scope="module")
+def url(file: Path) -> Iterator[str]:
+    """The program, served for all tests that leave no trace in it."""
+    with over_http(file) as (url, _):
+        yield url
+
+
+def talk(server: Any, body: Talk, era: Era = "legacy") -> None:
+    async def session() -> None:
+        async with Client(server, mode=era) as client:
+            await body(client)
+
+    asyncio.run(asyncio.wait_for(session(), 30))
+
+
+def stdio(file: Path, *options: str) -> StdioServerParameters:
+    return StdioServerParameters(command=SERVE[0], args=[*SERVE[1:], *options, str(file)])
+
+
+def text_of(result: CallToolResult) -> str:
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_tools_and_agents_are_offered_and_called(url: str, era: Era) -> None:
+    async def body(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools) == OFFERED
+        assert tools["Sums__add"].description == "Adds numbers"
+        assert tools["Sums__add"].input_schema["properties"]["parts"] == {
+            "type": "array", "items": {"type": "integer"}, "description": "What to add"
+        }  # fmt: skip
+        added = await client.call_tool("Sums__add", {"parts": [1, 2]})
+        assert added.structured_content == {"sum": 3, "parts": [1, 2]}
+        assert json.loads(text_of(added)) == {"sum": 3, "parts": [1, 2]}
+        asked = await client.call_tool("Helper", {"prompt": "hello"})
+        assert text_of(asked) == "[mock response to: hello]"
+
+    talk(url, body, era)
+
+
+def test_failures_are_results(url: str) -> None:
+    async def body(client: Client) -> None:
+        for name, arguments, message in (
+            ("Sums__add", {"parts": []}, "nothing to add"),
+            ("Sums__add", {"parts": ["x"]}, "invalid arguments: `parts[0]`: expected an integer"),
+            ("Sums__add", {}, "invalid arguments: `parts`: required, but missing"),
+            ("Sums__secret", {}, "there is no tool `Sums__secret`"),
+            ("Sums__outside", {}, "`Sums::outside` is executed outside"),
+        ):
+            result = await client.call_tool(name, arguments)
+            assert result.is_error and text_of(result).startswith(message)
+
+    talk(url, body)
+
+
+def test_over_stdio_with_permissions(file: Path) -> None:
+    async def body(client: Client) -> None:
+        assert [tool.name for tool in (await client.list_tools()).tools] == [
+            "Sums__count", "Sums__outside", "Sums__hang"
+        ]  # fmt: skip
+        assert (await client.call_tool("Sums__add", {"parts": [1]})).is_error
+        assert text_of(await client.call_tool("Sums__count", {})) == "0"
+
+    talk(stdio(file, "--deny-tool", "Sums::add", "--deny-tool", "Helper"), body, "auto")
+
+
+def test_clients_share_one_program_until_it_is_interrupted(file: Path) -> None:
     async def body(url: str) -> None:
         async with Client(url) as one, Client(url, mode="legacy") as other:
             await one.call_tool("Sums__add", {"parts": [1]})
             assert text_of(await other.call_tool("Sums__count", {})) == "1"
 
-    with served_over_http(file) as (url, process):
+    with over_http(file) as (url, process):
         asyncio.run(asyncio.wait_for(body(url), 30))
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
@@ -160,11 +169,11 @@ def test_the_end_of_the_input_is_the_end(file: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
-def test_a_program_uses_another_one_as_its_server(file: Path, run: Callable[..., Outcome]) -> None:
+def test_a_program_uses_another_one_as_its_server(url: str, run: Callable[..., Outcome]) -> None:
     source = f"""
 struct Total {{ sum: Int }}
 mcp Sums {{
-    command: "{sys.executable} -m concerto.cli mcp serve '{file}'",
+    url: "{url}",
     @describe("Adds") @param("parts", "What") fn Sums__add(parts: Array<Int>) -> Result<Total, ToolError>;
     @describe("Asks") @param("prompt", "What") fn Helper(prompt: String) -> Result<String, ToolError>;
 }}
@@ -175,6 +184,26 @@ fn main() -> Result<Nil, ToolError> {{
 }}
 """
     assert run(source).lines == ["6", "[mock response to: hello]"]
+
+
+def inspect(*arguments: str) -> Any:
+    """What the official inspector prints."""
+    command = [peers.node_program("mcp-inspector"), "--cli", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_inspector_over_stdio(file: Path) -> None:
+    said = inspect(
+        *SERVE, str(file), "--method", "tools/call", "--tool-name", "Sums__add", "--tool-arg", "parts=[4,5]"
+    )
+    assert said["structuredContent"] == {"sum": 9, "parts": [4, 5]} and not said["isError"]
+
+
+def test_the_inspector_over_http(url: str) -> None:
+    said = inspect(url, "--transport", "http", "--method", "tools/list")
+    assert [tool["name"] for tool in said["tools"]] == OFFERED
 
 
 CLIENT = """
