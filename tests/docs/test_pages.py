@@ -1,0 +1,41 @@
+"""Every program, command and output of the documentation is as its pages say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import blocks_of, commands_of, follow
+
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs" / "pages"
+TUTORIAL = sorted((PAGES / "tutorial").glob("[0-9]*.md"))
+OTHERS = [
+    page for page in [ROOT / "README.md", *sorted(PAGES.rglob("*.md"))]
+    if page not in TUTORIAL and "reference" not in page.parts
+]  # fmt: skip
+
+
+def test_the_tutorial(tmp_path: Path) -> None:
+    """The steps build on each other: one reader, one folder."""
+    assert len(TUTORIAL) == 10
+    for page in TUTORIAL:
+        follow(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", OTHERS, ids=lambda page: page.stem)
+def test_pages(page: Path, tmp_path: Path) -> None:
+    follow(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", [*TUTORIAL, *OTHERS], ids=lambda page: page.stem)
+def test_every_program_is_run(page: Path) -> None:
+    blocks = blocks_of(page)
+    commands = " ".join(command.text for block in blocks if block.language == "console"
+                        for command in commands_of(block))  # fmt: skip
+    for block in blocks:
+        if block.language in ("concerto", "python", "toml"):
+            assert block.title is not None, f"{page.name}:{block.line}: this program is never tried"
+        if block.title is not None and block.title.endswith(".conc"):
+            assert commands, f"{page.name}:{block.line}: this program is never run"
