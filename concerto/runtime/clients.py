@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import httpx2
 
-_MOST_AT_ONCE = 32
+_MOST_AT_ONCE = 8
 
 
 class Clients:

@@ -2,7 +2,8 @@
 
 `parallel for` over n calls of 20 ms with limit k should take n/k × 20 ms; what is beyond that is overhead.
 Beside it stands the same work as plain asyncio, in the same process. Then the cost of a branch that waits for
-nothing, of a task, of a stage, and of 1,000 branches that each wait for a model.
+nothing, of a task, of a stage, and of 1,000 branches that each wait for a model,
+beside a bare loop of httpx2 over the same requests.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from time import perf_counter, process_time
+
+import httpx2
 
 from concerto.compiler import compile_source
 from concerto.manifest.models import Manifest
@@ -62,13 +65,16 @@ def main() -> None:
     for name, body in OVERHEADS.items():
         _, cpu = timed(PROGRAM % (body % BRANCHES))
         print(f"{name:>36} {cpu / BRANCHES * 1e6:>8.1f}")
-    print(f"\nbranches that each wait {MODEL_SECONDS:g} s for a model (seconds)")
+    print(f"\nbranches that each wait {MODEL_SECONDS:g} s for a model (seconds; CPU seconds)")
+    print(f"{'n':>7} {'concerto':>16} {'bare httpx2':>16} {'ratio':>8}")
     with slow_model() as url:
         manifest = Manifest.model_validate(
             {"connections": {"openai": {"provider": "openai", "base_url": url}}}
         )
         for count in (1, 100, 1000):
-            print(f"{count:>7} {timed(AGENTS % count, manifest)[0]:>8.2f}")
+            ours, our_cpu = timed(AGENTS % count, manifest)
+            theirs, cpu = bare_requests(f"{url}/chat/completions", count)
+            print(f"{count:>7} {ours:>8.2f} {our_cpu:>7.2f} {theirs:>8.2f} {cpu:>7.2f} {ours / theirs:>8.2f}")
 
 
 def timed(source: str, manifest: Manifest | None = None) -> tuple[float, float]:
@@ -101,14 +107,35 @@ def asyncio_sleeps(count: int, limit: int) -> float:
     return perf_counter() - begun
 
 
+def bare_requests(url: str, count: int) -> tuple[float, float]:
+    """The same requests from one httpx2 client, as few lines of Python as they take."""
+    asked = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+
+    async def one(client: httpx2.AsyncClient) -> str:
+        reply = await client.post(url, json=asked)
+        text: str = reply.json()["choices"][0]["message"]["content"]
+        return text
+
+    async def work() -> None:
+        limits = httpx2.Limits(max_connections=None)
+        async with httpx2.AsyncClient(limits=limits, timeout=None) as client:
+            await asyncio.gather(*[one(client) for _ in range(count)])
+
+    begun, cpu = perf_counter(), process_time()
+    asyncio.run(work())
+    return perf_counter() - begun, process_time() - cpu
+
+
 @contextmanager
 def slow_model() -> Iterator[str]:
     """A server of the OpenAI wire that answers everything after a while, in a process of its own."""
     command = [sys.executable, "-m", "tests.bench.concurrency", "serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-        process.kill()
+        try:
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+        finally:
+            process.kill()
 
 
 async def serve() -> None:
