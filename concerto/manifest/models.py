@@ -112,6 +112,7 @@ class RuntimeTable(Table):
     max_iterations: Positive | None = None
     max_injected_tools: Count | None = None
     timeout: Seconds | None = None
+    emit_timeout: Seconds | None = None
     max_usd: Amount | None = None
     max_tokens: Count | None = None
     record: str | None = None

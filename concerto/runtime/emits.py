@@ -122,15 +122,25 @@ class Emits:
         self.said += 1
         return self.said <= self._already_said
 
-    async def ask(self, channel: str, payload: Json) -> Json:
-        """A handler's answer, or that of the person at the terminal; an EmitError if there is nobody or the
-        handler fails."""
+    async def ask(self, channel: str, payload: Json, timeout: float | None = None) -> Json:
+        """A handler's answer, or that of the person at the terminal; an EmitError if there is nobody, the
+        handler fails, or no answer comes in so many seconds (None: it is waited for as long as the run
+        lasts). A handler that is a plain function is waited for in any case."""
+        import asyncio
+
         handler = self._handlers.get(channel)
         if handler is not None:
-            return await answer_of(handler, payload, channel)
-        if self._interactive:
-            return await self._person().ask(channel)
-        raise _emit_failure(f"nobody answers `{channel}`", "NoListener", channel)
+            answer = answer_of(handler, payload, channel)
+        elif self._interactive:
+            answer = self._person().ask(channel)
+        else:
+            raise _emit_failure(f"nobody answers `{channel}`", "NoListener", channel)
+        try:
+            async with asyncio.timeout(timeout):
+                return await answer
+        except TimeoutError:
+            message = f"`{channel}` was not answered within {timeout:g} seconds"
+            raise _emit_failure(message, "Timeout", channel) from None
 
     def _person(self) -> Prompter:
         if self._prompter is None:

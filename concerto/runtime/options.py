@@ -28,6 +28,7 @@ class Settings:
     timeout: float | None = None
     max_usd: float | None = None
     max_tokens: int | None = None
+    emit_timeout: float | None = None
 
 
 @record(frozen=True)
@@ -84,6 +85,7 @@ def read_manifest(options: Options, manifest: Manifest) -> Options:
         own.timeout or said.timeout,
         said.max_usd if own.max_usd is None else own.max_usd,
         said.max_tokens if own.max_tokens is None else own.max_tokens,
+        said.emit_timeout,
     )
     rules = manifest.permissions.model_dump(exclude_none=True)
     connections = {name: each.model_dump(exclude_unset=True) for name, each in manifest.connections.items()}

@@ -56,7 +56,7 @@ class Performer:
             case HostTurn():
                 return await effect.turn(effect.message)
             case EmitAwait():
-                return await run.emits.ask(effect.channel, effect.payload)
+                return await run.emits.ask(effect.channel, effect.payload, run.settings.emit_timeout)
             case McpCall():
                 return await run.mcp.perform(effect)
             case Sleep():

@@ -62,6 +62,25 @@ def test_what_goes_wrong_with_an_answer_is_an_emit_error(capsys: pytest.CaptureF
     assert outcome.lines[1] == "NoListener on approval: nobody answers `approval`"
 
 
+def test_an_answer_that_does_not_come_is_waited_for_as_long_as_the_manifest_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ended = []
+
+    async def never(payload: Any) -> Any:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(payload["amount"])
+
+    outcome = run_program(
+        ASK, capsys, handlers={"approval": never}, manifest={"runtime": {"emit_timeout": 0.01}}
+    )
+    said = "Timeout on approval: `approval` was not answered within 0.01 seconds"
+    assert (outcome.status, outcome.lines.count(said)) == (0, 2)
+    assert ended == [0, 1]
+
+
 def test_a_decorated_function_answers_and_the_last_one_wins() -> None:
     runtime = make_runtime(ASK, handlers={"approval": lambda payload: "first"})
     seen: list[Any] = []
