@@ -59,7 +59,7 @@ def tree_of(lines: Iterable[Line]) -> Tree:
                 text = f"attempt {line['attempt']} failed after {_ms(line['duration_ms'])}: "
                 places.get(line["id"], root).add(Text(text + _error(line["error"]), "yellow"))
             case "note":
-                places.get(line["parent"], root).add(Text(f"{line['kind']}  {_facts(line)}", "cyan"))
+                places.get(line["parent"], root).add(Text(f"{line['kind']}  {_facts(line['facts'])}", "cyan"))
             case _:
                 pass
     return root

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit, urlunsplit
 
 from concerto.effects.kinds import (
     AgentRun,
@@ -57,7 +56,7 @@ def asked_of(effect: AnyEffect) -> Facts:
             facts |= {"server": effect.server, "function": effect.function}
             facts["arguments"] = _written(effect.arguments)
         case Http():
-            facts |= {"method": effect.method, "url": _without_secrets(effect.url)}
+            facts |= {"method": effect.method, "url": effect.url}
         case EmitAwait():
             facts |= {"channel": effect.channel, "payload": _written(effect.payload)}
         case Shell():
@@ -140,10 +139,3 @@ def _attributes(effect: AnyEffect) -> Facts:
             }
         case _:
             return {}
-
-
-def _without_secrets(url: str) -> str:
-    """The address without user, password and what is asked in the query."""
-    parts = urlsplit(url)
-    query = "…" if parts.query else ""
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, ""))

@@ -6,7 +6,8 @@ A line is a JSON object; its `event` is one of
 - `begin`, `end`: an effect, by its identity `id`; `parent` is the execution, stage or tool call that it is
   part of. `attributes` use the names of OpenTelemetry's conventions for generative AI
 - `attempt`: a try of an effect that failed and may be made again
-- `note`: what happened on the way (`repaired`, `progress`, `refused`, …), under its `parent`
+- `note`: what happened on the way (`repaired`, `progress`, `refused`, …), under its `parent`; its `facts`
+  depend on its kind
 
 Prompts and answers are never part of it; what tools are given is.
 """
@@ -101,7 +102,7 @@ class Trace:
     def note(self, kind: str, facts: Mapping[str, Json], of: AnyEffect | tuple[int, ...]) -> None:
         """Something that happened during an effect, or at the path of a branch."""
         parent = self._innermost(of) if isinstance(of, tuple) else self._opened.get(id(of))
-        self._write({"event": "note", "kind": kind, "parent": _key(parent), **facts})
+        self._write({"event": "note", "kind": kind, "parent": _key(parent), "facts": facts})
 
     def tell(self, line: Line) -> None:
         """A line about the run itself."""

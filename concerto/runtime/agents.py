@@ -197,6 +197,7 @@ class Agents:
             injected_tools=list(work.injected),
             messages=to_values(machine, work.messages),
             cost_usd=NONE if work.cost_usd is None else Some(work.cost_usd),
+            repairs=list(work.repairs),
         )
 
     def _failed(self, builder: AgentBuilder, raised: BaseException) -> ErrorValue:

@@ -12,12 +12,14 @@ force there. A child's path does not depend on the order in which branches happe
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from greenlet import getcurrent, greenlet
 
 from concerto.effects.identity import Identity
 from concerto.effects.meters import Meter
+from concerto.runtime.waiting import deadline
 from concerto.vm.failures import language_error
 from concerto.vm.values import Cancelled, Raised, Value
 
@@ -64,11 +66,16 @@ class Branch:
 
 
 class Strand(greenlet):
-    """A greenlet of program code."""
+    """A greenlet of program code, which may have to end by some time."""
 
-    def __init__(self, branch: Branch, body: Callable[[], Value]) -> None:
+    def __init__(self, branch: Branch, body: Callable[[], Value], ends: float | None = None) -> None:
         super().__init__(body)
         self.branch = branch
+        self.ends = ends
+
+    @property
+    def overdue(self) -> bool:
+        return self.ends is not None and monotonic() >= self.ends
 
     def begin(self) -> Any:
         """Run until it waits or ends: what it waits for, or its value if it is dead."""
@@ -102,6 +109,13 @@ def current_branch() -> Branch:
     return strand.branch
 
 
+def check_time() -> None:
+    """Called by program code that computes, now and then: it stops when its time is up."""
+    strand = getcurrent()
+    if isinstance(strand, Strand) and strand.overdue:
+        raise Cancelled
+
+
 def wait(make: Make) -> Value:
     """Called by program code: its value when what `make` gives has been awaited."""
     hub = getcurrent().parent
@@ -122,8 +136,12 @@ def run_now(work: Awaitable[T]) -> T:
 
 async def drive(branch: Branch, body: Callable[[], Value]) -> Value:
     """Run program code in a strand of its own, from the event loop."""
-    strand = Strand(branch, body)
-    return await follow(strand, strand.begin())
+    strand = Strand(branch, body, deadline.get())
+    try:
+        asked = strand.begin()
+    except Cancelled:
+        raise await _stopped(strand) from None
+    return asked if strand.dead else await follow(strand, asked)
 
 
 async def follow(strand: Strand, asked: Any) -> Value:
@@ -141,8 +159,18 @@ async def follow(strand: Strand, asked: Any) -> Value:
             else:
                 asked = strand.go_on(value)
     except Cancelled:
-        raise CancelledError from None
+        raise await _stopped(strand) from None
     return asked
+
+
+async def _stopped(strand: Strand) -> BaseException:
+    """What ends the task of a strand that was stopped."""
+    import asyncio
+
+    if strand.overdue:
+        # The timer that is due has not been heard, since the strand kept the loop busy. It cancels this task.
+        await asyncio.get_running_loop().create_future()
+    return asyncio.CancelledError()
 
 
 async def all_of(works: Sequence[Make], limit: int | None = None) -> list[Any]:

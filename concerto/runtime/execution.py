@@ -74,6 +74,8 @@ class Execution:
     unknown_in_a_row: int = 0
     nudged: bool = False
     failures: dict[tuple[str, str], int] = field(default_factory=dict)
+    repairs: list[str] = field(default_factory=list)
+    """What was mended in what the model wrote."""
     entities: dict[tuple[str, str], Any] = field(default_factory=dict)
     """Returned values whose methods are tools, by type and id."""
 

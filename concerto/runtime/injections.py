@@ -44,6 +44,9 @@ class LastCall:
 
 @record(frozen=True)
 class InjectionContext:
+    """What a strategy sees: the conversation so far, the names of the tools offered in it, the call that has
+    just ended, and the number of the model request that asked for it."""
+
     history: tuple[Message, ...]
     tools: tuple[str, ...]
     last_call: LastCall
@@ -128,10 +131,9 @@ class Injections:
             work.toolbox = work.toolbox.with_tools(tools)
         if tools or left_out:
             names = [tool.offer.name for tool in tools]
-            self._run.tell(
-                "agent:tools_injected",
-                lambda: {"agent": work.plan.agent, "tools": names, "left_out": left_out},
-            )
+            told = {"agent": work.plan.agent, "tools": names, "left_out": left_out}
+            self._run.tell("agent:tools_injected", lambda: told)
+            self._run.note("tools_injected", lambda: told, work.branch)
 
     def _bind(self, work: Execution, entity: Entity, identity: str, taken: set[str]) -> Iterator[BoundTool]:
         provider = entity.provider

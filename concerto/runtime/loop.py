@@ -8,6 +8,7 @@ leaves the loop.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -38,6 +39,8 @@ _UNKNOWN_IN_A_ROW = 3
 _SAME_FAILURES_TOLD = 2
 _SAME_FAILURES = 5
 _NEAREST = 5
+_REFUSED = frozenset({"ToolNotFound", "Forbidden", "InvalidArguments"})
+"""Kinds of failures of calls that were not even begun."""
 _NUDGE = "Your answer was empty. Answer with what the tools have told you, or call another one."
 
 
@@ -54,7 +57,7 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
         reply = await _ask(run, work)
         work.messages.append(reply.message)
         calls = reply.message.calls
-        if not calls and not _nudged(work, reply):
+        if not calls and not _nudged(run, work, reply):
             return reply
         if work.iteration >= plan.max_iterations:
             raise agent_failure(
@@ -66,12 +69,13 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
             await _run_calls(run, work, calls)
 
 
-def _nudged(work: Execution, reply: Reply) -> bool:
+def _nudged(run: Run, work: Execution, reply: Reply) -> bool:
     """Ask once more where a model, having called tools, has nothing to say of them."""
     last = work.iteration >= work.plan.max_iterations
     if reply.message.text or reply.stop_reason != "stop" or not work.calls or work.nudged or last:
         return False
     work.nudged = True
+    tell_repairs(run, work, ["an empty answer was asked for again"])
     work.messages.append(Message("user", _NUDGE))
     return True
 
@@ -84,21 +88,34 @@ async def _ask(run: Run, work: Execution) -> Reply:
     )
     reply: Reply = await run.pass_gate(call, work.branch)
     work.count(reply)
-    return _with_ids(reply, work.iteration)
+    return _with_ids(run, work, reply)
 
 
-def _with_ids(reply: Reply, iteration: int) -> Reply:
+def _with_ids(run: Run, work: Execution, reply: Reply) -> Reply:
     """The reply with an id for every call, all different: results are told apart by them."""
     seen: set[str] = set()
+    repairs: list[str] = []
     calls = []
     for index, call in enumerate(reply.message.calls):
         if not call.id or call.id in seen:
-            call = replace(call, id=f"{MADE_ID}{iteration}_{index}")
+            if call.id:  # Not every wire has ids.
+                repairs.append(f"the repeated id `{call.id}` of a call of `{call.name}` was replaced")
+            call = replace(call, id=f"{MADE_ID}{work.iteration}_{index}")
         seen.add(call.id)
         calls.append(call)
     if all(new is old for new, old in zip(calls, reply.message.calls, strict=True)):
         return reply
+    if repairs:
+        tell_repairs(run, work, repairs)
     return replace(reply, message=replace(reply.message, calls=tuple(calls)))
+
+
+def tell_repairs(run: Run, work: Execution, repairs: Sequence[str]) -> None:
+    """Record what was mended in what the model wrote."""
+    work.repairs += repairs
+    told = {"agent": work.plan.agent, "repairs": list(repairs)}
+    run.tell("agent:repaired", lambda: told)
+    run.note("repaired", lambda: told, work.branch)
 
 
 async def _run_calls(run: Run, work: Execution, calls: tuple[ToolCallRequest, ...]) -> None:
@@ -177,6 +194,8 @@ async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: An
         error = raised.value
         kind = error.kind if isinstance(error, ErrorValue) else "Error"
         record.result = {"error": message_of(error), "kind": kind}
+        if kind in _REFUSED:
+            run.note("refused", lambda: {"call": title, "id": call.id, **record.result}, branch)
         content = _json(record.result)
     record.latency_ms = int((perf_counter() - begun) * 1000)
     run.tell(
@@ -200,7 +219,7 @@ async def _attempts(
     retries = 0
     while True:
         try:
-            return await _attempt(work, call, tool, caller, record)
+            return await _attempt(run, work, call, tool, caller, record)
         except Raised as raised:
             if work.plan.on_tool_error is None:
                 raise
@@ -214,7 +233,12 @@ async def _attempts(
 
 
 async def _attempt(
-    work: Execution, call: ToolCallRequest, tool: BoundTool | None, caller: CallContext, record: CallRecord
+    run: Run,
+    work: Execution,
+    call: ToolCallRequest,
+    tool: BoundTool | None,
+    caller: CallContext,
+    record: CallRecord,
 ) -> Value:
     if tool is None:
         raise Raised(tool_error(_unknown(work, call.name), "ToolNotFound", call.name))
@@ -228,10 +252,13 @@ async def _attempt(
                 tool.method,
             )
         )
+    written = record.arguments
     try:
         record.arguments = arguments = read_arguments(call.arguments, tool.offer.parameters)
     except BadArguments as bad:
         raise Raised(tool_error(str(bad), "InvalidArguments", tool.tool, tool.method)) from None
+    if isinstance(written, str) and written:
+        tell_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
     return await tool.perform(caller, arguments)
 
 

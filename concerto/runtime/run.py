@@ -16,6 +16,7 @@ from concerto.runtime.branches import (
     Strand,
     all_of,
     cancel,
+    check_time,
     current_branch,
     drive,
     first_of,
@@ -91,7 +92,9 @@ class Run:
             output=options.output,
             errors=options.errors,
         )
-        self.machine = Machine(module, self, tier=options.tier, code=code, classes=classes)
+        self.machine = Machine(
+            module, self, tier=options.tier, cancel_check=check_time, code=code, classes=classes
+        )
         for name, given in options.tools.items():
             self.python_tools.add(name, given)
         self._connections: dict[str, Connection] = {}

@@ -17,7 +17,7 @@ from concerto.natives.schema import read_value
 from concerto.runtime.branches import Branch, drive
 from concerto.runtime.execution import Execution, Plan
 from concerto.runtime.failures import AgentKind, agent_failure
-from concerto.runtime.loop import tool_loop
+from concerto.runtime.loop import tell_repairs, tool_loop
 from concerto.runtime.requests import Message, OutputSchema
 from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
 
@@ -88,11 +88,13 @@ async def converse_for(run: Run, work: Execution, wanted: Wanted, attempts: int,
                     AgentKind.SCHEMA,
                     agent=agent,
                 ) from None
-            run.tell("agent:schema_retry", _told(agent, attempt, str(misread)))
+            told = _told(agent, attempt, str(misread))
+            run.tell("agent:schema_retry", told)
+            run.note("schema_retry", told, work.branch)
             work.messages.append(Message("user", again(retry_message, str(misread), wanted.schema)))
             continue
         if repairs:
-            run.tell("agent:repaired", _repaired(agent, repairs))
+            tell_repairs(run, work, repairs)
         return value
     raise AssertionError("there is at least one attempt")
 
@@ -110,10 +112,6 @@ def prompt_with_schema(prompt: str, schema: OutputSchema) -> str:
 
 def _told(agent: str, attempt: int, problem: str) -> Callable[[], dict[str, Value]]:
     return lambda: {"agent": agent, "attempt": attempt, "problem": problem}
-
-
-def _repaired(agent: str, repairs: tuple[str, ...]) -> Callable[[], dict[str, Value]]:
-    return lambda: {"agent": agent, "repairs": list(repairs)}
 
 
 def again(retry_message: str, complaint: str, schema: OutputSchema) -> str:

@@ -2,7 +2,7 @@
 did.
 
 Secrets are made unreadable: the values of all variables of the environment that are named like secrets, or
-that a connection names as its key. Long texts are cut.
+that a connection names as its key; users, passwords and queries in URLs. Long texts are cut.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
@@ -26,6 +27,8 @@ _LONGEST = 500
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _SHORTEST_SECRET = 6
 _HIDDEN = "***"
+_URL_USER = re.compile(r"(\w://)[^\s/@`'\"]+@")
+_URL_QUERY = re.compile(r"(\w://[^\s?`'\"]+\?)[^\s`'\"]+")
 
 
 def begin_trace(run: Run) -> Trace:
@@ -62,6 +65,8 @@ class TraceFile:
             self._stream.write(text + "\n")
             self._stream.flush()
         except (OSError, ValueError) as error:
+            with suppress(OSError):
+                self._stream.close()
             self._stream = None
             self._errors.write(f"warning: the trace ends here, it cannot be written: {error}\n")
 
@@ -69,6 +74,8 @@ class TraceFile:
         match data:
             case str():
                 text = self._secret.sub(_HIDDEN, data) if self._secret else data
+                if "://" in text:
+                    text = _URL_QUERY.sub(r"\1…", _URL_USER.sub(rf"\1{_HIDDEN}@", text))
                 return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
             case dict():
                 return {key: self._shown(value) for key, value in data.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from contextvars import ContextVar
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from concerto.vm.values import Value
 
 if TYPE_CHECKING:
     import asyncio
+
+deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
+"""When the time of the present task is up, by `monotonic`: the earliest of all that bound it."""
 
 
 class LoopWaiting:
@@ -45,8 +49,13 @@ class LoopWaiting:
     async def within(self, seconds: float, work: Awaitable[Value]) -> Value:
         import asyncio
 
-        async with asyncio.timeout(seconds):
-            return await work
+        async with asyncio.timeout(seconds) as limit:
+            ends, outer = limit.when(), deadline.get()
+            before = deadline.set(ends if outer is None or ends is None else min(ends, outer))
+            try:
+                return await work
+            finally:
+                deadline.reset(before)
 
     def now(self) -> float:
         return monotonic()

@@ -168,6 +168,7 @@ class Hosts:
             injected_tools=[],
             messages=to_values(machine, work.said),
             cost_usd=Some(float(cost)) if isinstance(cost, int | float) else NONE,
+            repairs=[],
         )
 
     async def _with_schema(self, work: HostExecution, wanted: TypeValue, retry_message: str) -> Value:
