@@ -199,6 +199,9 @@ def parts_of(value: Struct | Variant) -> list[Value]:
 
 def equal(a: Value, b: Value) -> bool:
     """Equality by content; Int and Float compare as numbers, a Bool equals no number."""
+    kind = type(a)
+    if kind is type(b) and kind in _PLAIN:
+        return bool(a == b)
     todo = [(a, b)]
     while todo:
         a, b = todo.pop()

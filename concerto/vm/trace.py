@@ -75,7 +75,11 @@ def _frame(module: Module, index: int, pc: int) -> TraceFrame | None:
 
 def render_failure(exception: BaseException, machine: Machine | None, message: str) -> str:
     """The message, the source line with a caret under the place, and the call stack."""
-    frames = source_trace(exception)
+    return render_frames(source_trace(exception), message)
+
+
+def render_frames(frames: list[TraceFrame], message: str) -> str:
+    """As `render_failure`, of frames that were looked at."""
     lines = [f"error: {message}"]
     if frames:
         lines += _excerpt(frames[-1])

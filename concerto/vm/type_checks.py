@@ -54,18 +54,42 @@ class TypeChecks:
     def check(self, value: Value, type_index: int) -> Value:
         """The value, converted as an implicit conversion would; a failure of kind TypeError if it does not
         fit."""
-        try:
-            return self.checker(type_index, True)(value)
-        except Misfit as misfit:
-            raise failure(str(misfit), "TypeError") from None
+        return self.checking(type_index)(value)
+
+    def checking(self, type_index: int) -> Checker:
+        """`check` for one type; its checker is made when it is first called."""
+        checker: Checker | None = None
+
+        def check(value: Value) -> Value:
+            nonlocal checker
+            if checker is None:
+                checker = self.checker(type_index, True)
+            try:
+                return checker(value)
+            except Misfit as misfit:
+                raise failure(str(misfit), "TypeError") from None
+
+        return check
 
     def fits(self, value: Value, type_index: int) -> bool:
         """Whether the value is of the type as it is."""
-        try:
-            self.checker(type_index, False)(value)
-        except Misfit:
-            return False
-        return True
+        return self.fitting(type_index)(value)
+
+    def fitting(self, type_index: int) -> Callable[[Value], bool]:
+        """`fits` for one type; its checker is made when it is first called."""
+        checker: Checker | None = None
+
+        def fits(value: Value) -> bool:
+            nonlocal checker
+            if checker is None:
+                checker = self.checker(type_index, False)
+            try:
+                checker(value)
+            except Misfit:
+                return False
+            return True
+
+        return fits
 
     def checker(self, type_index: int, convert: bool) -> Checker:
         """Raises Misfit. With `convert`, implicit conversions are applied."""

@@ -160,7 +160,8 @@ class PythonTier:
         if key not in self._operands:
             self._operands[key] = self._operands_of(trace)
         instr, codes = self._operands[key]
-        operands = [eval(code, frame.f_globals, dict(frame.f_locals)) for code in codes]
+        values = dict(frame.f_locals)
+        operands = [eval(code, frame.f_globals, values) for code in codes]
         match instr:
             case ("INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY", *_) if isinstance(
                 operands[0], list | str

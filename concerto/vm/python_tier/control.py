@@ -15,7 +15,7 @@ from dataclasses import replace
 from concerto.vm.python_tier.choices import Choices, choices_of, write_arms, write_single_way
 from concerto.vm.python_tier.conditionals import write_conditional
 from concerto.vm.python_tier.context import Context, Flag, Landing, Nodes, Outcome
-from concerto.vm.python_tier.expression import READ, UNKNOWN, Expr, join_facts, local, name
+from concerto.vm.python_tier.expression import READ, UNKNOWN, Expr, Facts, join_facts, local, name
 from concerto.vm.python_tier.instructions import negation, write_step
 from concerto.vm.python_tier.loops import write_loop, write_try
 from concerto.vm.python_tier.tree import Exit, Region, Step
@@ -31,6 +31,7 @@ class ControlWriter:
         self.landings: dict[int, Landing] = {}
         self.continuations: dict[int, Nodes] = {}
         self.caught: dict[int, str] = {}
+        self.counters: Facts = {}
 
     def write_body(self) -> None:
         """All of the function; falling off its end returns nil, as Python does."""

@@ -115,9 +115,9 @@ def link(machine: Machine, texts: list[str], used: dict[str, tuple[Any, ...]]) -
             case ("type", index):
                 namespace[name] = machine.type_value(index)
             case ("check", index):
-                namespace[name] = partial(_check, machine, index)
+                namespace[name] = machine.checks.checking(index)
             case ("fits", index):
-                namespace[name] = partial(_fits, machine, index)
+                namespace[name] = machine.checks.fitting(index)
             case ("method", place):
                 namespace[name] = MethodTable(machine.methods, texts[place], bound=False)
             case ("bound", place):
@@ -144,14 +144,6 @@ def _native(machine: Machine, native: str) -> Callable[..., Value]:
         return machine.required_native(native)
 
     return missing
-
-
-def _check(machine: Machine, type_index: int, value: Value) -> Value:
-    return machine.checks.check(value, type_index)
-
-
-def _fits(machine: Machine, type_index: int, value: Value) -> bool:
-    return machine.checks.fits(value, type_index)
 
 
 def _static(machine: Machine, type_index: int, function: str, *arguments: Value) -> Value:

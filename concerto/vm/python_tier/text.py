@@ -27,7 +27,7 @@ def function_lines(module: Module, index: int, names: Names) -> list[str] | None
     """The lines that define a function; None if it is nested too deeply for Python and has to be
     interpreted."""
     function = module.functions[index]
-    root = grow(function.code)
+    root = grow(function.code, module.constants)
     if root.depth > _DEEPEST or root.python_blocks > _MOST_BLOCKS:
         return None
     try:
@@ -96,7 +96,7 @@ def trace_origin(module: Module, index: int, names: Names) -> Origin:
     """Write a function once more to know where each piece of its text comes from."""
     function = module.functions[index]
     writer = FunctionWriter(module, function, names, marked=True)
-    lines = _define(index, function, grow(function.code), writer)
+    lines = _define(index, function, grow(function.code, module.constants), writer)
     if function.captures:
         lines = lines[1:]
     operands = {pc: [_MARKS.sub("", operand) for operand in texts] for pc, texts in writer.operands.items()}

@@ -81,9 +81,11 @@ def _float_division(writer: FunctionWriter, instr: Instr) -> None:
     fact = KINDS["float"]
     if right.literal and not right.text.startswith("k") and float(right.text.strip("()")) != 0:
         writer.compute(f"{left.wrapped} / {right.text}", (left, right), fact)
-    elif left.cheap and right.cheap:
-        a, b = left.text, right.text
-        writer.compute(f"({a} / {b} if {b} else divide_float({a}, {b}))", (left, right), fact, atom=True)
+    elif left.cheap:
+        # The divisor may be computed first: nothing in it changes a local or a literal.
+        first, again = writer.named(right)
+        text = f"({left.text} / {again} if {first} else divide_float({left.text}, {again}))"
+        writer.compute(text, (left, right), fact, atom=True)
     else:
         writer.compute(f"divide_float({left.text}, {right.text})", (left, right), fact, atom=True)
 
@@ -108,6 +110,23 @@ for _suffix in ("_INT", "_FLOAT", "_STRING", "_BOOL"):
     for _name, _sign in _COMPARISONS.items():
         if _name + _suffix in OPCODES:
             WRITERS[_name + _suffix] = _comparison(_name, _sign, _suffix)
+
+
+@writes("EQ", "NE")
+def _equality(writer: FunctionWriter, instr: Instr) -> None:
+    """With a String or nil, Python's own equality is the language's."""
+    left, right = writer.pop_many(2)
+    negated = instr[0] == "NE"
+    if right.literal and right.text == "None":
+        texts = f"{left.wrapped} is None", f"{left.wrapped} is not None"
+    elif "str" in (left.fact.kind, right.fact.kind):
+        texts = f"{left.wrapped} == {right.wrapped}", f"{left.wrapped} != {right.wrapped}"
+    else:
+        call = f"equal({left.text}, {right.text})"
+        texts = call, f"not {call}"
+    expr = compound(writer.mark(texts[negated]), (left, right), KINDS["bool"], READ)
+    expr.opposite = writer.mark(texts[not negated])
+    writer.push(expr)
 
 
 @writes("NOT")

@@ -38,6 +38,18 @@ def _index_map(writer: FunctionWriter, instr: Instr) -> None:
     writer.compute(f"{items.wrapped}[{key.text}]", (items, key), level=READ, atom=True)
 
 
+@writes("INDEX")
+def _index_any(writer: FunctionWriter, instr: Instr) -> None:
+    """A String can only be the key of a map."""
+    items, key = writer.pop_many(2)
+    if key.cheap and key.fact.kind == "str":
+        first, again = writer.named(unfolded(items))
+        text = f"({again}[{key.text}] if type({first}) is dict else index({again}, {key.text}))"
+    else:
+        text = f"index({items.text}, {key.text})"
+    writer.compute(text, (items, key), level=READ, atom=True)
+
+
 @writes("SET_INDEX_ARRAY")
 def _set_index(writer: FunctionWriter, instr: Instr) -> None:
     items, position, value = place_first(writer, writer.pop_many(3))
@@ -72,8 +84,13 @@ _PLAIN_TYPES = {"Int": "int", "Float": "float", "String": "str", "Bool": "bool"}
 def _check(writer: FunctionWriter, instr: Instr) -> None:
     part = writer.pop()
     definition = writer.module.types[instr[1]]
-    fact = (
-        KINDS.get(_PLAIN_TYPES.get(definition.name, ""), UNKNOWN) if definition.kind == "builtin" else UNKNOWN
-    )
+    plain = _PLAIN_TYPES.get(definition.name) if definition.kind == "builtin" else None
     check = writer.names.check(instr[1])
-    writer.compute(f"{check}({part.text})", (part,), fact, READ, atom=True)
+    if plain is None:
+        writer.compute(f"{check}({part.text})", (part,), level=READ, atom=True)
+    elif part.fact.kind == plain:
+        writer.push(part)
+    else:
+        first, again = writer.named(part)
+        text = f"({again} if type({first}) is {plain} else {check}({again}))"
+        writer.compute(text, (part,), KINDS[plain], READ, atom=True)
