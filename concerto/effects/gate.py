@@ -8,6 +8,7 @@ another way.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Protocol, TypeAlias
 
@@ -43,6 +44,9 @@ class Layer:
 
 class Waiting(Protocol):
     """How layers wait and tell the time; the runtime's event loop."""
+
+    def line(self) -> AbstractAsyncContextManager[object]:
+        """What one at a time is in, in the order in which they came; who gives up leaves it."""
 
     async def sleep(self, seconds: float) -> None: ...
 

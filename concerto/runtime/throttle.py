@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from concerto.effects.gate import Waiting
-from concerto.effects.layers.rate import take_turn
+from concerto.effects.layers.rate import Turns
 
 if TYPE_CHECKING:
     from concerto.runtime.connections import Connection
@@ -24,13 +24,14 @@ class Throttle:
     def __init__(self, connection: Connection, waiting: Waiting) -> None:
         self._connection = connection
         self._waiting = waiting
-        self._begun: deque[float] = deque()
+        per_minute = connection.requests_per_minute
+        self._turns = None if per_minute is None else Turns(per_minute, waiting)
         self._spent: deque[tuple[float, int]] = deque()
         self._tokens = 0
         most = connection.concurrent_requests
         self._places = None if most is None else asyncio.Semaphore(most)
         # Who waits for tokens is first in line; the others wait for the line.
-        self._line = asyncio.Lock()
+        self._line = waiting.line()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -49,8 +50,8 @@ class Throttle:
             self._tokens += tokens
 
     async def _take(self) -> None:
-        if self._connection.requests_per_minute is not None:
-            await take_turn(self._begun, self._connection.requests_per_minute, self._waiting)
+        if self._turns is not None:
+            await self._turns.take()
         if self._connection.tokens_per_minute is not None:
             async with self._line:
                 await self._tokens_left(self._connection.tokens_per_minute)

@@ -41,6 +41,11 @@ class LoopWaiting:
         if self._task is not None:
             self._task.cancel()
 
+    def line(self) -> asyncio.Lock:
+        import asyncio
+
+        return asyncio.Lock()
+
     async def sleep(self, seconds: float) -> None:
         import asyncio
 

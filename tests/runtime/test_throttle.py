@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from concerto.effects.layers.rate import take_turn
+import pytest
+
+from concerto.effects.layers.rate import Turns
 from concerto.runtime.connections import find_connection
 from concerto.runtime.throttle import Throttle
 from tests.runtime.running import Outcome, chat_at
@@ -21,6 +23,9 @@ class Clock:
 
     time: float = 1000.0
     sleepers: list[tuple[float, int, asyncio.Future[None]]] = field(default_factory=list)
+
+    def line(self) -> asyncio.Lock:
+        return asyncio.Lock()
 
     def now(self) -> float:
         return self.time
@@ -73,24 +78,27 @@ async def begin_all(
 def test_turns_come_in_order_and_never_too_many_in_a_minute() -> None:
     async def main() -> None:
         clock = Clock()
-        turns: deque[float] = deque()
-        begun = await begin_all(7, lambda: take_turn(turns, 3, clock), clock)
+        turns = Turns(3, clock)
+        begun = await begin_all(7, turns.take, clock)
         assert begun == [(0, 0), (1, 0), (2, 0), (3, 60), (4, 60), (5, 60), (6, 120)]
-        assert await begin_all(1, lambda: take_turn(turns, 3, clock), clock) == [(0, 120)]
+        assert await begin_all(1, turns.take, clock) == [(0, 120)]
 
     asyncio.run(main())
 
 
-def test_who_gives_up_leaves_his_turn_to_others() -> None:
+@pytest.mark.parametrize("place", range(3))
+def test_who_gives_up_leaves_the_line_to_others(place: int) -> None:
     async def main() -> None:
         clock = Clock()
-        turns: deque[float] = deque()
-        await begin_all(1, lambda: take_turn(turns, 1, clock), clock)
-        waiting = asyncio.ensure_future(take_turn(turns, 1, clock))
+        turns = Turns(1, clock)
+        await begin_all(1, turns.take, clock)
+        waiting = [asyncio.ensure_future(turns.take()) for _ in range(3)]
         await settle()
-        waiting.cancel()
-        await asyncio.wait([waiting])
-        assert await begin_all(1, lambda: take_turn(turns, 1, clock), clock) == [(0, 60)]
+        waiting[place].cancel()
+        await clock.run()
+        await asyncio.wait(waiting)
+        assert clock.time == 1120
+        assert await begin_all(1, turns.take, clock) == [(0, 180)]
 
     asyncio.run(main())
 
@@ -136,3 +144,42 @@ def test_no_more_requests_at_once_than_the_connection_bears(
     assert outcome.lines == ["30"], outcome.err
     assert most == 1
     assert order == sorted(order)
+
+
+SHARED = """
+connect shared { provider: "custom", base_url: "URL", default_model: "m" }
+agent Left { provider: shared }
+agent Right { provider: shared }
+fn main() {
+    let answers = parallel for n in 10..40 {
+        if n % 3 == 0 {
+            // Gives up while it waits in line.
+            race (Left.execute("given up ${n}").unwrap().text, "")
+        } else if n % 2 == 0 {
+            Left.execute("${n}").unwrap().text
+        } else {
+            Right.execute("${n}").unwrap().text
+        }
+    };
+    println(answers.filter(|text| text == "ok").len());
+}
+"""
+
+
+def test_agents_of_one_connection_stand_in_one_line(script: Script, run: Callable[..., Outcome]) -> None:
+    first = threading.Event()
+
+    def answer(seen: Seen) -> Answer:
+        # The first request is answered when those who give up have left.
+        hang = 0.0 if first.is_set() else 0.3
+        first.set()
+        return Answer(chat_reply("ok"), hang=hang)
+
+    script.answer(answer)
+    outcome = run(
+        SHARED.replace("URL", script.url),
+        connections={"shared": {"provider": "custom", "rate_limit": {"concurrent_requests": 1}}},
+    )
+    assert outcome.lines == ["20"], outcome.err
+    order = [seen.body["messages"][-1]["content"] for seen in script.seen]
+    assert order == [str(n) for n in range(10, 40) if n % 3]

@@ -13,32 +13,37 @@ _WINDOW = 60.0
 
 
 def rate_layer(waiting: Waiting) -> Layer:
-    begun: dict[str, deque[float]] = {}
+    turns: dict[str, Turns] = {}
 
     async def rate(passage: Passage, inner: Perform) -> Value:
         limit = passage.policy.per_minute
         assert limit is not None
-        await take_turn(begun.setdefault(subject_of(passage.effect), deque()), limit, waiting)
+        subject = subject_of(passage.effect)
+        if subject not in turns:
+            turns[subject] = Turns(limit, waiting)
+        await turns[subject].take()
         return await inner(passage)
 
     return Layer(lambda effect, policy: policy.per_minute is not None, rate)
 
 
-async def take_turn(begun: deque[float], limit: int, waiting: Waiting) -> None:
-    """Wait for a turn: at most `limit` begin in any minute, in the order in which they were asked for.
+class Turns:
+    """At most `limit` turns begin in any minute, in the order in which they were asked for. Who gives up
+    takes none."""
 
-    `begun` holds the turns of the last minute and those that have been given away already.
-    """
-    now = waiting.now()
-    while begun and now - begun[0] >= _WINDOW:
-        begun.popleft()
-    if len(begun) < limit:
-        begun.append(now)
-        return
-    turn = begun[-limit] + _WINDOW
-    begun.append(turn)
-    try:
-        await waiting.sleep(turn - now)
-    except BaseException:
-        begun.remove(turn)
-        raise
+    def __init__(self, limit: int, waiting: Waiting) -> None:
+        self._limit = limit
+        self._waiting = waiting
+        self._begun: deque[float] = deque()
+        # The first in line waits for time to pass, the others for the line.
+        self._line = waiting.line()
+
+    async def take(self) -> None:
+        async with self._line:
+            begun = self._begun
+            if len(begun) == self._limit:
+                left = begun[0] + _WINDOW - self._waiting.now()
+                if left > 0:
+                    await self._waiting.sleep(left)
+                begun.popleft()
+            begun.append(self._waiting.now())
