@@ -27,8 +27,14 @@ Named: TypeAlias = Agent | Host | Tool | McpServer | Schema | Connection | State
 _LONGEST = 60
 
 
-def disassemble(module: Module) -> str:
-    """All of a module; regions are indented, each source line is shown before what it became."""
+def disassemble(module: Module, only: int | None = None) -> str:
+    """All of a module, or one function; regions are indented, each source line is shown before what it
+    became."""
+    if only is not None:
+        function = module.functions[only]
+        file = module.files[function.file] if 0 <= function.file < len(module.files) else None
+        source = Source(file.path, file.text) if file is not None else None
+        return "\n".join(_function(module, only, function, source)) + "\n"
     lines = [f"module {module.module}  ({module.source_file})"]
     sources = [Source(file.path, file.text) for file in module.files]
     for index, definition in enumerate(module.types):

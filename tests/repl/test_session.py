@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import select
+import re
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+
+from concerto.cli.repl import completions
+from concerto.cli.session import Session
+from tests.cli.terminal import Terminal, terminal
 
 COMMAND = [sys.executable, "-m", "concerto.cli", "repl"]
 
 
-def piped(*lines: str) -> subprocess.CompletedProcess[str]:
+def piped(*lines: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     text = "\n".join(lines) + "\n"
-    return subprocess.run(COMMAND, input=text, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        COMMAND, input=text, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 def test_values_statements_and_declarations() -> None:
@@ -59,46 +65,173 @@ def test_types_bytecode_and_help() -> None:
     assert "ADD_INT" in done.stdout and ":quit" in done.stdout
 
 
-class Terminal:
-    """The other end of a session's terminal."""
-
-    def __init__(self, controller: int) -> None:
-        self._controller = controller
-        self._unread = ""
-
-    def type(self, text: str) -> None:
-        os.write(self._controller, text.encode())
-
-    def wait_for(self, wanted: str) -> None:
-        """Read up to a text; what comes after it stays unread."""
-        end = time.monotonic() + 30
-        while wanted not in self._unread:
-            assert time.monotonic() < end, f"no {wanted!r} in {self._unread!r}"
-            if select.select([self._controller], [], [], 0.2)[0]:
-                self._unread += os.read(self._controller, 4096).decode()
-        self._unread = self._unread.partition(wanted)[2]
+def test_places_are_those_of_the_inputs() -> None:
+    done = piped(
+        "let a = 1", "fn f(n: Int) -> Int {", "    n / 0", "}", "a + f(", "    2", ")", "let b = [", "c", "]"
+    )
+    assert done.stdout == ""
+    assert "error: division by zero\n  ┌─ <input 2>:2:5 in `f`\n2 │     n / 0\n" in done.stderr
+    assert "`main` at <input 3>:1:5" in done.stderr
+    assert "error[E0201]: unknown name `c`\n  ┌─ <input 4>:2:1\n2 │ c\n" in done.stderr
 
 
-def test_at_a_terminal(tmp_path: Path) -> None:
-    controller, worker = pty.openpty()
-    environment = {**os.environ, "CONCERTO_STATE": str(tmp_path), "TERM": "dumb"}
-    process = subprocess.Popen(COMMAND, stdin=worker, stdout=worker, stderr=worker, env=environment)
-    os.close(worker)
-    terminal = Terminal(controller)
-    try:
-        terminal.wait_for(">>> ")
-        terminal.type("let answer = [\n")
-        terminal.wait_for("... ")
-        terminal.type("42]\n")
-        terminal.wait_for(">>> ")
-        terminal.type("answ\t\n")  # Tab completes the name.
-        terminal.wait_for("[42]\r\n>>> ")
-        terminal.type("1 + 1\n")
-        terminal.wait_for("2\r\n>>> ")
-        terminal.type("\x04")
-        assert process.wait(30) == 0
-    finally:
-        process.kill()
-        process.wait()
-        os.close(controller)
-    assert "answer" in (tmp_path / "repl_history").read_text()
+def test_what_is_declared_again_takes_the_place_of_the_first() -> None:
+    done = piped(
+        "fn f() -> Int { 1 }",
+        "f()",
+        "fn f() -> Int { 2 }",
+        "f()",
+        "struct P { x: Int }",
+        "struct P { x: Int, y: Int }",
+        "P { x: 1, y: 2 }",
+        "use std::time",
+        "use std::time;",
+        "fn main() { }",
+    )
+    assert done.stdout.splitlines() == ["1", "2", "P { x: 1, y: 2 }"]
+    assert done.stderr == "error: `main` is the session itself; give the function another name\n"
+
+
+def test_variables_change_over_inputs() -> None:
+    done = piped(
+        "let mut n = 1", "n += 1; n", "for i in 0..3 { n += i; }", "n", "let add = |x: Int| x + n", "add(1)"
+    )
+    assert (done.stdout.splitlines(), done.stderr) == (["2", "5", "6"], "")
+
+
+def test_inputs_of_several_lines() -> None:
+    done = piped(
+        "struct P {",
+        "    x: Int,",
+        "}",
+        "impl P {",
+        "    fn twice(self) -> Int { self.x * 2 }",
+        "}",
+        "P { x: 4 }.twice()",
+        '"""a',
+        'b"""',
+        "/* begun",
+        "ended */ 1",
+        "[1,",
+        "",
+        "2",
+    )
+    assert done.stdout.splitlines() == ["8", '"a\\nb"', "1", "2"]
+    assert "E0102" in done.stderr
+
+
+def test_agents_and_modules(tmp_path: Path) -> None:
+    (tmp_path / "Concerto.toml").write_text(
+        '[project]\nentry = "src/main.conc"\n[connections.house]\nprovider = "mock"\n'
+    )
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "words.conc").write_text('pub fn word() -> String { "one" }\n')
+    done = piped(
+        'agent A { provider: house, model: "m" }',
+        'A.execute("hi")?.text',
+        "A.execute_with_schema<S>(1)",
+        "use words::word",
+        "word()",
+        "return Ok(1)",
+        'throw "no"',
+        "1",
+        folder=tmp_path,
+    )
+    assert done.stdout.splitlines() == ['"[mock response to: hi]"', '"one"', "1"]
+    assert "error: `return` would end the session\nerror: no\n" in done.stderr
+    (tmp_path / "Concerto.toml").write_text("[projekt]\n")
+    broken = piped("1", folder=tmp_path)
+    assert (broken.returncode, broken.stdout) == (2, "") and "E0505" in broken.stderr
+
+
+COMPLETIONS = [
+    ("prin", ["print", "println"]),
+    ("let b = poi", ["point"]),
+    ("point.", ["name", "norm", "x"]),
+    ("[point][0].na", ["name"]),
+    ("point.name.spl", ["split", "split_whitespace"]),
+    ('f("a").le', ["len"]),
+    ("Clock.", ["hour"]),
+    ("std::js", ["json"]),
+    ("std::json::parse", ["parse", "parse_as"]),
+    ("math::sq", ["sqrt"]),
+    ("Color::", ["Green", "Red"]),
+    ("broken(.", []),
+    (":ty", ["type"]),
+    ("1..po", ["point"]),
+    ("nothing.at.", []),
+    ("nothing::", []),
+]
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    made = Session(mock=True)
+    for line in (
+        "use std::math",
+        "struct P { x: Int, name: String }",
+        "impl P { fn norm(self) -> Int { self.x } }",
+        'let point = P { x: 1, name: "a" }',
+        "enum Color { Red, Green }",
+        'tool Clock { description: "c", @describe("h") pub fn hour() -> Int { 1 } }',
+        "fn f(text: String) -> Array<Int> { [] }",
+    ):
+        made.add(line)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("line", "names"), COMPLETIONS, ids=lambda each: each if isinstance(each, str) else ""
+)
+def test_completion(session: Session, line: str, names: list[str]) -> None:
+    assert completions(session, line, re.split(r"[^A-Za-z_]", line)[-1]) == names
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Iterator[Terminal]:
+    with terminal(COMMAND, tmp_path, {"CONCERTO_STATE": str(tmp_path / "state"), "TERM": "dumb"}) as made:
+        made.wait_for(">>> ")
+        yield made
+
+
+def test_at_a_terminal(at: Terminal, tmp_path: Path) -> None:
+    at.type("let answer = [\n")
+    at.wait_for("... ")
+    at.type("42]\n")
+    at.wait_for(">>> ")
+    at.type("answ\t\n")  # Tab completes the name.
+    at.wait_for("[42]\r\n>>> ")
+    at.type("answer.is_em\t()\n")
+    at.wait_for("answer.is_empty()\r\nfalse\r\n>>> ")
+    at.type("std::string::to_up\t('a')\n")
+    at.wait_for('"A"\r\n>>> ')
+    at.type("\x04")
+    assert at.end() == 0
+    assert "answer.is_empty()" in (tmp_path / "state" / "repl_history").read_text()
+    with terminal(COMMAND, tmp_path, {"CONCERTO_STATE": str(tmp_path / "state"), "TERM": "dumb"}) as again:
+        again.wait_for(">>> ")
+        again.type("\x10\x10\x10\n")  # Three lines back.
+        again.wait_for("unknown name `answer`")
+
+
+def test_an_interrupt_drops_the_line_or_stops_the_run(at: Terminal) -> None:
+    at.type("let n = 7\n")
+    at.wait_for(">>> ")
+    at.type("half a li")
+    at.wait_for("half a li")
+    at.type("\x03")
+    at.wait_for(">>> ")
+    at.type("loop { std::time::sleep(10); print('.') }\n")
+    at.wait_for("..")
+    at.type("\x03")
+    at.wait_for("error: interrupted")
+    at.wait_for(">>> ")
+    at.type("loop { }\n")
+    at.wait_for("\r\n")
+    at.type("\x03")
+    at.wait_for("error: interrupted")
+    at.wait_for(">>> ")
+    at.type("n\n")
+    at.wait_for("7\r\n>>> ")
+    at.type(":quit\n")
+    assert at.end() == 0

@@ -1,0 +1,171 @@
+"""The program that the inputs of a `concerto repl` make together, and the way back from it to the inputs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+from concerto.compiler.depth import with_room
+from concerto.diagnostics import Problems
+from concerto.diagnostics.problem import Problem
+from concerto.records import record, replace
+from concerto.source import Source, Span
+from concerto.syntax import ast
+from concerto.vm.trace import TraceFrame
+
+END = "the end of the session"
+"""Stands beside the value of a session that was not left by `return`."""
+
+_HEAD = "fn main() -> Result<Any, Any> {\n"
+_BODY = "fn main() {\n"
+
+
+@record(frozen=True)
+class Piece:
+    """A part of an input that begins at `start` of it. `names` are what it declares."""
+
+    source: Source
+    start: int
+    text: str
+    names: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> list[str]:
+        """The text, however it is laid out."""
+        return self.text.replace(";", " ").split()
+
+
+@record(frozen=True)
+class Input:
+    """An input, taken apart: declarations, or statements and a last expression."""
+
+    declarations: tuple[Piece, ...] = ()
+    statements: Piece | None = None
+    value: Piece | None = None
+
+
+def read_declarations(source: Source, problems: Problems) -> Input:
+    """An input as items of a file."""
+    tree = _parsed(source, problems)
+    pieces, end = [], 0
+    for item in tree.items:
+        pieces.append(Piece(source, end, source.text[end : item.end], _names(item)))
+        end = item.end
+    return Input(tuple(pieces))
+
+
+def read_statements(source: Source, problems: Problems) -> Input:
+    """An input as the body of a function."""
+    text = source.text
+    inside = Source(source.path, f"{_BODY}{text}\n}}\n")
+    found = Problems()
+    tree = _parsed(inside, found)
+    for problem in found:
+        problems.add(moved(problem, lambda place: (source, min(max(place - len(_BODY), 0), len(text)))))
+    body = tree.items[0].body if tree.items and isinstance(tree.items[0], ast.FnDecl) else None
+    if body is None or found.errors:
+        return Input()
+    start = len(text) if body.result is None else body.result.start - len(_BODY)
+    before = Piece(source, 0, text[:start]) if text[:start].strip() else None
+    return Input((), before, Piece(source, start, text[start:]) if text[start:].strip() else None)
+
+
+class Assembly:
+    """All of a session. `kept` are the parts of its body: what stands before a piece, the piece, and what
+    stands behind it."""
+
+    def __init__(
+        self,
+        declarations: Iterable[Piece],
+        kept: Iterable[tuple[str, Piece, str]],
+        value: Piece | None,
+        *,
+        named: bool = False,
+    ) -> None:
+        """The value is what `main` gives beside END, or is `named`: the value of its last `let`."""
+        self._text = ""
+        self._places: list[int] = []
+        self._pieces: list[Piece] = []
+        for piece in declarations:
+            self._add("", piece, "\n")
+        self._text += _HEAD
+        for part in kept:
+            self._add(*part)
+        end = f'Ok(("{END}", '
+        if value is None:
+            self._text += f"{end}nil"
+        elif named:
+            self._add("let value = ", value, f"\n;\n{end}nil")
+        else:
+            self._add(end, value, "\n")
+        self._text += "))\n}\n"
+
+    @cached_property
+    def source(self) -> Source:
+        return Source("<session>", self._text)
+
+    def tree(self, problems: Problems) -> ast.Module:
+        return _parsed(self.source, problems)
+
+    def place(self, offset: int) -> tuple[Source, int]:
+        """Where in an input something stands; what stands in none belongs to the end of the one before."""
+        index = max(bisect_right(self._places, offset) - 1, 0)
+        piece = self._pieces[index]
+        inside = min(max(offset - self._places[index], 0), len(piece.text))
+        return piece.source, piece.start + inside
+
+    def problem(self, problem: Problem) -> Problem:
+        """A problem of the session, at its place in an input."""
+        return moved(problem, self.place) if problem.span.source.path == self.source.path else problem
+
+    def frame(self, frame: TraceFrame) -> TraceFrame:
+        """A frame of a failure, at its place in an input."""
+        if frame.file != self.source.path:
+            return frame
+        source, offset = self.place(self.source.line_starts[frame.line - 1] + frame.column - 1)
+        line, column = source.line_column(offset)
+        end = column + frame.end_column - frame.column
+        return TraceFrame(frame.function, source.path, line, column, end, source.line_text(line))
+
+    def _add(self, before: str, piece: Piece, after: str) -> None:
+        self._text += before
+        self._places.append(len(self._text))
+        self._pieces.append(piece)
+        self._text += piece.text + after
+
+
+def moved(problem: Problem, place: Callable[[int], tuple[Source, int]]) -> Problem:
+    """A problem with its places moved."""
+
+    def move(span: Span) -> Span:
+        source, start = place(span.start)
+        end_source, end = place(span.end)
+        return Span(source, start, end if end_source is source else start)
+
+    related = tuple((move(span), label) for span, label in problem.related)
+    return replace(problem, span=move(problem.span), related=related)
+
+
+def value_of(tree: ast.Module) -> ast.Expr | None:
+    """The expression that an Assembly has named."""
+    main = tree.items[-1]
+    if not isinstance(main, ast.FnDecl) or main.body is None or not main.body.statements:
+        return None
+    last = main.body.statements[-1]
+    return last.value if isinstance(last, ast.Let) else None
+
+
+def _parsed(source: Source, problems: Problems) -> ast.Module:
+    from concerto.syntax.parser import parse
+
+    return with_room(lambda: parse(source, problems))
+
+
+def _names(item: ast.Item) -> frozenset[str]:
+    """What takes the place of an earlier declaration of the same."""
+    match item:
+        case ast.UseDecl() | ast.ImplDecl() | ast.ErrorItem():
+            return frozenset()
+        case _:
+            return frozenset({item.name.text})
