@@ -70,13 +70,13 @@ class ModelServer:
 
 @contextmanager
 def model_server_process() -> Iterator[ModelServer]:
-    port = _free_port()
+    port = free_port()
     start = "from llmock.cli import app; app()"
     command = [sys.executable, "-c", start, "serve", "--port", str(port), "--tool-mode", "off"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     server = ModelServer(port)
     try:
-        _wait_for(server, process)
+        wait_until(server.requests, process)
         yield server
     finally:
         process.terminate()
@@ -204,17 +204,18 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _wait_for(server: ModelServer, process: subprocess.Popen[bytes]) -> None:
+def wait_until(answers: Callable[[], object], process: subprocess.Popen[bytes]) -> None:
+    """Wait until a server that was started answers."""
     deadline = time.monotonic() + 20
     while True:
         try:
-            server.requests()
+            answers()
             return
         except OSError:
             assert process.poll() is None, "the model server ended"
