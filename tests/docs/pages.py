@@ -1,8 +1,8 @@
 """Does what a page of the documentation says, literally and in order, in a folder of its own.
 
-A fenced block with a `title` is a file to write; a `console` block holds commands, each behind `$ `, and under
-it all that the command says: its output, then what it writes to stderr. `…` in an expected line stands for
-any text in that line. A block in `sh`, without `$`, is only shown: what it does needs a network or a key.
+A fenced block with a `title` is a file to write; a `console` block holds commands, each behind `$ `, and
+under it all that the command says: its output, then what it writes to stderr. `…` in an expected line stands
+for any text in that line. A block in `sh`, without `$`, is only shown: what it does needs a network or a key.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def follow(page: Path, folder: Path) -> None:
                     continue
                 said = _run(command.text, here)
                 assert _as_expected(said, command.expected), (
-                    f"{page.name}:{command.line}: $ {command.text}\n--- the page\n{command.expected}--- really\n{said}"
+                    f"{page.name}:{command.line}: $ {command.text}\n"
+                    f"--- the page\n{command.expected}--- really\n{said}"
                 )
 
 
