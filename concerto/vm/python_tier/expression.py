@@ -70,7 +70,8 @@ NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 class Expr:
     """A Python expression; never changed (not frozen, because that makes its construction slow). `atom`
     needs no parentheses, `cheap` may be written twice (a name or a literal), `stable` is never affected by
-    what is executed meanwhile. `reads` is a bit set of locals."""
+    what is executed meanwhile. `reads` is a bit set of locals. `unchecked` is a checked sum and so on before
+    its check, and the instruction that it comes from."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -85,6 +86,7 @@ class Expr:
     tests: tuple[Comparison, ...] = ()
     opposite: str = ""
     remainder: str = ""
+    unchecked: tuple[str, int] | None = None
 
     @property
     def wrapped(self) -> str:

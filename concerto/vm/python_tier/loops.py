@@ -66,7 +66,9 @@ def write_try(control: ControlWriter, region: Region, context: Context) -> bool:
     facts = {number: fact for number, fact in writer.known.items() if number not in region.stores}
     state = list(writer.stack), facts
     writer.line("try:")
+    writer.guarded += 1
     falls = control.write_block(deque(guarded.nodes), context)
+    writer.guarded -= 1
     exception = f"e{region.number}"
     writer.line(f"except Exception as {exception}:")
     writer.resume(state)

@@ -50,6 +50,7 @@ class FunctionWriter:
         self.facts: Facts | None = {}
         self.pc = 0
         self.inside_expression = 0
+        self.guarded = 0
         self.marked = marked
         self.operands: dict[int, Sequence[str]] = {}
         self._temporaries = 0
@@ -154,7 +155,13 @@ class FunctionWriter:
 
     def store(self, number: int, expr: Expr) -> None:
         self.settle(1 << number)
-        self.line(f"v{number} = {expr.text}")
+        if expr.unchecked is not None and not self.guarded:
+            # Nobody sees the local if the check fails, and a statement costs less than an expression.
+            text, self.pc = expr.unchecked
+            self.line(f"v{number} = {text}")
+            self.line(f"if v{number}.bit_length() > 63: {self.mark(f'checked(v{number})')}")
+        else:
+            self.line(f"v{number} = {expr.text}")
         self.learn(number, expr.fact)
 
     def learn(self, number: int, fact: Fact) -> None:
@@ -184,4 +191,6 @@ class FunctionWriter:
             return expr
         fact = Fact("int", max(low, INT.low), min(high, INT.high))
         text = f"(t if (t := {expr.text}).bit_length() < 64 else checked(t))"
-        return Expr(self.mark(text), fact, max(expr.level, READ), expr.reads, expr.depth + 1)
+        made = Expr(self.mark(text), fact, max(expr.level, READ), expr.reads, expr.depth + 1)
+        made.unchecked = expr.text, self.pc
+        return made
