@@ -3,7 +3,8 @@ only, so that it starts in no time.
 
 Modes: `well`, `exit` (at once), `silent` (hangs at its start), `banner` (prints text before its messages),
 `pages` (lists its tools one by one), `refuses` (takes only messages of the protocol's later versions, of
-which it knows none). MARK is there to find the process by.
+which it knows none), `nonsense` (lists tools that are none), `noisy` and `noisy-exit` (10 MB of errors, then
+work or the end). MARK is there to find the process by.
 """
 
 from __future__ import annotations
@@ -94,6 +95,8 @@ class Server:
                 send({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
 
     def page(self, cursor: str | None) -> Json:
+        if self.mode == "nonsense":
+            return {"tools": [{"name": "add", "inputSchema": "whatever"}]}
         if self.mode != "pages":
             return {"tools": self.tools}
         at = int(cursor or 0)
@@ -151,6 +154,11 @@ if __name__ == "__main__":
     if mode == "exit":
         sys.stderr.write("no configuration found\n")
         sys.exit(3)
+    if mode.startswith("noisy"):
+        sys.stderr.write("so much to say\n" * 700_000 if mode == "noisy" else "x" * 10_000_000)
+        sys.stderr.flush()
+    if mode == "noisy-exit":
+        sys.exit(4)
     if mode == "silent":
         time.sleep(600)
     if mode == "banner":

@@ -12,7 +12,7 @@ import pytest
 
 from tests.mcp.peers import scripted
 from tests.runtime.running import Outcome
-from tests.runtime.servers import Answer, Script
+from tests.runtime.servers import Answer, Script, Seen
 
 Run = Callable[..., Outcome]
 
@@ -175,11 +175,91 @@ def test_an_http_server_that_never_answers(run: Run, script: Script) -> None:
     ]
 
 
-def test_an_http_server_that_speaks_another_language(run: Run, script: Script) -> None:
-    script.answer(Answer("<html>Welcome</html>", headers={"content-type": "text/html"}))
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer({}, status=403), "answered 403 Forbidden; check its `headers`"),
+        (Answer({}, status=404), "answered 404 Not Found"),
+        (Answer({}, status=500), "answered 500 Internal Server Error"),
+        (
+            Answer("<html>Welcome</html>", headers={"content-type": "text/html"}),
+            "cannot be connected: Unexpected content type: text/html",
+        ),
+        (
+            Answer("{]", headers={"content-type": "application/json"}),
+            "cannot be connected: Failed to parse JSON response",
+        ),
+        (
+            Answer("", status=307, headers={"location": "/other"}),
+            "cannot be connected: Redirect to ",
+        ),
+        (Answer("half", cut=True), "cannot be connected: Unexpected content type:"),
+    ],
+)
+def test_an_http_server_that_is_none(run: Run, script: Script, answer: Answer, message: str) -> None:
+    script.answer(answer)
     [said] = run(http(f"{script.url}/mcp", "add(1)")).lines
-    assert said.startswith(f"ServerUnavailable: mcp server `Odd` at {script.url}/mcp cannot be connected: ")
-    assert "text/html" in said
+    assert said.startswith(f"ServerUnavailable: mcp server `Odd` at {script.url}/mcp {message}")
+
+
+def half_a_server(answer: Answer) -> Callable[[Seen], Answer]:
+    """Answers all that a client asks, but for calls."""
+
+    def answers(seen: Seen) -> Answer:
+        if seen.body is None:
+            return Answer({}, status=405)
+        given = {"jsonrpc": "2.0", "id": seen.body.get("id")}
+        json_type = {"content-type": "application/json"}
+        match seen.body["method"]:
+            case "initialize":
+                info = {"name": "half", "version": "1"}
+                more = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+                return Answer({**given, "result": more}, headers=json_type)
+            case "tools/list":
+                tool = {"name": "fail", "inputSchema": {"type": "object"}}
+                return Answer({**given, "result": {"tools": [tool]}}, headers=json_type)
+            case "tools/call":
+                return answer
+            case _:
+                return Answer("", status=202)
+
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer({}, status=401), "ServerFailed: mcp server `Odd` answered `fail` with 401 Unauthorized"),
+        (Answer({}, status=404), "ServerFailed: mcp server `Odd` answered `fail` with 404 Not Found"),
+        (
+            Answer("event: message\ndata: {", headers={"content-type": "text/event-stream"}, cut=True),
+            "OutcomeUnknown: mcp server `Odd` ended during `fail`; "
+            "whether the call was carried out is unknown",
+        ),
+        (Answer({}, hang=3), "Timeout: mcp server `Odd` gave `fail` no answer within 1.5 seconds"),
+    ],
+)
+def test_an_http_server_that_fails_in_a_call(run: Run, script: Script, answer: Answer, message: str) -> None:
+    functions = '@describe("Fails") fn fail() -> Result<String, ToolError>;'
+    script.answer(half_a_server(answer))
+    source = http(f"{script.url}/mcp", "fail()").replace(FUNCTIONS, functions)
+    assert run(source.replace("timeout: 20", "timeout: 1.5")).lines == [message]
+
+
+def test_a_message_that_is_not_what_the_protocol_says(run: Run, mark: str) -> None:
+    [said] = run(program(scripted("nonsense", mark), "add(1)")).lines
+    assert said == (
+        "ServerUnavailable: mcp server `Odd` cannot be connected: "
+        "it sent an unreadable `ListToolsResult`: `tools.0.inputSchema`: Input should be "
+        "a valid dictionary or instance of InputSchema"
+    )
+
+
+@pytest.mark.parametrize("then", ["add(1, 2)", ""])
+def test_ten_megabytes_of_errors(run: Run, mark: str, then: str) -> None:
+    mode = "noisy" if then else "noisy-exit"
+    [said] = run(program(scripted(mode, mark), then or "add(1)")).lines
+    assert said == "3" or (said.startswith("ServerUnavailable") and len(said) < 500)
 
 
 @pytest.mark.parametrize(

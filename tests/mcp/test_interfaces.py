@@ -7,12 +7,20 @@ from typing import Any
 
 import pytest
 
+from concerto.compiler import compile_source
 from concerto.runtime.mcp.comparison import Change, compare
 from concerto.runtime.mcp.content import pruned, sendable, without_data
-from concerto.runtime.mcp.interface import ToolInterface, match_name
+from concerto.runtime.mcp.interface import (
+    ToolInterface,
+    as_identifier,
+    declared_interface,
+    match_name,
+    written_names,
+)
 from concerto.runtime.mcp.lockfile import BadLock, LockedServer, lock_text, read_lock
 from concerto.runtime.mcp.schemas import fits, type_text
 from concerto.runtime.mcp.settings import BadSettings, read_settings
+from concerto.runtime.mcp.updating import new_block
 
 INT, FLOAT, STRING, BOOL = ({"type": name} for name in ("integer", "number", "string", "boolean"))
 NULL = {"type": "null"}
@@ -101,6 +109,11 @@ def test_schemas_that_contain_themselves() -> None:
         ({"enum": [1.5]}, "Float"),
         (obj("a", a=INT, b=STRING), "{ a: Int, b?: String }"),
         ({"$ref": "elsewhere.json"}, "Any"),
+        ({"enum": [1.5, {"a": 1}]}, "Any"),
+        ({"anyOf": []}, "Any"),
+        ({"type": ["string", "null"], "enum": ["a", None]}, 'Option<"a">'),
+        ({"type": "array", "prefixItems": [INT, INT], "items": False}, "Array<Int>"),
+        ({"type": "array", "items": [INT, STRING]}, "Array<Any>"),
     ],
 )
 def test_schemas_as_types_of_the_language(schema: Any, text: str) -> None:
@@ -194,6 +207,79 @@ def test_names_that_a_program_cannot_write() -> None:
     assert match_name("get_sum", ["get-sum", "other"]) == "get-sum"
     assert match_name("a_b", ["a-b", "a_b"]) == "a_b"
     assert match_name("a_b", ["a-b", "a.b"]) is None
+    assert match_name("get_user_profile_v2", ["get-user.profile/v2"]) == "get-user.profile/v2"
+    assert as_identifier("ü") == "ufc" and as_identifier("名前") == "u540du524d"
+    assert as_identifier("_") == as_identifier("") == "_0" and as_identifier("1st") == "_1st"
+    assert written_names(["a-b", "a_b", "a.c", "a-c"]) == {"a_b": "a_b", "a_c": "a.c"}
+
+
+WORDS = [
+    "self",
+    "fn",
+    "type",
+    "match",
+    "let",
+    "if",
+    "while",
+    "return",
+    "async",
+    "await",
+    "use",
+    "struct",
+    "mcp",
+    "agent",
+    "tool",
+    "test",
+    "mock",
+]
+POINT = {**obj("x", x=INT, y={"$ref": "#/$defs/N"}), "title": "Point"}
+NODE = obj("", kids={"type": "array", "items": {"$ref": "#/$defs/T"}}, value=INT)
+WILD = {
+    "references": {**obj("p", p={"$ref": "#/$defs/P"}), "$defs": {"P": POINT, "N": FLOAT}},
+    "contains_itself": {**obj("p", p={"$ref": "#/$defs/T"}), "$defs": {"T": NODE}},
+    "of_elsewhere": obj("p", p={"$ref": "https://x/y.json"}, q={"$ref": "#/none"}, r={"$ref": "#"}),
+    "null": obj("p r", p={"anyOf": [INT, NULL]}, q={"anyOf": [INT, NULL], "default": None}, r=NULL),
+    "one_of": obj("p", p={"oneOf": [obj("", kind={"const": "a"}), obj("", kind={"const": "b"}, v=INT)]}),
+    "enums": obj("p q r", p={"enum": ["a", None]}, q={"enum": [1.5, 2.5]}, r={"enum": ["a", 1, True]}),
+    "signs": obj("p", p={"enum": [-1, 0, 1]}, q={"enum": []}),
+    "arrays": obj("p", p={"type": "array", "items": {"type": "array", "items": {"type": "array"}}}),
+    "closed": {**obj("a", a=INT), "additionalProperties": False},
+    "open": obj("", m={"type": "object", "additionalProperties": {"type": "array", "items": STRING}}),
+    "both": obj("a", a={**obj("x", x=INT), "additionalProperties": STRING}),
+    "tuple": obj("p", p={"type": "array", "prefixItems": [INT, STRING], "items": False}),
+    "old_tuple": obj("p", p={"type": "array", "items": [INT, STRING], "additionalItems": INT}),
+    "untyped": obj("p q", p={}, q=True, r={"description": "Anything"}),
+    "several": obj("p", p={"type": ["integer", "string"]}, q={"type": []}, r={"type": ["null"]}),
+    "date": obj("p", p={"type": "string", "format": "date"}),
+    "get-user.profile/v2": obj("user-id", **{"user-id": STRING, "x.y": INT}),
+    "名前": obj("ü", ü=STRING, _=INT),
+    "": obj(),
+    "n" * 300: obj("q" * 300, **{"q" * 300: STRING}),
+    "match": obj(" ".join(WORDS), **dict.fromkeys(WORDS, STRING)),
+    "fields": obj("p", p={"title": "not a name", **obj("", **dict.fromkeys(WORDS, STRING))}),
+    "library_name": obj("p", p={"title": "String", **obj("", a=INT)}),
+    "defaults": obj(
+        "",
+        a={"type": "array", "items": INT, "default": [1, 2]},
+        b={**STRING, "default": 'a"${b}\n'},
+        c={**INT, "default": "bad"},
+        d={**INT, "default": 2**70},
+        e={**FLOAT, "default": float("inf")},
+        f={**obj("", a=INT), "default": {"a": 1}},
+    ),
+    "texts": obj("p", p={**STRING, "description": 'a */ // "q" ${x} \\ \n next \u2028 x'}),
+    "broken": {"type": "object", "properties": {"a": 5, "b": "x", "c": [1], "d": None}, "required": "a"},
+    "empty": {"type": "object", "properties": None, "required": None},
+    "all_of": obj("p", p={"allOf": [obj("a", a=INT), obj("b", b=STRING)]}),
+}
+
+
+@pytest.mark.parametrize("name", WILD, ids=lambda name: name[:20] or "nameless")
+def test_what_is_written_for_a_tool_compiles_and_fits(name: str) -> None:
+    offered = {name: ToolInterface(name, WILD[name], None, "Does")}
+    program = compile_source(new_block("Odd", offered, "").text)
+    [server] = program.module.mcp_servers
+    assert compare(declared_interface(server), offered, "declared") == []
 
 
 def test_values_on_their_way() -> None:

@@ -71,11 +71,10 @@ def _compare_parameters(expected: ToolInterface, offered: ToolInterface, basis: 
     names = parameter_names(expected, offered)
     needed = required(offered.parameters)
     for name, schema in has.items():
-        theirs = takes.get(names[name])
-        if theirs is None:
+        if names[name] not in takes:
             yield Change(True, tool, f"the server knows no parameter `{name}`{_near(name, takes)}", name)
             continue
-        one, other = inside(schema, expected.parameters), inside(theirs, offered.parameters)
+        one, other = inside(schema, expected.parameters), inside(takes[names[name]], offered.parameters)
         wrong = misfit(one, other)
         if wrong is not None:
             at = f"`{wrong.path}` of parameter `{name}`" if wrong.path else f"parameter `{name}`"

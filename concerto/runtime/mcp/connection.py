@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from mcp.types import (
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from concerto import __version__
 from concerto.runtime.mcp.interface import Interface, offered_tool
@@ -46,6 +48,7 @@ Era: TypeAlias = Literal["legacy", "auto"]
 
 _CLOSE_SECONDS = 10.0
 _MOST_PAGES = 1000
+_COUNT_OF_ERRORS = re.compile(r": \d+ validation errors? for .*")
 
 # Whoever has no logging of his own would see the client's tracebacks on standard error.
 for _name in ("mcp", "client"):
@@ -319,8 +322,9 @@ class Connection:
             return ServerFailure(message, "Timeout")
         if TOO_LONG in error.message or "SSE stream failed" in error.message:
             return ServerFailure(f"{title} answered `{tool}` with too much: {TOO_LONG}", "InvalidResult")
-        if self._http_status and "error response" in error.message:
-            return ServerFailure(f"{title} answered `{tool}` with {self._http_status}", "ServerFailed")
+        status = self._http_status
+        if status and ("error response" in error.message or status.endswith(f" {error.message}")):
+            return ServerFailure(f"{title} answered `{tool}` with {status}", "ServerFailed")
         return ServerFailure(f"{title} refused `{tool}`: {_first_line(error)}", "ServerFailed")
 
     def _not_started(self, error: BaseException) -> ServerFailure:
@@ -372,4 +376,12 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0][:300] or type(error).__name__
+    if isinstance(error, ValidationError):
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        return f"it sent an unreadable `{error.title}`: {_place(wrong['loc'])}{wrong['msg']}"
+    line = str(error).strip().partition("\n")[0]
+    return _COUNT_OF_ERRORS.sub("", line)[:300] or type(error).__name__
+
+
+def _place(steps: tuple[int | str, ...]) -> str:
+    return f"`{'.'.join(map(str, steps))}`: " if steps else ""

@@ -7,13 +7,14 @@ gives.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from concerto.diagnostics import Problems
 from concerto.runtime.mcp.comparison import wrapped_result
-from concerto.runtime.mcp.interface import Interface, ToolInterface, as_identifier
+from concerto.runtime.mcp.interface import Interface, ToolInterface, as_identifier, written_names
 from concerto.runtime.mcp.schemas import (
     fits,
     inside,
@@ -93,13 +94,9 @@ def block_text(server: str, interface: Interface, structs: Structs) -> str:
 
 
 def writable(interface: Interface) -> Iterator[ToolInterface]:
-    """The tools that can be declared: of two names that a program writes alike, the first."""
-    seen: set[str] = set()
-    for tool in interface.values():
-        name = as_identifier(tool.name)
-        if name not in seen:
-            seen.add(name)
-            yield tool
+    """The tools that can be declared."""
+    for name in written_names(interface).values():
+        yield interface[name]
 
 
 def function_text(tool: ToolInterface, structs: Structs) -> str:
@@ -116,14 +113,17 @@ def function_text(tool: ToolInterface, structs: Structs) -> str:
 def parameters_of(tool: ToolInterface, structs: Structs) -> list[Parameter]:
     """The parameters in the order in which they are declared: those that are needed come first."""
     needed = required(tool.parameters)
+    known = properties(tool.parameters)
     found = []
-    for name, part in properties(tool.parameters).items():
-        schema = inside(part, tool.parameters)
+    for written, name in written_names(known).items():
+        schema = inside(known[name], tool.parameters)
         type_ = structs.type_of(schema, f"{_pascal(tool.name)}{_pascal(name)}")
-        text = _optional(as_identifier(name), type_, schema, schema, name in needed)
+        if name in needed:  # None is left out of a call, so that a value is what it needs.
+            type_ = _without_none(type_)
+        text = _optional(written, type_, schema, schema, name in needed)
         told = resolved(schema, schema)
         description = told.get("description") if isinstance(told, dict) else None
-        found.append(Parameter(as_identifier(name), text, description or _words(name), name in needed))
+        found.append(Parameter(written, text, description or _words(name), name in needed))
     return sorted(found, key=lambda each: not each.needed)
 
 
@@ -149,14 +149,37 @@ def _laid_out(text: str) -> str:
 
 def _optional(name: str, type_: str, schema: Json, root: Json, needed: bool) -> str:
     """`name: Type`, with the server's default, or None where a value may be left out."""
+    if _without_none(type_) == "Nil":  # Of nothing but nil no schema can be made.
+        type_ = "Any"
     if needed:
         return f"{name}: {type_}"
     default = resolved(schema, root).get("default") if isinstance(schema, dict) else None
-    simple = default is not None and not isinstance(default, dict)
-    if simple and type_ != "Any" and fits({"const": default}, {**inside(schema, root), "default": None}):
-        inner = type_.removeprefix("Option<").removesuffix(">") if type_.startswith("Option<") else type_
-        return f"{name}: {inner} = {literal(default)}"
+    if _is_simple(default) and type_ != "Any" and fits({"const": default}, _without_default(schema, root)):
+        return f"{name}: {_without_none(type_)} = {literal(default)}"
     return f"{name}: {type_ if type_.startswith('Option<') else f'Option<{type_}>'} = None"
+
+
+def _without_none(type_: str) -> str:
+    return type_.removeprefix("Option<").removesuffix(">") if type_.startswith("Option<") else type_
+
+
+def _without_default(schema: Json, root: Json) -> Json:
+    return {**inside(schema, root), "default": None}
+
+
+def _is_simple(default: Json) -> bool:
+    """Whether a program can write it as a literal."""
+    match default:
+        case None | dict():
+            return False
+        case int():
+            return default.bit_length() < 64
+        case float():
+            return math.isfinite(default)
+        case list():
+            return all(map(_is_simple, default))
+        case _:
+            return True
 
 
 def _numbered(name: str) -> Iterator[str]:

@@ -63,8 +63,8 @@ def declared_interface(server: McpServer) -> Interface:
 
 
 def match_name(name: str, names: Iterable[str]) -> str | None:
-    """The server's name that a name in a program stands for: the same, or the only one that becomes the
-    same when what no identifier can hold is written as `_` (`get_sum` for `get-sum`)."""
+    """The server's name that a name in a program stands for: the same, or the only one that a program
+    writes so (`get_sum` for `get-sum`)."""
     known = list(names)
     if name in known:
         return name
@@ -73,9 +73,22 @@ def match_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def as_identifier(name: str) -> str:
-    """The name that a program can write."""
-    text = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    return f"_{text}" if not text or text[0].isdigit() else text
+    """The name that a program can write: signs become `_`, letters of other scripts their code (`ue9`)."""
+    text = re.sub(r"[^A-Za-z0-9_]", lambda c: "_" if c[0].isascii() else f"u{ord(c[0]):x}", name)
+    if text in ("", "_"):
+        return "_0"  # `_` alone is no name.
+    return f"_{text}" if text[0].isdigit() else text
+
+
+def written_names(names: Iterable[str]) -> dict[str, str]:
+    """The names that a program can write, with the server's. Of two that it writes alike the one that needs
+    no change, or the first."""
+    found: dict[str, str] = {}
+    for name in names:
+        written = as_identifier(name)
+        if written == name or written not in found:
+            found[written] = name
+    return found
 
 
 def parameter_names(declared: ToolInterface, offered: ToolInterface) -> dict[str, str]:

@@ -103,16 +103,32 @@ def _options(schema: dict[str, Json]) -> list[Json] | None:
         if isinstance(schema.get(key), list):
             return list(schema[key])
     kinds = schema.get("type")
-    if isinstance(kinds, list):
+    if isinstance(kinds, list) and _values(schema) is None:
         return [{**schema, "type": kind} for kind in kinds]
     return None
 
 
 def _values(schema: dict[str, Json]) -> list[Json] | None:
-    """The values that an `enum` or `const` allows."""
+    """The values that an `enum` or `const` allows; None if there is one that no type of the language can
+    be made of."""
+    values = _listed(schema)
+    return values if values and all(isinstance(value, str | int | None) for value in values) else None
+
+
+def _listed(schema: dict[str, Json]) -> list[Json]:
     if "const" in schema:
         return [schema["const"]]
-    return list(schema["enum"]) if isinstance(schema.get("enum"), list) else None
+    return schema["enum"] if isinstance(schema.get("enum"), list) else []
+
+
+def _items(schema: dict[str, Json]) -> Json:
+    """What the items of an array are, wherever they stand."""
+    items, places = schema.get("items", True), schema.get("prefixItems")
+    if isinstance(items, list):  # As tuples were once written.
+        items, places = schema.get("additionalItems", True), items
+    if not isinstance(places, list):
+        return items
+    return {"anyOf": places if isinstance(items, bool) else [*places, items]}
 
 
 def _kind(schema: dict[str, Json]) -> str:
@@ -120,6 +136,9 @@ def _kind(schema: dict[str, Json]) -> str:
     kind = schema.get("type")
     if isinstance(kind, str):
         return kind
+    kinds = {_kind_of(value) for value in _listed(schema)}
+    if len(kinds) == 1:
+        return kinds.pop()
     if "properties" in schema or "additionalProperties" in schema:
         return "object"
     return "array" if "items" in schema or "prefixItems" in schema else ""
@@ -218,7 +237,7 @@ class _Fitting:
         if not self._kind_fits(kind, _kind(wanted)):
             return False
         if kind == "array":
-            return self.fits(given.get("items", True), wanted.get("items", True), "[]")
+            return self.fits(_items(given), _items(wanted), "[]")
         return kind != "object" or self._object_fits(given, wanted)
 
     def _kind_fits(self, given: str, wanted: str) -> bool:
@@ -283,7 +302,7 @@ class _Writer:
             return self.text(schema["allOf"][0])
         match _kind(schema):
             case "array":
-                return f"Array<{self.text(schema.get('items', True))}>"
+                return f"Array<{self.text(_items(schema))}>"
             case "object":
                 return self._object(schema)
             case kind:
@@ -293,14 +312,11 @@ class _Writer:
         kept = [each for each in options if not _is_null(resolved(each, self._root))]
         texts = list(dict.fromkeys([self.text(each) for each in kept]))
         if not texts:
-            return "Nil"
+            return "Nil" if options else "Any"
         inner = texts[0] if len(texts) == 1 else _joined(texts)
         return f"Option<{inner}>" if len(kept) < len(options) and inner != "Any" else inner
 
     def _literals(self, values: list[Json]) -> str:
-        if any(not isinstance(value, str | int | bool) and value is not None for value in values):
-            kinds = {_kind_of(value) for value in values}
-            return _WORDS.get(kinds.pop(), "Any") if len(kinds) == 1 else "Any"
         given = [value for value in values if value is not None]
         text = " | ".join([literal(value) for value in given]) or "nil"
         return f"Option<{text}>" if given and len(given) < len(values) else text
