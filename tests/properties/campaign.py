@@ -44,13 +44,13 @@ def _campaign(options: Namespace, failures: list[str]) -> None:
         for case in range(options.first, options.first + options.cases):
             try:
                 CHECKS[name](Random(f"{options.seed}:{name}:{case}"))
-            except Broken as broken:
+            except Exception as error:
                 failures.append(f"{name} case {case}")
-                print(f"{name} case {case} of seed {options.seed}: {str(broken)[:2000]}", flush=True)
-                if options.keep is not None:
+                print(f"{name} case {case} of seed {options.seed}: {error!r:.2000}", flush=True)
+                if options.keep is not None and isinstance(error, Broken):
                     options.keep.mkdir(parents=True, exist_ok=True)
                     kept = options.keep / f"{name}_{options.seed}_{case}.conc"
-                    kept.write_text(broken.text, encoding="utf-8", errors="surrogatepass")
+                    kept.write_text(error.text, encoding="utf-8", errors="surrogatepass")
         seconds = time.process_time() - start
         print(
             f"{name}: seed {options.seed}, cases {options.first} to {options.first + options.cases - 1}, "

@@ -20,6 +20,7 @@ from concerto.semantics.analysis import (
     NativeCall,
 )
 from concerto.semantics.symbols import LocalSymbol
+from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.walk import walk
 from tests.harness.expectations import MAIN, Expectations
@@ -54,7 +55,7 @@ def copying_everything() -> Iterator[None]:
         yield
 
 
-def copy_everything(analysis: Analysis) -> None:
+def copy_everything(analysis: Analysis, *_: object) -> set[Source]:
     """Copy wherever a variable is read, a pattern binds or a body captures; only places that are changed are
     reached as they are."""
     changed: set[ast.Expr] = set()
@@ -74,6 +75,7 @@ def copy_everything(analysis: Analysis) -> None:
             analysis.copies.add(pattern)
     for capturing, locals_ in analysis.captures.items():
         analysis.copied_captures |= {(capturing, local) for local in locals_}
+    return set()
 
 
 def _changed_receiver(target: CallTarget) -> ast.Expr | None:
