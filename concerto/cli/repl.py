@@ -66,6 +66,8 @@ def _inputs(session: Session, terminal: bool) -> Iterator[str]:
     while True:
         try:
             line = input(("... " if lines else ">>> ") if terminal else "")
+            text = "\n".join([*lines, line]).strip()
+            unfinished = bool(line.strip()) and not text.startswith(":") and session.is_unfinished(text)
         except EOFError:
             if terminal:
                 print()
@@ -79,11 +81,9 @@ def _inputs(session: Session, terminal: bool) -> Iterator[str]:
         if not lines and not line.strip():
             continue
         lines.append(line)
-        text = "\n".join(lines).strip()
-        if line.strip() and not text.startswith(":") and session.is_unfinished(text):
-            continue
-        lines = []
-        yield text
+        if not unfinished:
+            lines = []
+            yield text
 
 
 def _prepare_line_editing(session: Session) -> None:
