@@ -9,7 +9,7 @@ from concerto.emit.json_constants import NotConstant, json_constant
 from concerto.emit.program import Program
 from concerto.emit.schemas import answer_schema, tool_schema, type_schema
 from concerto.ir import module as ir
-from concerto.semantics.builtins import TOOL_CONTEXT
+from concerto.semantics.builtins import ANY, TOOL_CONTEXT
 from concerto.semantics.library import library
 from concerto.semantics.symbols import (
     AgentSymbol,
@@ -212,10 +212,11 @@ def emit_state(program: Program, keyword: str) -> list[ir.State]:
 
 
 def emit_schemas(program: Program) -> list[ir.Schema]:
-    """Every declared schema, then every other type that some text is read into."""
+    """Every declared schema, then every other type that some text is read into. A generic schema stands for
+    what all its instantiations have in common, its decorators."""
     for struct in program.analysis.structs:
-        if struct.is_schema and not struct.generics:
-            program.schema_type(Named(struct))
+        if struct.is_schema and (not struct.generics or _has_own_rules(struct)):
+            program.schema_type(Named(struct, (ANY,) * len(struct.generics)))
     return [_schema(program, type_, index) for type_, index in program.schema_types.items()]
 
 
@@ -228,28 +229,26 @@ def _schema(program: Program, type_: Type, index: int) -> ir.Schema:
     return ir.Schema(
         name,
         index,
-        type_schema(program.analysis, type_, partial=partial),
+        type_schema(program.analysis, type_),
         partial,
         decorator_named(symbol.node, "coerce") is not None,
         [field.name for field in symbol.fields if decorator_named(field.node, "coerce") is not None],
-        list(_validators(program, symbol, [], set())),
+        list(_validators(program, symbol)),
     )
 
 
-def _validators(
-    program: Program, symbol: StructSymbol, path: list[str], around: set[StructSymbol]
-) -> Iterable[tuple[list[str], int]]:
-    """Functions of `@validate`, inner schemas first."""
-    if symbol in around:
-        return
+def _has_own_rules(symbol: StructSymbol) -> bool:
+    nodes = [symbol.node, *(field.node for field in symbol.fields)]
+    return any(decorator_named(node, name) for node in nodes for name in ("validate", "coerce"))
+
+
+def _validators(program: Program, symbol: StructSymbol) -> Iterable[tuple[list[str], int]]:
+    """Functions of `@validate`, those of fields first."""
     for field in symbol.fields:
-        inner = field.type.symbol if isinstance(field.type, Named) else None
-        if isinstance(inner, StructSymbol):
-            yield from _validators(program, inner, [*path, field.name], around | {symbol})
         if (function := _validator(program, field.node)) is not None:
-            yield ([*path, field.name], function)
+            yield ([field.name], function)
     if (function := _validator(program, symbol.node)) is not None:
-        yield (path, function)
+        yield ([], function)
 
 
 def _validator(program: Program, node: ast.Node | None) -> int | None:

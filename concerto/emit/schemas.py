@@ -78,13 +78,10 @@ def answer_schema(analysis: Analysis, method: FunctionSymbol) -> Json:
     return type_schema(analysis, result)
 
 
-def type_schema(analysis: Analysis, type_: Type, *, partial: bool = False) -> Json:
-    """The schema of a type by itself; under `partial` none of its own fields is required."""
+def type_schema(analysis: Analysis, type_: Type) -> Json:
+    """The schema of a type by itself."""
     writer = _Writer(analysis)
-    schema = writer.schema(type_, top=True)
-    if partial and "required" in schema:
-        schema["required"] = []
-    return writer.complete(schema)
+    return writer.complete(writer.schema(type_, top=True))
 
 
 class _Writer:
@@ -173,25 +170,30 @@ class _Writer:
         solution = dict(zip(symbol.generics, arguments, strict=False))
         match symbol:
             case StructSymbol(fields=fields):
-                return self._fields(fields, solution, partial=_is_partial(symbol))
+                return self._fields(fields, solution)
             case EnumSymbol(variants=variants):
                 return {"anyOf": [self._variant(variant, solution) for variant in variants]}
             case _:
                 assert_never(symbol)
 
-    def _fields(
-        self, fields: list[FieldSymbol], solution: dict[GenericSymbol, Type], *, partial: bool = False
-    ) -> Json:
+    def _fields(self, fields: list[FieldSymbol], solution: dict[GenericSymbol, Type]) -> Json:
         properties: dict[str, Json] = {}
         required: list[str] = []
         for field in fields:
             type_ = substitute(field.type, solution)
             inner = option_item(type_)
             schema = self.schema(inner if inner is not None else type_)
-            properties[field.name] = self.annotated(schema, field.default, _description(field))
-            if not partial and inner is None and field.default is None:
+            properties[field.name] = self.annotated(schema, field.default, self._description(field))
+            if inner is None and field.default is None:
                 required.append(field.name)
         return _object(properties, required)
+
+    def _description(self, field: FieldSymbol) -> str:
+        """What `@describe` says of a field, else its doc comment."""
+        for decorator in field.decorators:
+            if decorator.name.text == "describe":
+                return str(self._analysis.decorators[decorator].get("text", ""))
+        return field.docs or ""
 
     def _variant(self, variant: VariantSymbol, solution: dict[GenericSymbol, Type]) -> Json:
         """In payload form: `{"variant": "B", "data": …}`."""
@@ -234,17 +236,3 @@ def _definition_name(type_: Named) -> str:
     """`Page<Item>` is `Page_Item`: a pointer must not need escapes."""
     text = show(type_).replace(" ", "")
     return "".join(c if c.isalnum() else "_" for c in text).strip("_")
-
-
-def _is_partial(symbol: StructSymbol) -> bool:
-    node = symbol.node
-    return isinstance(node, ast.SchemaDecl) and any(d.name.text == "partial" for d in node.decorators)
-
-
-def _description(field: FieldSymbol) -> str:
-    for decorator in field.decorators:
-        if decorator.name.text == "describe" and decorator.arguments:
-            value = decorator.arguments[0].value
-            if isinstance(value, ast.StringLit):
-                return value.value
-    return ""

@@ -178,7 +178,7 @@ class Host:
 @record
 class Schema:
     """What `execute_with_schema<T>` and `parse_schema<T>` need of a type: its JSON Schema, the mode and
-    coercion, validators as (path of fields, function index), path empty for the whole."""
+    coercion, the schema's own validators as ([field], function index), ([], function index) for the whole."""
 
     name: str
     type: int

@@ -1,6 +1,7 @@
 """Values of declared types from what a model wrote: `parse_schema`, `json::parse_as` and structured replies.
 
-A schema's `@coerce` and `@validate` hold wherever a value of it stands: at the top, in a field, in an array.
+A schema's `@coerce` and `@validate` hold wherever a value of it stands: at the top, in a field, in an array,
+in place of a type parameter.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from concerto.ir.module import Json, Schema, TypeDef
 from concerto.natives.errors import make_error
 from concerto.natives.json_text import decode
 from concerto.natives.lenient import Unreadable, read_leniently
+from concerto.vm.collections import Queue, Stack
 from concerto.vm.operations import parts_of, to_text
-from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, Struct, TypeValue, Value
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, Struct, TypeValue, Value, Variant
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
@@ -45,8 +47,7 @@ def read_value(machine: Machine, type_index: int, data: Json) -> Value:
     own = schemas.get(types[type_index].name)
     value = machine.from_json(data, type_index, coerce=own is not None and own.coerce)
     if any(schema.validators for schema in schemas.values()):
-        for part in _outermost(value):
-            _validate(machine, schemas, part)
+        _validate(machine, schemas, value, "")
     return value
 
 
@@ -100,51 +101,46 @@ def _coerced_plain(data: Json, name: str) -> Json:
 # --- Validation ---------------------------------------------------------------------------------
 
 
-def _validate(machine: Machine, schemas: Schemas, value: Struct) -> None:
-    """Run the validators of a struct, then of the structs in its containers. A schema's list of validators
-    covers the structs that are its fields, but not those in arrays and options."""
-    schema = schemas.get(value.type_name)
-    for path, function in schema.validators if schema is not None else ():
-        part = _part_at(value, path)
-        verdict = machine.call(function, [part]) if part is not NONE else Ok(True)
-        if not (isinstance(verdict, Ok) and verdict.value is True):
-            reason = to_text(verdict.value) if isinstance(verdict, Err) else "the value is not valid"
-            raise Raised(make_error("SchemaError", reason, "Invalid", path=".".join(path)))
-    for inner in _in_containers(value):
-        _validate(machine, schemas, inner)
-
-
-def _part_at(value: Value, path: Sequence[str]) -> Value:
-    """The value at a path of fields, NONE if an Option on the way is empty."""
-    for name in path:
-        if isinstance(value, Some):
-            value = value.value
-        if value is NONE:
-            return NONE
-        value = getattr(value, f"f{value.field_names.index(name)}")
-    return value.value if isinstance(value, Some) else value
-
-
-def _in_containers(value: Struct) -> Iterator[Struct]:
-    for part in parts_of(value):
-        if isinstance(part, Struct):
-            yield from _in_containers(part)
-        else:
-            yield from _outermost(part)
-
-
-def _outermost(value: Value) -> Iterator[Struct]:
-    """The structs in a value that are not inside of another struct."""
+def _validate(machine: Machine, schemas: Schemas, value: Value, path: str) -> None:
+    """Run the validators of all schema values in a value, of inner ones first."""
     match value:
         case Struct():
-            yield value
+            schema = schemas.get(value.type_name)
+            validators = schema.validators if schema is not None else ()
+            for name, part in zip(value.field_names, parts_of(value), strict=True):
+                place = f"{path}.{name}"
+                _validate(machine, schemas, part, place)
+                for _, function in (each for each in validators if each[0] == [name]):
+                    _require(machine, function, part, place)
+            for _, function in (each for each in validators if not each[0]):
+                _require(machine, function, value, path)
+        case _:
+            for step, part in _parts(value):
+                _validate(machine, schemas, part, f"{path}{step}")
+
+
+def _require(machine: Machine, function: int, value: Value, path: str) -> None:
+    """Ask a validator; what is absent is valid."""
+    if value is NONE:
+        return
+    verdict = machine.call(function, [value.value if isinstance(value, Some) else value])
+    if not (isinstance(verdict, Ok) and verdict.value is True):
+        reason = to_text(verdict.value) if isinstance(verdict, Err) else "the value is not valid"
+        raise Raised(make_error("SchemaError", reason, "Invalid", path=path.removeprefix(".")))
+
+
+def _parts(value: Value) -> Iterator[tuple[str, Value]]:
+    """What is in a value that is no struct, with the step of its path."""
+    match value:
         case Some() | Ok() | Err():
-            yield from _outermost(value.value)
+            yield "", value.value
         case list() | tuple():
-            for item in value:
-                yield from _outermost(item)
+            yield from ((f"[{place}]", item) for place, item in enumerate(value))
+        case Queue() | Stack():
+            yield from ((f"[{place}]", item) for place, item in enumerate(value.items))
         case dict():
-            for item in value.values():
-                yield from _outermost(item)
+            yield from ((f".{key}", item) for key, item in value.items())
+        case Variant():
+            yield from ((".data", part) for part in parts_of(value))
         case _:
             return

@@ -14,6 +14,7 @@ from concerto.effects.kinds import HostCall, ToolCall
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import MethodDef, Tool, ToolUse
 from concerto.natives.agentbuilder import ToolRef
+from concerto.natives.schema import read_value
 from concerto.records import record
 from concerto.runtime.branches import Branch, current_branch, drive
 from concerto.runtime.contexts import tool_context
@@ -126,7 +127,10 @@ class Tools:
         if declared.method.function is None:
             effect = self._host_call(declared, given, caller.call_id)
             return self._converted(declared, await self._run.pass_gate(effect, caller.branch))
-        values = fill_parameters(self._run.machine, declared.owner.name, declared.method, caller, given)
+        fill = partial(
+            fill_parameters, self._run.machine, declared.owner.name, declared.method, caller, given
+        )
+        values = await drive(caller.branch, fill)
         body = partial(self._in_strand, declared, values, caller.branch)
         call = ToolCall(
             declared.owner.name, declared.method.name, (given,), body, origin="model", policy=declared.policy
@@ -181,8 +185,8 @@ class Tools:
 def fill_parameters(
     machine: Machine, tool: str, method: MethodDef, caller: CallContext, given: Mapping[str, Json]
 ) -> list[Value]:
-    """A model's arguments, which fit the schema, as values in declared order; a ToolError if one is no
-    value."""
+    """A model's arguments, which fit the schema, as values in declared order; a ToolError if one is no value
+    or a validator of a schema in it objects."""
     values: list[Value] = []
     for parameter in method.parameters:
         try:
@@ -191,7 +195,7 @@ def fill_parameters(
             elif given.get(parameter.name) is None and parameter.has_default:
                 values.append(machine.from_json(parameter.default, parameter.type))
             else:
-                values.append(machine.from_json(given.get(parameter.name), parameter.type))
+                values.append(read_value(machine, parameter.type, given.get(parameter.name)))
         except Raised as bad:
             message = f"invalid arguments: `{parameter.name}`: {message_of(bad.value)}"
             raise tool_failure(message, "InvalidArguments", tool, method.name) from None

@@ -6,10 +6,10 @@ imported."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from concerto.diagnostics import DefinedTwice, MismatchedTypes, Misplaced, UnexpectedToken
-from concerto.semantics.builtins import NIL, option_of
+from concerto.semantics.builtins import NIL, option_item, option_of
 from concerto.semantics.declare import declare_generics
 from concerto.semantics.infer import show
 from concerto.semantics.scope import TypeScope
@@ -67,7 +67,7 @@ def fill_struct(
 ) -> None:
     inner = bind_generics(world, scope, symbol.generics, node.generics)
     inner = TypeScope(inner.module, inner.generics, declared_type(symbol))
-    symbol.fields = make_fields(world, node.fields, inner)
+    symbol.fields = make_fields(world, node.fields, inner, partial=_is_partial(node.decorators))
     world.scopes[symbol] = inner
 
 
@@ -87,24 +87,37 @@ def fill_enum(world: World, symbol: EnumSymbol, node: ast.EnumDecl, scope: TypeS
     world.scopes[symbol] = inner
 
 
-def make_fields(world: World, nodes: Sequence[ast.FieldDecl], scope: TypeScope) -> list[FieldSymbol]:
-    """The fields of a struct, schema, variant or tool, with their types."""
+def make_fields(
+    world: World, nodes: Sequence[ast.FieldDecl], scope: TypeScope, *, partial: bool = False
+) -> list[FieldSymbol]:
+    """The fields of a struct, schema, variant or tool, with their types. A `partial` field without a default
+    may be absent."""
     seen: dict[str, ast.Ident] = {}
     fields: list[FieldSymbol] = []
     for node in nodes:
         if _report_repeated(world, scope.module, seen, node.name, "field"):
             continue
         type_ = world.resolve_type(node.type, scope)
-        field = _field(
-            scope.module, node.name.text, node, option_of(type_) if node.optional else type_, len(fields)
-        )
+        may_be_absent = node.default is None and _is_partial(node.decorators, partial)
+        if node.optional or (may_be_absent and option_item(type_) is None):
+            type_ = option_of(type_)
+        field = _field(scope.module, node.name.text, node, type_, len(fields))
         field.default = node.default
-        field.optional = node.optional
+        field.optional = node.optional or may_be_absent
         field.decorators = node.decorators
         field.public = node.public
         field.docs = node.docs
         fields.append(field)
     return fields
+
+
+def _is_partial(decorators: Sequence[ast.Decorator], around: bool = False) -> bool:
+    """What `@partial` and `@strict` say, else what holds around."""
+    said = [decorator.name.text == "partial" for decorator in decorators if decorator.name.text in _MODES]
+    return said[-1] if said else around
+
+
+_MODES: Final = frozenset({"partial", "strict"})
 
 
 def _field(module: ModuleSymbol, name: str, node: ast.Node, type_: Type, index: int) -> FieldSymbol:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from concerto import compile_source
 from concerto.emit.schemas import parameters_schema, tool_schema, type_schema
 from concerto.ir.module import Json
 from concerto.semantics.analysis import Analysis
@@ -217,3 +218,45 @@ def test_an_enum_with_data_is_told_in_payload_form() -> None:
     ]
     assert found["anyOf"][1]["properties"]["data"] == {"type": "number"}
     assert found["anyOf"][2]["properties"]["data"]["type"] == "array"
+
+
+def test_fields_are_described_by_decorators_and_doc_comments() -> None:
+    program = compile_source("""
+        const PLACE: String = "Where it is";
+        struct Place {
+            /// Degrees
+            /// north
+            lat: Float,
+            @describe("Degrees east")
+            /// not this
+            lon: Float,
+        }
+        @partial
+        schema Trip {
+            @describe(PLACE)
+            from: Place,
+            stops: Int,
+        }
+        tool Trips {
+            description: "Trips",
+            @describe("Plan one")
+            pub fn plan(@param("All of it") trip: Trip) -> String { "" }
+        }
+    """)
+    place = {
+        "type": "object",
+        "properties": {
+            "lat": {"type": "number", "description": "Degrees\nnorth"},
+            "lon": {"type": "number", "description": "Degrees east"},
+        },
+        "required": ["lat", "lon"],
+    }
+    trip = {
+        "type": "object",
+        "properties": {"from": {**place, "description": "Where it is"}, "stops": {"type": "integer"}},
+        "required": [],
+    }
+    schemas = {schema.name: schema.schema for schema in program.module.schemas}
+    same_text(schemas["Trip"], trip)
+    parameters = program.module.tools[0].tool_schemas[0]["parameters"]
+    same_text(parameters["properties"]["trip"], {**trip, "description": "All of it"})

@@ -129,3 +129,31 @@ schema Person""",
     script.answer(chat_reply('{"name": "Bob", "age": 7}'), chat_reply('{"name": "Ann", "age": 42}'))
     assert run(source, connections=chat_at(script.url)).out == "Ann 42 good\n"
     assert "too young" in script.seen[1].body["messages"][-1]["content"]
+
+
+def test_validators_hold_for_arguments_of_tools(script: Script, run: Run) -> None:
+    source = """
+    fn grown(age: Int) -> Result<Bool, String> {
+        if age < 18 { Err("too young") } else { Ok(true) }
+    }
+    schema Person {
+        @validate(grown)
+        age: Int,
+    }
+    tool Club {
+        description: "A club",
+        @describe("Take people in")
+        pub fn join(@param("Who") people: Array<Person>) -> Int { people.len() }
+    }
+    agent Assistant { provider: openai, model: "gpt-4o", tools: [Club] }
+    fn main() { println(Assistant.execute("go").unwrap().text); }
+    """
+    script.answer(
+        chat_reply(None, ("1", "Club__join", '{"people": [{"age": 42}, {"age": 7}]}')),
+        chat_reply(None, ("2", "Club__join", '{"people": [{"age": 42}]}')),
+        chat_reply("done"),
+    )
+    assert run(source, connections=chat_at(script.url)).out == "done\n"
+    told = [request.body["messages"][-1]["content"] for request in script.seen]
+    assert "too young" in told[1]
+    assert told[2] == "1"

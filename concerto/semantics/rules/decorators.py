@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Place = Literal[
     "agent", "host", "tool method", "mcp function", "provider method", "stage", "pipeline", "method",
-    "trait method", "parameter", "other parameter", "struct", "schema", "schema field", "field", "function",
-    "declaration",
+    "trait method", "parameter", "other parameter", "struct", "struct field", "schema", "schema field",
+    "field", "function", "declaration",
 ]  # fmt: skip
 """What a decorator stands before. `declaration` is everything that takes none."""
 
@@ -29,6 +29,7 @@ _SHOWN = {
     "provider method": "method of a `@tool_provider`",
     "other parameter": "parameter of this function",
     "schema field": "field of a schema",
+    "struct field": "field of a struct",
     "method": "method of an impl",
     "declaration": "declaration like this",
 }
@@ -59,9 +60,10 @@ _AROUND_EFFECTS: tuple[Place, ...] = (
     "provider method",
     "stage",
 )
-_DESCRIBED: tuple[Place, ...] = (
+_CALLED_BY_MODELS: tuple[Place, ...] = (
     "tool method", "mcp function", "provider method", "trait method", "method",
 )  # fmt: skip
+_DESCRIBED: tuple[Place, ...] = (*_CALLED_BY_MODELS, "struct field", "schema field")
 
 _RULES = {
     "retry": _Rule(
@@ -79,7 +81,7 @@ _RULES = {
     "budget": _Rule(_AROUND_EFFECTS, (_Argument("tokens", "Int"), _Argument("usd", "Number"))),
     "describe": _Rule(_DESCRIBED, (_Argument("text", "String", required=True),)),
     "param": _Rule(
-        _DESCRIBED,
+        _CALLED_BY_MODELS,
         (_Argument("name", "String", required=True), _Argument("text", "String", required=True)),
         repeats=True,
     ),

@@ -11,7 +11,7 @@ from concerto.diagnostics import (
     ProviderWithoutId,
     suggest,
 )
-from concerto.semantics.builtins import BOOL, INT, STRING, result_parts
+from concerto.semantics.builtins import BOOL, INT, STRING, option_item, result_parts
 from concerto.semantics.infer import show
 from concerto.semantics.rules.decorators import argument_of, check_decorators, has_decorator
 from concerto.semantics.rules.defaults import check_default
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def check(
     world: World, struct: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
 ) -> None:
-    place, field_place = ("schema", "schema field") if struct.is_schema else ("struct", "field")
+    place, field_place = ("schema", "schema field") if struct.is_schema else ("struct", "struct field")
     check_decorators(world, node.decorators, place, scope)  # type: ignore[arg-type]
     for declared in node.fields:
         check_decorators(world, declared.decorators, field_place, scope)  # type: ignore[arg-type]
@@ -52,7 +52,7 @@ def _check_schema(
             world.report(NoJsonSchema, scope.module, place, message, label=problem.reason, help=problem.help)
         if field.default is not None:
             check_default(world, f"`{field.name}` of schema `{struct.name}`", field.default, scope)
-        _check_validator(world, field.node.decorators, field.type, scope)
+        _check_validator(world, field.node.decorators, option_item(field.type) or field.type, scope)
     _check_validator(world, node.decorators, declared_type(struct), scope)
 
 
