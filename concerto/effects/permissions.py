@@ -38,12 +38,11 @@ class Permissions:
         return None
 
     def allows_url(self, url: str) -> bool:
-        parts = urlsplit(url)
-        try:
-            with_port = f"{parts.hostname}:{parts.port}" if parts.port else ""
-        except ValueError:
+        host = host_of(url)
+        if host is None:
             return False
-        return any(_host_fits(rule, parts.hostname or "", with_port) for rule in self.hosts)
+        name, with_port = host
+        return any(_host_fits(rule, name, with_port) for rule in self.hosts)
 
     def with_rules(self, rules: Mapping[str, Any]) -> Permissions:
         """These permissions with a mapping's on top: tools by name, `files` and `http` as lists."""
@@ -72,3 +71,16 @@ def _merged(
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return {**old, **new}
     return new
+
+
+def host_of(url: str) -> tuple[str, str] | None:
+    """The host that a web address names, and the same with a port if there is one; None if it is no such
+    address."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return None
+    return parts.hostname, f"{parts.hostname}:{port}" if port else ""

@@ -69,7 +69,7 @@ def test_no_answer_is_an_error_of_its_kind(script: Script, run: Run) -> None:
     """
     lines = run_with(body, run).lines
     assert lines[0] == f"Timeout: `{script.url}` gave no answer within 0.1 seconds"
-    assert lines[1:] == ["ConnectionLost", "PermissionDenied", "PermissionDenied"]
+    assert lines[1:] == ["ConnectionLost", "PermissionDenied", "InvalidUrl"]
 
 
 def test_many_requests_at_once(script: Script, run: Run) -> None:
@@ -80,3 +80,70 @@ def test_many_requests_at_once(script: Script, run: Run) -> None:
         println(answers.len());
     """
     assert run_with(body, run).lines == ['{"path": "/19"}', "20"]
+
+
+@pytest.mark.parametrize(
+    "url", ["", "nonsense", "ftp://127.0.0.1/", "http://", "http://[bad", "http://127.0.0.1:99999/", "//h/x"]
+)
+def test_what_is_no_web_address_is_said_to_be_none(run: Run, url: str) -> None:
+    body = f"""
+        let error = http::get("{url}").err().unwrap();
+        println("${{error.kind}}: ${{error.message}}");
+    """
+    said = f"InvalidUrl: `{url}` is no web address: it is to begin with `http://host` or `https://host`"
+    assert run_with(body, run).lines == [said]
+
+
+@pytest.mark.parametrize(
+    ("location", "said"),
+    [
+        ("http://example.org/x", "PermissionDenied: `URL` leads to `http://example.org/x`, which is not on"),
+        ("file:///etc/passwd", "PermissionDenied: `URL` leads to `file:///etc/passwd`, which is not on"),
+        ("http://[bad", "InvalidUrl: `URL` leads to `http://[bad`, which is no web address"),
+        ("/again", "TooManyRedirects: `URL` was redirected more than 5 times"),
+    ],
+)
+def test_not_every_redirect_is_followed(script: Script, run: Run, location: str, said: str) -> None:
+    script.answer(Answer("", 302, {"Location": location}))
+    body = f"""
+        let error = http::get("{script.url}").err().unwrap();
+        println("${{error.kind}}: ${{error.message}}");
+    """
+    assert run_with(body, run).lines[0].startswith(said.replace("URL", script.url))
+
+
+def test_a_redirect_keeps_the_body_if_its_status_says_so(script: Script, run: Run) -> None:
+    for status in (307, 302):
+        script.answer(Answer("", status, {"Location": "/there"}))
+        script.answer(Answer("done"))
+    body = f"""
+        println(http::post("{script.url}", "1").unwrap().body);
+        println(http::post("{script.url}", "2").unwrap().body);
+    """
+    assert run_with(body, run).lines == ["done", "done"]
+    assert [seen.body for seen in script.seen] == [1, 1, 2, None]
+
+
+def test_secrets_stay_with_the_host_that_was_asked(script: Script, run: Run) -> None:
+    there = script.url.replace("127.0.0.1", "localhost")
+    script.answer(Answer("", 302, {"Location": "/same"}))
+    script.answer(Answer("", 302, {"Location": there}))
+    script.answer(Answer("done"))
+    body = f'http::get("{script.url}", {{"Authorization": "key", "X-Other": "1"}}).unwrap();'
+    run_with(body, run, permissions={"http": ["127.0.0.1", "localhost"]})
+    secrets = [(seen.headers.get("authorization"), seen.headers["x-other"]) for seen in script.seen]
+    assert secrets == [("key", "1"), ("key", "1"), (None, "1")]
+
+
+def test_texts_of_any_kind_and_size_come_and_go(script: Script, run: Run) -> None:
+    script.answer(Answer("x" * 5_000_000 + "Grüße 😀"))
+    body = f"""
+        let sent = {{"text": "Grüße 😀", "more": "y".repeat(1000000)}};
+        let answer = http::post("{script.url}/grüße?q=ä b", sent).unwrap();
+        println("${{answer.body.len()}} ${{answer.body.slice(5000000, 5000007)}}");
+        println(http::get("{script.url}", {{"X-Name": "Grüße"}}).unwrap().status);
+        println(http::get("{script.url}", {{"X-Name": "a\\r\\nX-Evil: 1"}}).err().unwrap().kind);
+    """
+    assert run_with(body, run).lines == ["5000007 Grüße 😀", "200", "ConnectionLost"]
+    assert script.seen[0].path == "/gr%C3%BC%C3%9Fe?q=%C3%A4%20b"
+    assert script.seen[0].body == {"text": "Grüße 😀", "more": "y" * 1_000_000}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.kinds import (
     AgentRun,
@@ -29,7 +27,7 @@ from concerto.effects.kinds import (
     ToolCall,
     WriteFile,
 )
-from concerto.effects.permissions import Permissions
+from concerto.effects.permissions import Permissions, host_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
 _FREE = (ModelCall, AgentRun, StageRun, EmitAwait, Clock, Random, Env, Sleep)
@@ -79,11 +77,14 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
         case Http(url=url):
             if permissions.allows_url(url):
                 return None
-            host = urlsplit(url).hostname or url
+            host = host_of(url)
+            if host is None:
+                message = f"`{url}` is no web address: it is to begin with `http://host` or `https://host`"
+                return ErrorValue("ConnectionError", message, "InvalidUrl")
             return ErrorValue(
                 "ConnectionError",
-                f"host `{host}` is not on the allow list; "
-                f'add `http = ["{host}"]` to [permissions] in Concerto.toml',
+                f"host `{host[0]}` is not on the allow list; "
+                f'add `http = ["{host[0]}"]` to [permissions] in Concerto.toml',
                 "PermissionDenied",
             )
         case (
