@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,10 @@ def test_every_program_is_run(page: Path) -> None:
             assert block.title is not None, f"{page.name}:{block.line}: this program is never tried"
         if block.title is not None and block.title.endswith(".conc"):
             assert commands, f"{page.name}:{block.line}: this program is never run"
+
+
+def test_the_links_of_the_readme() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert targets
+    assert not [target for target in targets if not (ROOT / target).exists()]
