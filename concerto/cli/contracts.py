@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from concerto.manifest import LOCK_NAME, ManifestError
 from concerto.runtime.mcp.comparison import Basis, Change, compare
 from concerto.runtime.mcp.connection import ServerFailure
 from concerto.runtime.mcp.interface import Interface
-from concerto.runtime.mcp.lockfile import BadLock, LockedServer, lock_text, read_lock
+from concerto.runtime.mcp.lockfile import BadLock, ForeignLock, LockedServer, lock_text, read_lock
 from concerto.runtime.mcp.looking import look_at
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.semantics.analysis import Analysis
@@ -40,7 +42,7 @@ class Contracts:
     analysis: Analysis
     blocks: dict[str, McpSymbol]
     manifest: dict[str, dict[str, Any]]
-    lock: dict[str, LockedServer]
+    lock: dict[str, LockedServer] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -67,7 +69,10 @@ def sync(name: str, target: str, *, minimal: bool, environment: str | None, debu
     offered = _look(contracts, [name], debug)[name]
     if isinstance(offered, ServerFailure):
         raise Failure(str(offered), FAILED)
-    return _write_block(contracts, name, offered.tools, minimal)
+    with _alone_in(contracts.home):
+        # The program may have changed while its server was asked.
+        contracts = _open(target, environment)
+        return USAGE if contracts is None else _write_block(contracts, name, offered.tools, minimal)
 
 
 def lock(names: tuple[str, ...], target: str, *, environment: str | None, debug: bool) -> int:
@@ -76,17 +81,19 @@ def lock(names: tuple[str, ...], target: str, *, environment: str | None, debug:
     if contracts is None:
         return USAGE
     wanted = list(names) or contracts.names
+    _rest_of_lock(contracts, wanted)  # Before the servers are asked for a lock that will not be written.
     found = _look(contracts, wanted, debug)
-    kept = {name: each for name, each in contracts.lock.items() if names and name in contracts.names}
     failures = [each for each in found.values() if isinstance(each, ServerFailure)]
     for failure in failures:
         print(f"error: {failure}", file=sys.stderr)
     if failures:
         return FAILED
-    kept.update({name: each for name, each in found.items() if isinstance(each, LockedServer)})
-    _write(contracts.home / LOCK_NAME, lock_text(kept))
-    for name in wanted:
-        print(f"locked `{name}`: {len(kept[name].tools)} tools")
+    locked = {name: each for name, each in found.items() if isinstance(each, LockedServer)}
+    with _alone_in(contracts.home):
+        rest = _rest_of_lock(contracts, wanted)
+        _write(contracts.home / LOCK_NAME, lock_text({**rest, **locked}).encode())
+    for name, each in locked.items():
+        print(f"locked `{name}`: {len(each.tools)} tools")
     return OK
 
 
@@ -95,6 +102,11 @@ def check(target: str, *, format: str, environment: str | None, debug: bool) -> 
     contracts = _open(target, environment)
     if contracts is None:
         return USAGE
+    try:
+        locked = _read_lock(contracts)
+    except BadLock as bad:
+        raise Failure(str(bad)) from None
+    contracts = replace(contracts, lock=locked)
     found = _look(contracts, contracts.names, debug)
     findings = {name: _findings(contracts, name, each) for name, each in found.items()}
     if format == "json":
@@ -124,18 +136,47 @@ def _open(target: str, environment: str | None) -> Contracts | None:
         show_problems(problems)
         return None
     manifest = project.manifest.mcp if project.manifest is not None else {}
-    try:
-        locked = read_lock(project.lock) if project.lock is not None else {}
-    except BadLock as bad:
-        raise Failure(str(bad)) from None
     return Contracts(
         path,
         project.home,
         analysis,
         {server.name: server for server in analysis.mcps},
         {name: server.model_dump(exclude_unset=True) for name, server in manifest.items()},
-        locked,
     )
+
+
+def _read_lock(contracts: Contracts) -> dict[str, LockedServer]:
+    path = contracts.home / LOCK_NAME
+    try:
+        return read_lock(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise cannot("read", path, error) from None
+
+
+def _rest_of_lock(contracts: Contracts, written: Iterable[str]) -> dict[str, LockedServer]:
+    """What a new lock keeps of the one that is there: other servers of the program. A broken lock has
+    nothing to keep."""
+    try:
+        locked = _read_lock(contracts)
+    except ForeignLock as foreign:
+        raise Failure(str(foreign)) from None
+    except BadLock:
+        return {}
+    kept = set(contracts.names) - set(written)
+    return {name: each for name, each in locked.items() if name in kept}
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Waits until no other command is writing in a project."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _look(contracts: Contracts, names: Iterable[str], debug: bool) -> dict[str, LockedServer | ServerFailure]:
@@ -248,15 +289,20 @@ def _write_block(contracts: Contracts, name: str, offered: Interface, minimal: b
     if not update.done:
         print(f"{shown_path(path)}: `{name}` is up to date")
         return OK
-    _write(path, update.text)
+    _write(path, _with_line_ends_of(path, update.text))
     print(f"{shown_path(path)}: wrote `{name}`")
     for line in update.done:
         print(f"  {line}")
     return OK
 
 
-def _write(path: Path, text: str) -> None:
+def _with_line_ends_of(path: Path, text: str) -> bytes:
+    lines = text.replace("\r\n", "\n").encode()
+    return lines.replace(b"\n", b"\r\n") if b"\r\n" in path.read_bytes() else lines
+
+
+def _write(path: Path, data: bytes) -> None:
     try:
-        write_atomically(path, text.encode())
+        write_atomically(path, data)
     except OSError as error:
         raise cannot("write", path, error) from None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +205,54 @@ def test_a_lock_that_cannot_be_read(project: Path, capsys: pytest.CaptureFixture
     assert "write it again with `concerto mcp lock`" in capsys.readouterr().err
     with pytest.raises(Failure, match="write it again"):
         check(project)
+    assert lock(project) == 0
+    assert check(project) == 0
+
+
+def test_a_lock_of_another_version_is_not_overwritten(project: Path) -> None:
+    written = '{"version": 9, "mcp": {}}'
+    (project / "Concerto.lock").write_text(written)
+    for command in (check, lock):
+        with pytest.raises(Failure, match="version 9, this Concerto reads version 1"):
+            command(project)
+    assert (project / "Concerto.lock").read_text() == written
+
+
+def test_commands_at_the_same_time(project: Path) -> None:
+    """Both have read the program before one of them has written to it."""
+    servers = "".join([f"[mcp.{name}]\ncommand = {json.dumps(scripted())}\n" for name in ("Odd", "Even")])
+    (project / "Concerto.toml").write_text(servers)
+    command = [sys.executable, "-m", "concerto.cli", "mcp"]
+    started = [
+        subprocess.Popen([*command, *arguments], cwd=project, stdout=subprocess.PIPE, text=True)
+        for arguments in (["sync", "Odd"], ["sync", "Odd"], ["lock", "Odd"], ["lock", "Even"])
+    ]
+    assert [process.communicate(timeout=60)[1] for process in started] == [None] * 4
+    assert [process.returncode for process in started] == [0] * 4
+    assert (project / "main.conc").read_text().count("mcp Odd") == 1
+    assert list(json.loads((project / "Concerto.lock").read_text())["mcp"]) == ["Even", "Odd"]
+
+
+def test_line_ends_stay_as_they_are(project: Path) -> None:
+    (project / "main.conc").write_bytes(MAIN.replace("\n", "\r\n").encode())
+    for change in ("pid", "environment"):
+        sync(project)
+        data = (project / "main.conc").read_bytes()
+        assert data.count(b"\r\n") == data.count(b"\n") > 20
+        edit(project, f"fn {change}()", f"fn not_{change}()")
+        (project / "main.conc").write_bytes((project / "main.conc").read_bytes().replace(b"\n", b"\r\n"))
+
+
+def test_a_program_that_cannot_be_read_or_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "main.conc").write_text("mcp Odd { fn add( }\n")
+    assert contracts.sync("Odd", str(project), minimal=False, environment=None, debug=False) == 2
+    assert "error[E0102]: `(` is never closed" in capsys.readouterr().err
+    (project / "main.conc").write_text(MAIN)
+
+    # Nothing is read-only to root; a file in the way of the new text stops everybody.
+    (project / f".main.conc.{os.getpid()}.new").mkdir()
+    with pytest.raises(Failure, match=r"cannot write .*main.conc"):
+        sync(project)
 
 
 def test_a_lock_of_one_server_keeps_the_others(project: Path) -> None:

@@ -22,6 +22,10 @@ class BadLock(Exception):
     """A lock that cannot be read; the text says why."""
 
 
+class ForeignLock(BadLock):
+    """A lock that another version of Concerto has written."""
+
+
 @dataclass(frozen=True, slots=True)
 class LockedServer:
     """`version` is the server's own name and version, for people."""
@@ -35,7 +39,10 @@ def read_lock(data: bytes) -> dict[str, LockedServer]:
     try:
         document = json.loads(data)
         if document["version"] != _VERSION:
-            raise BadLock(f"`{LOCK_NAME}` has version {document['version']}, this is version {_VERSION}")
+            raise ForeignLock(
+                f"`{LOCK_NAME}` has version {document['version']}, this Concerto reads version {_VERSION}: "
+                "update Concerto, or remove the file and write it again with `concerto mcp lock`"
+            )
         return {name: _server(entry) for name, entry in document["mcp"].items()}
     except BadLock:
         raise
