@@ -2,13 +2,15 @@
 [NAME …]`.
 
 Every `programs/NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in
-one process, the best CPU time of each counts. Overflow checks and polling for cancellation are on, as always.
+one process, the best CPU time of each counts, and the memory that `work` had at its peak. Overflow checks and
+polling for cancellation are on, as always.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+import tracemalloc
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -36,13 +38,16 @@ class _NoHost:
 
 def main(names: list[str]) -> None:
     ratios = []
-    print(f"{'program':<14}{'Python ms':>11}{'Concerto ms':>13}{'ratio':>8}")
+    print(f"{'program':<14}{'Python ms':>11}{'Concerto ms':>13}{'ratio':>8}", end="")
+    print(f"{'Python KiB':>13}{'Concerto KiB':>14}")
     for path in sorted(PROGRAMS.glob("*.conc")):
         if names and path.stem not in names:
             continue
-        python, concerto = measure(_python_work(path), _concerto_work(path))
+        works = _python_work(path), _concerto_work(path)
+        python, concerto = measure(*works)
         ratios.append(concerto / python)
-        print(f"{path.stem:<14}{python * 1000:>11.2f}{concerto * 1000:>13.2f}{ratios[-1]:>8.2f}")
+        print(f"{path.stem:<14}{python * 1000:>11.2f}{concerto * 1000:>13.2f}{ratios[-1]:>8.2f}", end="")
+        print(f"{peak(works[0]):>13.0f}{peak(works[1]):>14.0f}")
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     print(f"{'geometric mean':<38}{mean:>8.2f}   worst {max(ratios):.2f}")
 
@@ -57,6 +62,15 @@ def measure(python: Callable[[], Any], concerto: Callable[[], Any]) -> tuple[flo
             work()
             best[place] = min(best[place], process_time() - start)
     return best[0], best[1]
+
+
+def peak(work: Callable[[], Any]) -> float:
+    """How many KiB of objects a function had at once."""
+    tracemalloc.start()
+    work()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / 1024
 
 
 def _python_work(path: Path) -> Callable[[], Any]:

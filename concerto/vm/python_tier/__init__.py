@@ -86,7 +86,7 @@ class PythonTier:
         self._interpreter = _interpreter(machine) if skipped else None
         self._origins: dict[int, Origin] = {}
         self._places: dict[tuple[CodeType, int], tuple[int, int]] = {}
-        self._operands: dict[tuple[CodeType, int], tuple[Instr, list[CodeType]]] = {}
+        self._operands: dict[tuple[CodeType, int], tuple[Instr, CodeType | None]] = {}
         self._namespace = link(machine, self._texts, used)
         self._namespace[TIER] = self
         self._namespace[EXPLAIN] = self.explain
@@ -159,9 +159,10 @@ class PythonTier:
         key = (frame.f_code, trace.tb_lasti)
         if key not in self._operands:
             self._operands[key] = self._operands_of(trace)
-        instr, codes = self._operands[key]
-        values = dict(frame.f_locals)
-        operands = [eval(code, frame.f_globals, values) for code in codes]
+        instr, code = self._operands[key]
+        if code is None:
+            return None
+        operands = eval(code, frame.f_globals, dict(frame.f_locals))
         match instr:
             case ("INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY", *_) if isinstance(
                 operands[0], list | str
@@ -174,18 +175,18 @@ class PythonTier:
             case _:
                 return None
 
-    def _operands_of(self, trace: TracebackType) -> tuple[Instr, list[CodeType]]:
-        """The instruction that failed, and code that computes its operands."""
+    def _operands_of(self, trace: TracebackType) -> tuple[Instr, CodeType | None]:
+        """The instruction that failed, and code that computes the tuple of its operands."""
         place = self.place(trace)
         if place is None:
-            return (), []
+            return (), None
         index, pc = place
         texts = self._origin(index).operands.get(pc)
         if texts is None:
-            return (), []
-        constants = self.machine.module.constants
-        codes = [with_strings(compile(text, FILE, "eval"), constants) for text in texts]
-        return self.machine.module.functions[index].code[pc], codes
+            return (), None
+        code = compile(f"({', '.join(texts)},)", FILE, "eval")
+        module = self.machine.module
+        return module.functions[index].code[pc], with_strings(code, module.constants)
 
     def _wrong_call(self, function: Value) -> Raised | None:
         if not callable(function):

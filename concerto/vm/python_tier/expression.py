@@ -15,7 +15,7 @@ LEVELS = {"pure": PURE, "read": READ, "act": ACT}
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The type of a value, "" if unknown, and bounds if it is an Int."""
+    """The Python type of a value, "" if unknown, and bounds if it is an Int."""
 
     kind: str = ""
     low: int = INT_MIN

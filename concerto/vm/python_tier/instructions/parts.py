@@ -40,11 +40,15 @@ def _index_map(writer: FunctionWriter, instr: Instr) -> None:
 
 @writes("INDEX")
 def _index_any(writer: FunctionWriter, instr: Instr) -> None:
-    """A String can only be the key of a map."""
+    """What a String is a key of is a map, or this fails."""
     items, key = writer.pop_many(2)
-    if key.cheap and key.fact.kind == "str":
+    if items.fact.kind == "dict" and key.fact.kind == "str":
+        text = f"{items.wrapped}[{key.text}]"
+    elif key.cheap and key.fact.kind == "str":
         first, again = writer.named(unfolded(items))
         text = f"({again}[{key.text}] if type({first}) is dict else index({again}, {key.text}))"
+        if items.local >= 0:
+            writer.learn(items.local, Fact("dict"))
     else:
         text = f"index({items.text}, {key.text})"
     writer.compute(text, (items, key), level=READ, atom=True)
