@@ -10,7 +10,7 @@ from concerto.effects.kinds import AnyEffect, EmitAwait, HostTurn, McpCall, Mode
 from concerto.natives.agentbuilder import AgentRef, ToolRef
 from concerto.records import field, record
 from concerto.runtime.branches import Branch, drive
-from concerto.runtime.failures import AgentKind, agent_failure
+from concerto.runtime.failures import AgentKind, agent_failure, tool_failure
 from concerto.runtime.providers import StreamPart
 from concerto.runtime.requests import MADE_ID, Message, OutputSchema, Reply, Request, ToolCallRequest
 from concerto.runtime.toolbox import wire_name
@@ -64,9 +64,10 @@ class Mocks:
         return [_shown(request) for request in mocked.requests]
 
     def server(self, name: str) -> list[str] | None:
-        """The functions of a mocked MCP server; None if it is not mocked."""
-        mocked = self._servers.get(name)
-        return None if mocked is None else list(mocked)
+        """The mocked functions of an MCP server; None if it is a real one, as none is in a test."""
+        if name not in self._servers and not self._run.options.testing:
+            return None
+        return list(self._servers.get(name, ()))
 
     def answer(self, effect: AnyEffect) -> Awaitable[Value] | None:
         """The scripted answer to an effect, None where nothing is scripted."""
@@ -74,10 +75,10 @@ class Mocks:
             case ModelCall():
                 return self._model(effect)
             case EmitAwait() if effect.channel in self._channels:
-                return _ready(to_json(self._channels[effect.channel]))
+                return self._given(self._channels[effect.channel], effect.payload)
             case HostTurn():
                 return self._host(effect)
-            case McpCall() if effect.server in self._servers:
+            case McpCall() if self.server(effect.server) is not None:
                 return self._call_server(effect)
             case _:
                 return None
@@ -112,10 +113,17 @@ class Mocks:
         return _ready({"type": "result", "text": reply.message.text})
 
     async def _call_server(self, effect: McpCall) -> Json:
-        mocked = self._servers[effect.server].get(effect.function)
+        functions = self._servers.get(effect.server, {})
+        if effect.function not in functions:
+            message = f"`{effect.server}::{effect.function}` is not mocked, and a test calls no server"
+            raise tool_failure(message, AgentKind.UNMOCKED.value, effect.server, effect.function)
+        return await self._given(functions[effect.function], dict(effect.arguments))
+
+    async def _given(self, mocked: Value, asked: Json) -> Json:
+        """A mocked answer, or what a mocked function answers to what is asked."""
         if not callable(mocked):
             return to_json(mocked)
-        given = self._run.machine_value(dict(effect.arguments))
+        given = self._run.machine_value(asked)
         return to_json(await drive(Branch(), lambda: mocked(given)))
 
 
@@ -178,10 +186,11 @@ def _scripted(mocked: MockedAgent, request: Request) -> Reply:
 
 
 def _turn(entry: Value, number: int, request: Request) -> Reply:
-    """The reply of one entry: calls, or a text."""
+    """The reply of one entry: calls, which a text may go with, or a text."""
     entries = entry if isinstance(entry, list) else [entry]
-    if not all(isinstance(each, dict) and "call" in each for each in entries):
-        return _reply(entry.get("reply", "") if isinstance(entry, dict) else entry, request)
+    if not any(_is_call(each) for each in entries):
+        return _reply(entry.get("reply", entry) if isinstance(entry, dict) else entry, request)
+    text = "".join(_text(each.get("reply", "") if isinstance(each, dict) else each) for each in entries)
     calls = tuple(
         ToolCallRequest(
             f"{MADE_ID}{number}_{place}",
@@ -189,13 +198,21 @@ def _turn(entry: Value, number: int, request: Request) -> Reply:
             json.dumps(to_json(each.get("arguments", {}))),
         )
         for place, each in enumerate(entries)
+        if _is_call(each)
     )
-    return Reply(Message("assistant", "", calls), "tool_calls", request.model, cost_usd=0.0)
+    return Reply(Message("assistant", text, calls), "tool_calls", request.model, cost_usd=0.0)
+
+
+def _is_call(entry: Value) -> bool:
+    return isinstance(entry, dict) and "call" in entry
 
 
 def _reply(answer: Value, request: Request) -> Reply:
-    text = answer if isinstance(answer, str) else json.dumps(to_json(answer), ensure_ascii=False)
-    return Reply(Message("assistant", text), "stop", request.model, cost_usd=0.0)
+    return Reply(Message("assistant", _text(answer)), "stop", request.model, cost_usd=0.0)
+
+
+def _text(answer: Value) -> str:
+    return answer if isinstance(answer, str) else json.dumps(to_json(answer), ensure_ascii=False)
 
 
 def _shown(request: Request) -> Value:

@@ -127,8 +127,12 @@ class Captured(io.StringIO):
         return len(text)
 
     def text(self) -> str:
-        kept = "".join(self._parts)[-_MOST_OUTPUT:]
-        return "[earlier output is left out]\n" + kept if self._dropped else kept
+        whole = "".join(self._parts)
+        kept = whole[-_MOST_OUTPUT:]
+        if not self._dropped and len(kept) == len(whole):
+            return whole
+        # From the start of a line, if there is one.
+        return "[earlier output is left out]\n" + (kept.partition("\n")[2] or kept)
 
 
 def _options(case: Case, output: Captured) -> Options:

@@ -24,8 +24,11 @@ mcp GitHub {
     @param("query", "What for")
     fn search(query: String) -> Result<Array<Any>, ToolError>;
 }
-agent Assistant { provider: openai, tools: [Notes] }
+agent Assistant { provider: mock, tools: [Notes] }
+agent Both { provider: mock, tools: [Notes, GitHub] }
+host Worker { connector: worker }
 """
+MANIFEST = '[connections.mock]\nprovider = "openai"\n[hosts.worker]\ncommand = "no-such-program"\n'
 
 PASSING = {
     "response": """
@@ -67,6 +70,31 @@ PASSING = {
         mock GitHub { search: |args| [args["query"], "found"] }
         assert_eq(GitHub.search("x").unwrap(), ["x", "found"]);
     """,
+    "server that is not mocked is offered all the same": """
+        mock Both { script: [call("GitHub::search", {"query": "x"}), reply("done")] }
+        let response = Both.execute("go").unwrap();
+        assert(!response.tool_calls[0].success);
+        assert_eq(response.tool_calls[0].result["kind"], "Unmocked");
+    """,
+    "server through an agent": """
+        mock GitHub { search: |args| [args["query"]] }
+        mock Both { script: [call("GitHub::search", {"query": "x"}), reply("done")] }
+        assert_eq(Both.execute("go").unwrap().tool_calls[0].result, ["x"]);
+    """,
+    "a text with calls": """
+        mock Assistant { script: [[reply("Let me see."), call("Notes::add", {"text": "x"})], {"n": 1}] }
+        let response = Assistant.execute("go").unwrap();
+        assert_eq(response.messages.map(|m| m.content), ["go", "Let me see.", "1", r#"{"n": 1}"#]);
+    """,
+    "host": """
+        mock Worker { response: "built" }
+        assert_eq(Worker.execute("go").unwrap().text, "built");
+        assert_eq(Worker.calls()[0]["prompt"], "go");
+    """,
+    "channel function": """
+        mock "ask" { reply: |payload| payload["n"] + 1 }
+        assert_eq((await emit("ask", {"n": 1})).unwrap(), 2);
+    """,
     "channel": """
         mock "ask" { reply: {"yes": true} }
         assert_eq((await emit("ask", 1)).unwrap(), {"yes": true});
@@ -95,10 +123,12 @@ def program(bodies: dict[str, str]) -> str:
 
 
 def test_all_forms_of_mock(tmp_path: Path) -> None:
+    (tmp_path / "Concerto.toml").write_text(MANIFEST)
     (tmp_path / "a.conc").write_text(program(PASSING))
     done = run(tmp_path, "a.conc")
-    assert done.returncode == 0, done.stdout
-    assert done.stdout.splitlines() == [*(f"ok    a.conc :: {name}" for name in PASSING), "", "11 passed"]
+    assert done.returncode == 0, done.stdout + done.stderr
+    passed = [f"ok    a.conc :: {name}" for name in PASSING]
+    assert done.stdout.splitlines() == [*passed, "", f"{len(PASSING)} passed"]
 
 
 def test_a_failure_shows_its_place_and_both_values(tmp_path: Path) -> None:
@@ -141,6 +171,29 @@ def test_long_values_are_shown_as_a_difference(tmp_path: Path) -> None:
     assert "          a\n        - b\n        + B\n          c\n" in said
 
 
+def test_only_what_differs_is_shown_of_large_values(tmp_path: Path) -> None:
+    (tmp_path / "a.conc").write_text(
+        "fn numbers(n: Int, changed: Int) -> Array<Int> {\n"
+        "    let mut a: Array<Int> = [];\n"
+        "    for i in 0..n { a.push(if i == changed { -1 } else { i }); }\n"
+        "    a\n"
+        "}\n"
+        "@test fn array() { assert_eq(numbers(500, 250), numbers(500, 251)); }\n"
+        "@test fn all() { assert_eq(numbers(900, 0), numbers(900, 0).map(|n| n + 5000)); }\n"
+        '@test fn text() { assert_eq("x".repeat(9000) + "a", "x".repeat(9000) + "b"); }\n'
+    )
+    array, every, text = run(tmp_path, "a.conc").stdout.split("FAIL")[1:]
+    assert array.endswith(
+        "  … 248 equal lines\n"
+        "            247,\n            248,\n            249,\n"
+        "        +   250,\n            -1,\n        -   251,\n"
+        "            252,\n            253,\n            254,\n"
+        "          … 246 equal lines\n"
+    )
+    assert "- … 885 more lines\n        +   4999,\n" in every
+    assert f"- …{'x' * 40}a\n        + …{'x' * 40}b\n" in text
+
+
 FAILING = {
     "unmocked": (
         'Assistant.execute("x").unwrap();',
@@ -152,22 +205,47 @@ FAILING = {
         "the script of agent `Assistant` has 0 turns, and one more was asked for",
     ),
     "not mocked": ("println(Assistant.calls());", "agent `Assistant` is not mocked"),
-    "loop": ("loop { }", "the test took longer than 1 s"),
-    "sleep": ("std::time::sleep(60000);", "the test took longer than 1 s"),
-    "talk": ('loop { println("talk"); }', "[earlier output is left out]"),
     "depth": ("deep(1);", "call depth"),
+    "unmocked server": (
+        'GitHub.search("x").unwrap();',
+        "`GitHub::search` is not mocked, and a test calls no server",
+    ),
+    "unmocked host": (
+        'Worker.execute("x").unwrap();',
+        "host `Worker` is not mocked, and a test starts no process",
+    ),
+    "panic in a mock": (
+        'mock GitHub { search: |args| panic("oh") } println(GitHub.search("x"));',
+        "panic: oh",
+    ),
+    "mock of another type": (
+        'mock GitHub { search: 5 } GitHub.search("x").unwrap();',
+        "expected `Array<Any>`, found `Int`",
+    ),
     "index": ("println([1][3]);", "index 3 is out of bounds"),
 }
 
 
-def test_tests_that_fail_or_hang_fail_alone(tmp_path: Path) -> None:
-    bodies = {name: body for name, (body, _) in FAILING.items()}
+HANGING = {
+    "loop": ("loop { }", "the test took longer than 3 s"),
+    "sleep": ("std::time::sleep(60000);", "the test took longer than 3 s"),
+    "talk": ('loop { println("talk"); }', "[earlier output is left out]\n        talk\n"),
+    "spawn": ("let _task = spawn std::time::sleep(60000);", "the test took longer than 3 s"),
+}
+
+
+@pytest.mark.parametrize(("failing", "options"), [(FAILING, ()), (HANGING, ("--timeout", "3"))])
+def test_tests_that_fail_or_hang_fail_alone(
+    tmp_path: Path, failing: dict[str, tuple[str, str]], options: tuple[str, ...]
+) -> None:
+    bodies = {name: body for name, (body, _) in failing.items()}
+    (tmp_path / "Concerto.toml").write_text(MANIFEST)
     text = program(bodies | {"good": "assert(true);"}) + "\nfn deep(n: Int) -> Int { deep(n + 1) + 1 }\n"
     (tmp_path / "a.conc").write_text(text)
-    done = run(tmp_path, "a.conc", "--timeout", "1")
+    done = run(tmp_path, "a.conc", *options)
     assert done.returncode == 1
     assert "Traceback" not in done.stdout + done.stderr
-    for name, (_, message) in FAILING.items():
+    for name, (_, message) in failing.items():
         start = done.stdout.index(f"FAIL  a.conc :: {name}\n")
         assert message in done.stdout[start:].partition("a.conc ::")[2].partition("  a.conc ::")[0], name
     assert "ok    a.conc :: good" in done.stdout
@@ -183,7 +261,7 @@ def test_expected_failures(tmp_path: Path) -> None:
         "@test @expect_fail fn e() { loop { } }\n"
         '@test fn f() -> Result<Nil, String> { Err("plain") }\n'
     )
-    done = run(tmp_path, "a.conc", "--timeout", "1")
+    done = run(tmp_path, "a.conc", "--timeout", "5")
     lines = done.stdout.splitlines()
     assert [line[:4].strip() for line in lines if "a.conc ::" in line] == ["ok", "ok", *["FAIL"] * 4]
     assert "the test was to fail with `other`, and failed otherwise" in done.stdout
