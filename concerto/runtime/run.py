@@ -280,7 +280,7 @@ class Run:
         """The files of hashmaps."""
         from concerto.runtime.stores import StoreFiles
 
-        return StoreFiles(self.permissions)
+        return StoreFiles(self.permissions, self.machine.poll)
 
     def connection(self, name: str) -> Connection:
         found = self._connections.get(name)
@@ -340,6 +340,8 @@ class Run:
     def perform(self, effect: AnyEffect) -> Value:
         way = self._door.way(effect, current_branch())
         if self._door.at_once(effect):
+            # It may take a while, and a loop of such effects is not asked often enough.
+            self.machine.poll()
             return run_now(way())
         self.emits.flush()
         return wait(way)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TypeAlias
 from urllib.parse import quote
 
@@ -24,6 +25,8 @@ _APPLICATION = 0x436F6E63
 _VERSION = 1
 _PATIENCE = 5.0
 """Seconds to wait for another process that is writing."""
+_TRY_MS = 50
+"""How long one try to begin a change waits."""
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE entries (key TEXT NOT NULL UNIQUE, value TEXT NOT NULL);
@@ -36,10 +39,12 @@ _DELETE = "DELETE FROM entries WHERE key = ?"
 
 
 class StoreFiles:
-    """The open files of a run."""
+    """The open files of a run. `poll` is called while another process keeps one from being written, and
+    raises what ends the run."""
 
-    def __init__(self, permissions: Permissions) -> None:
+    def __init__(self, permissions: Permissions, poll: Callable[[], None]) -> None:
         self._permissions = permissions
+        self._poll = poll
         self._open: dict[Path, sqlite3.Connection] = {}
 
     def load(self, path: str) -> list[Row]:
@@ -51,7 +56,7 @@ class StoreFiles:
         """Write changes as one; None deletes."""
         with _troubles(path):
             connection = self._connection(path)
-            connection.execute("BEGIN IMMEDIATE")
+            self._begin(connection)
             try:
                 for key, value in changes:
                     if value is None:
@@ -62,6 +67,18 @@ class StoreFiles:
                 connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Begin a change when nobody else is writing."""
+        patience = monotonic() + _PATIENCE
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > patience:
+                    raise
+            self._poll()
 
     def close(self) -> None:
         opened, self._open = self._open, {}
@@ -96,6 +113,7 @@ def _opened(real: Path, path: str) -> sqlite3.Connection:
             raise _failure(path, "it was written by a newer version of this program", "BadFile")
         # In WAL mode with FULL every commit is on the disk before the program goes on.
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA busy_timeout = {_TRY_MS}")
     except BaseException:
         connection.close()
         raise

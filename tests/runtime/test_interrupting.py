@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+from concerto.effects.permissions import Permissions
+from concerto.runtime.stores import StoreFiles
 from tests.runtime.servers import Answer, Script, chat_reply
 
 AGENT = """
@@ -61,9 +66,109 @@ def interrupted_after(process: subprocess.Popen[str], sign: str) -> None:
         assert line, process.communicate()
         lines.append(line.strip())
     time.sleep(0.2)
-    begun = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "error: interrupted\n")
     assert "never" not in out
-    assert time.monotonic() - begun < 3
+
+
+MANIFEST = """
+[connections.line]
+provider = "custom"
+base_url = "URL"
+default_model = "m"
+rate_limit = { concurrent_requests = 1 }
+[hosts.deaf]
+command = "PYTHON"
+args = ["deaf.py"]
+[permissions]
+ShellTool = true
+http = ["127.0.0.1"]
+"""
+DEAF = """
+import os, signal, sys, time
+for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(each, signal.SIG_IGN)
+open("deaf.pid", "w").write(str(os.getpid()))
+while True:
+    time.sleep(60)
+"""
+HANDLERS = """
+import asyncio
+async def never(payload):
+    await asyncio.Event().wait()
+HANDLERS = {"approval": never}
+"""
+KINDS = ("sleep", "http", "emit", "host", "shell", "line", "race", "task", "spin", "lock", "write")
+WAITING = """
+use std::time;
+use std::http;
+use std::tools::ShellTool;
+agent Asked { provider: line }
+host Deaf { connector: deaf, timeout: 600 }
+hashmap kept: HashMap<String, Int> = HashMap::new().with_persistence("kept.db");
+fn wait(kind: String, n: Int) {
+    match kind {
+        "sleep" => time::sleep(600000),
+        "http" => { http::get("URL").unwrap(); }
+        "emit" => { await emit("approval", n); }
+        "host" => { Deaf.execute("${n}").unwrap(); }
+        "shell" => { ShellTool.exec("sleep 600").unwrap(); }
+        "line" => { Asked.execute("${n}").unwrap(); }
+        "race" => { race (time::sleep(600000), { time::sleep(600000); }); }
+        "task" => { let task = spawn time::sleep(600000); task.await; }
+        "spin" => { let mut k = 0; loop { k = (k + 1) % 7; } }
+        "lock" => kept.set("${n}", n),
+        "write" => { let mut k = 0; loop { kept.set("${n}", k); k += 1; } }
+        _ => panic("unknown"),
+    }
+}
+fn main() {
+    println("begin ${kept.len()}");
+    parallel for n in 0..5 { wait(env("KIND").unwrap(), n); };
+    println("never");
+}
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_wait_in_branches_is_interrupted(tmp_path: Path, script: Script, kind: str) -> None:
+    script.answer(Answer(chat_reply("late"), hang=20))
+    texts = {
+        "main.conc": WAITING.replace("URL", script.url),
+        "Concerto.toml": MANIFEST.replace("URL", script.url).replace("PYTHON", sys.executable),
+        "deaf.py": DEAF,
+        "handlers.py": HANDLERS,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "concerto.cli", "run", "--quiet", "--handlers", "handlers.py"]
+    with (
+        writing(tmp_path / "kept.db", held=kind == "lock"),
+        subprocess.Popen(
+            [*command, "main.conc"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "KIND": kind},
+        ) as process,
+    ):
+        interrupted_after(process, "begin 0")
+    number = tmp_path / "deaf.pid"
+    # It may have been ended before it could tell its number.
+    if number.exists() and number.read_text():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(number.read_text()), 0)
+
+
+@contextmanager
+def writing(path: Path, *, held: bool) -> Iterator[None]:
+    """An empty file of a hashmap, to which somebody else is writing all the time if `held`."""
+    files = StoreFiles(Permissions(files=(path.parent,)), lambda: None)
+    files.load(path.name)
+    files.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        if held:
+            other.execute("BEGIN IMMEDIATE")
+        yield
