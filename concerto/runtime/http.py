@@ -9,13 +9,18 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache, lru_cache, partial
+from ssl import SSLContext
 from typing import Any, TypeAlias
+from urllib.parse import unquote_to_bytes
 
 import httpx2
 
-from concerto.runtime.clients import Clients
+from concerto import __version__
+from concerto.runtime.clients import Client, Clients
 from concerto.runtime.connections import Connection, key_of
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.providers import Provider, WireCall, find_provider
@@ -26,6 +31,13 @@ Json: TypeAlias = Any
 _DEFAULT_TIMEOUT = 120.0
 _CONNECT_TIMEOUT = 10.0
 _SHOWN = 300
+_HEADERS = {
+    "content-type": "application/json",
+    "accept": "*/*",
+    "accept-encoding": "gzip, deflate",
+    "connection": "keep-alive",
+    "user-agent": f"concerto/{__version__}",
+}
 _NETWORK_VARIABLES = (
     "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
     "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -39,19 +51,13 @@ class ModelServer:
         self.connection = connection
         self.provider: Provider = find_provider(connection.provider)
         key = key_of(connection, environment)
-        headers = {"content-type": "application/json", **connection.headers}
+        self._headers = {**_HEADERS, **connection.headers}
         if key:
-            headers.update(self.provider.authorize(key))
-        # Loading certificates costs more than a request; a plain address needs none.
-        secure = connection.base_url.startswith("https:")
-        # Looking for proxies costs as much as the rest of the client.
+            self._headers.update(self.provider.authorize(key))
+        # Looking for proxies costs as much as a request.
         trusting = any(environment.get(name) for name in _NETWORK_VARIABLES)
-        verify = httpx2.create_ssl_context(trust_env=trusting) if secure else False
-        self._clients = Clients(
-            lambda: httpx2.AsyncClient(
-                headers=headers, verify=verify, timeout=None, follow_redirects=False, trust_env=trusting
-            )
-        )
+        secure = connection.base_url.startswith("https:")
+        self._clients = Clients(partial(_client, secure, trusting))
 
     async def close(self) -> None:
         await self._clients.close()
@@ -62,7 +68,11 @@ class ModelServer:
         try:
             async with asyncio.timeout(seconds):
                 with self._clients.one() as client:
-                    response = await client.send(self._request(client, call, httpx2.Timeout(None)))
+                    response = await client.send(self._request(call))
+                    try:
+                        await response.aread()
+                    finally:
+                        await response.aclose()
         except TimeoutError:
             raise self._too_slow(seconds) from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -78,7 +88,7 @@ class ModelServer:
         limits = httpx2.Timeout(seconds, connect=_CONNECT_TIMEOUT, pool=None)
         try:
             with self._clients.one() as client:
-                response = await client.send(self._request(client, call, limits), stream=True)
+                response = await client.send(self._request(call, limits))
                 try:
                     if response.status_code != httpx2.codes.OK:
                         await response.aread()
@@ -97,16 +107,18 @@ class ModelServer:
             f"`{self.connection.name}` gave an invalid answer: {why}", AgentKind.INVALID_REPLY
         )
 
-    def _request(self, client: httpx2.AsyncClient, call: WireCall, limits: httpx2.Timeout) -> httpx2.Request:
-        return client.build_request(
-            "POST",
-            self.connection.base_url + call.path,
-            content=json.dumps(call.body, separators=(",", ":"), ensure_ascii=False).encode(
-                "utf-8", "replace"
-            ),
-            headers=dict(call.headers) or None,
-            timeout=limits,
-        )
+    def _request(self, call: WireCall, limits: httpx2.Timeout | None = None) -> httpx2.Request:
+        text = json.dumps(call.body, separators=(",", ":"), ensure_ascii=False)
+        content = text.encode("utf-8", "replace")
+        url = _url(self.connection.base_url + call.path)
+        headers = {**self._headers, **call.headers}
+        headers["host"] = url.netloc.decode("ascii")
+        headers["content-length"] = str(len(content))
+        if url.userinfo:
+            headers["authorization"] = f"Basic {b64encode(unquote_to_bytes(url.userinfo)).decode()}"
+        extensions = None if limits is None else {"timeout": limits.as_dict()}
+        stream = httpx2.ByteStream(content)
+        return httpx2.Request("POST", url, headers=headers, stream=stream, extensions=extensions)
 
     def _json(self, content: bytes) -> Json:
         try:
@@ -149,6 +161,27 @@ class ModelServer:
         return agent_failure(
             message, kind, provider=self.connection.name, status=status, retry_after_ms=retry_after_ms
         )
+
+
+def _client(secure: bool, trusting: bool) -> Client:
+    """What sends requests and does nothing else, unless the environment says more of networks."""
+    if trusting:
+        verify = httpx2.create_ssl_context(trust_env=True) if secure else False
+        client = httpx2.AsyncClient(verify=verify, timeout=None, follow_redirects=False, trust_env=True)
+        return Client(partial(client.send, stream=True), client.aclose)
+    transport = httpx2.AsyncHTTPTransport(verify=_tls(secure), trust_env=False)
+    return Client(transport.handle_async_request, transport.aclose)
+
+
+@cache
+def _tls(secure: bool) -> SSLContext:
+    """Loading certificates costs more than a request; a plain address needs none."""
+    return httpx2.create_ssl_context(verify=secure, trust_env=False)
+
+
+@lru_cache(64)
+def _url(text: str) -> httpx2.URL:
+    return httpx2.URL(text)
 
 
 def _said(content: bytes) -> str:

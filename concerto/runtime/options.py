@@ -106,6 +106,8 @@ def read_manifest(options: Options, manifest: Manifest) -> Options:
 def with_connections(options: Options, given: Mapping[str, Mapping[str, Json]]) -> Options:
     """The options with a host's settings of connections over all others. A key that stands among them is
     put into the environment of this run alone."""
+    if not given:
+        return options
     from concerto.records import replace
 
     connections, environment = dict(options.connections), dict(options.environment)
@@ -115,4 +117,4 @@ def with_connections(options: Options, given: Mapping[str, Mapping[str, Json]]) 
             variable = own["api_key_env"] = f"CONCERTO_KEY_OF_{name}"
             environment[variable] = own.pop("api_key")
         connections[name] = {**connections.get(name, {}), **own}
-    return replace(options, connections=connections, environment=environment) if given else options
+    return replace(options, connections=connections, environment=environment)

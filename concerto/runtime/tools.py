@@ -62,6 +62,7 @@ class Tools:
         self._states: dict[str, Value] = {}
         self._declared: dict[tuple[str, str], Declared] = {}
         self._tools = {tool.name: tool for tool in run.module.tools}
+        self._validating = any(schema.validators for schema in run.module.schemas)
         for tool in run.module.tools:
             schemas = {entry["method_name"]: entry for entry in tool.tool_schemas}
             for method in tool.methods:
@@ -130,7 +131,8 @@ class Tools:
         fill = partial(
             fill_parameters, self._run.machine, declared.owner.name, declared.method, caller, given
         )
-        values = await drive(caller.branch, fill)
+        # Validators are code of the program.
+        values = await drive(caller.branch, fill) if self._validating else fill()
         body = partial(self._in_strand, declared, values, caller.branch)
         call = ToolCall(
             declared.owner.name, declared.method.name, (given,), body, origin="model", policy=declared.policy

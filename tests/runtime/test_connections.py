@@ -41,6 +41,26 @@ def test_a_connection_names_models_and_sends_its_headers(script: Script, run: Ru
     assert (seen.body["model"], seen.body["max_tokens"], seen.body["stop"]) == ("gpt-4o-mini", 7, ["END"])
 
 
+def test_user_and_password_of_an_address(script: Script, run: Run) -> None:
+    script.answer(chat_reply("hi"))
+    url = script.url.replace("http://", "http://me:p%40ss@")
+    assert run(AGENT + ASK, connections=chat_at(url)).status == 0
+    assert script.seen[0].headers["authorization"] == "Basic bWU6cEBzcw=="
+    assert script.seen[0].headers["host"] == script.url.removeprefix("http://")
+
+
+def test_the_proxy_of_the_environment(script: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", script.url)
+    script.answer(chat_reply("hi"))
+    outcome = run(
+        AGENT + ASK, connections=chat_at("http://far.example/v1"), environment={"http_proxy": script.url}
+    )
+    assert outcome.status == 0, outcome.err
+    assert script.seen[0].path == "http://far.example/v1/chat/completions"
+
+
 def test_the_manifest_wins_over_the_source(script: Script, run: Run) -> None:
     script.answer(chat_reply("hi"))
     source = 'connect openai { base_url: "http://127.0.0.1:9", default_model: "old" }\n' + AGENT + ASK
