@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from concerto import __version__
-from concerto.diagnostics import FORMATS
+from concerto.diagnostics import FORMATS, suggest
 
 _format_option = click.option(
     "--format",
@@ -18,7 +18,29 @@ _format_option = click.option(
 )
 
 
-@click.group(name="concertoc", context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """A group that knows what was meant by a command that it does not have."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            ctx.fail(f"No such command {name!r}.{self._advice(name)}")
+        return super().resolve_command(ctx, args)
+
+    def _advice(self, name: str) -> str:
+        other = concerto_command if self is concertoc_command else concertoc_command
+        if name.endswith((".conc", ".conc-ir")):
+            usual = "run" if self is concerto_command else "check"
+            return f" Did you mean '{self.name} {usual} {name}'?"
+        if name in other.commands:
+            return f" Did you mean '{other.name} {name}'?"
+        near = suggest(name, self.commands)
+        return f" Did you mean '{self.name} {near}'?" if near else ""
+
+
+@click.group(name="concertoc", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="concertoc")
 def concertoc_command() -> None:
     """The Concerto compiler."""
@@ -83,7 +105,7 @@ def fmt(targets: tuple[str, ...], check: bool) -> int:
     return formatting.format_files(targets, check=check)
 
 
-@click.group(name="concerto", context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(name="concerto", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="concerto")
 def concerto_command() -> None:
     """Run Concerto programs."""

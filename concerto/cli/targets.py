@@ -22,7 +22,9 @@ def program_file(target: str) -> Path:
         if path.is_dir():
             return _entry_of(path)
         if not path.exists():
-            raise Failure(f"there is no file `{target}`")
+            near = path.with_name(path.name + SOURCE_SUFFIX)
+            advice = f"; did you mean `{near}`?" if near.is_file() else ""
+            raise Failure(f"there is no file `{target}`{advice}")
     except OSError as error:
         raise cannot("read", target, error) from None
     if path.suffix not in (SOURCE_SUFFIX, IR_SUFFIX):

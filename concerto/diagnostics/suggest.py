@@ -30,8 +30,9 @@ def _nearness(name: str, candidate: str, limit: int) -> int:
     if abs(len(candidate) - len(name)) <= limit:
         return _distance(name, candidate, limit)
     shorter, longer = sorted((name, candidate), key=len)
-    # `len` for `length`, `config` for `configuration`
-    return limit if len(shorter) >= _SHORTEST_STEM and longer.startswith(shorter) else limit + 1
+    # `len` for `length`, `config` for `configuration`, `prompt` for `system_prompt`
+    stem = longer.startswith(shorter) or longer.endswith(f"_{shorter}")
+    return limit if len(shorter) >= _SHORTEST_STEM and stem else limit + 1
 
 
 def _fold(name: str) -> str:

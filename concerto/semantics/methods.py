@@ -75,6 +75,8 @@ _FOREIGN = {
     "endswith": "ends_with",
     "substring": "slice", "put": "set", "getOrDefault": "get", "push_back": "push", "push_str": "concat",
     "items": "entries", "to_float": "parse_float", "to_int": "parse_int", "parse": "parse_int",
+    "sorted": "sort", "run": "execute", "ask": "execute", "call": "execute", "invoke": "execute",
+    "generate": "execute", "complete": "execute", "prompt": "execute", "execute_with": "execute_with_schema",
 }  # fmt: skip
 """What methods of other languages are called here; said only where the type has the method."""
 

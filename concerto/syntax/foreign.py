@@ -116,6 +116,11 @@ _TERNARY_VALUES = ("INT", "FLOAT", "STRING", "NAME", "TRUE", "FALSE")
 
 NO_SUCH_SYNTAX = (
     Syntax(
+        lambda last, before, token: last == "FOR" and before == "NAME" and token.kind == "COMMA",
+        "several names in a `for` stand in parentheses",
+        "write `for (key, value) in map { … }`",
+    ),
+    Syntax(
         lambda last, before, token: last == "FOR" and before == "LPAR" and token.kind == "LET",
         "there is no `for` with three parts",
         "write `for i in 0..n { … }`",
@@ -173,7 +178,7 @@ NO_SUCH_SYNTAX = (
     Syntax(
         lambda _, before, token: before == "NAME" and token.kind in ("STRING", "TEXT_OPEN"),
         "a call needs parentheses",
-        'write `print("…")`',
+        'write `print("…")`; text with values in it needs no letter before it: `"… ${value}"`',
         after_value=True,
     ),
     Syntax(

@@ -312,6 +312,21 @@ def test_usage(tmp_path: Path) -> None:
         assert "nonsense" in wrong.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "meant"),
+    [
+        ("concerto", ["main.conc"], "concerto run main.conc"),
+        ("concertoc", ["main.conc"], "concertoc check main.conc"),
+        ("concerto", ["check", "main.conc"], "concertoc check"),
+        ("concertoc", ["run", "main.conc"], "concerto run"),
+        ("concerto", ["rnu"], "concerto run"),
+        ("concerto", ["run", "main"], "main.conc"),
+    ],
+)
+def test_what_was_meant_is_said(hello: Path, name: str, arguments: list[str], meant: str) -> None:
+    one_line(run(name, *arguments, cwd=hello), meant)
+
+
 # --- what a start costs -------------------------------------------------------------------------
 
 HEAVY = {"lark", "rich", "pydantic", "httpx2", "mcp", "asyncio", "click", "platformdirs"}

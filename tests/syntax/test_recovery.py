@@ -89,6 +89,8 @@ SLIPS = [
     ("retrun 5;", "unexpected `retrun`", "return"),
     ("let x = ();", "there is no empty tuple", "nil"),
     ('print "a";', "a call needs parentheses", ""),
+    ('let t = f"a ${b}";', "a call needs parentheses", "${value}"),
+    ("for k, v in m { }", "several names in a `for` stand in parentheses", "for (key, value) in map"),
     ("let x: = 3;", "expected a type, found `=`", ""),
     ("let = 3;", "expected a pattern, found `=`", ""),
     ("x.;", "expected a name, found `;`", ""),
