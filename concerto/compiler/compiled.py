@@ -27,7 +27,8 @@ def load_compiled(path: Path, problems: Problems, *, to_run: bool = False) -> Pr
 
 def read_module(path: Path, problems: Problems) -> Module | None:
     """The module of an IR file, if it is one that may run."""
-    module = decode(path.read_bytes(), shown_path(path), problems)
-    if module is None or not verify(module, problems):
+    file = shown_path(path)
+    module = decode(path.read_bytes(), file, problems)
+    if module is None or not verify(module, problems, file):
         return None
     return module

@@ -35,12 +35,13 @@ class _Fault(Exception):
     """What is wrong, and in which part of the module."""
 
 
-def verify(module: Module, problems: Problems) -> bool:
-    """Whether the module is safe to run; if not, one InvalidIr is added."""
+def verify(module: Module, problems: Problems, file: str | None = None) -> bool:
+    """Whether the module is safe to run; if not, one InvalidIr is added, which names the file that the module
+    was read from."""
     try:
         _Verifier(module).run()
     except _Fault as fault:
-        span = Source(module.source_file, "").span(0, 0)
+        span = Source(file or module.source_file, "").span(0, 0)
         problems.add(
             InvalidIr(span, f"the compiled program is not valid: {fault}", help="compile the source again")
         )

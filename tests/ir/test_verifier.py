@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 from typing import cast
 
@@ -10,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from concerto import compile_source
+from concerto.compiler.compiled import load_compiled
 from concerto.diagnostics import Problems
 from concerto.ir import module as ir
+from concerto.ir.codec import encode
 from concerto.ir.module import Function, Instr, Module, TypeDef
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.verifier import verify
@@ -30,6 +34,17 @@ def fault(module: Module) -> str:
         return ""
     assert len(problems) == 1
     return next(iter(problems)).message
+
+
+def test_the_broken_file_is_named_and_not_its_source(tmp_path: Path) -> None:
+    problems = Problems()
+    program = compile_source("fn main() { println(1); }", path="main.conc")
+    file = tmp_path / "broken.conc-ir"
+    file.write_bytes(encode(program.module).replace(b'"entry": 0', b'"entry": 7'))
+    assert load_compiled(file, problems) is None
+    (problem,) = problems
+    assert problem.code == "E0603"
+    assert problem.span.source.path.endswith("broken.conc-ir")
 
 
 def code_fault(code: str) -> str:
