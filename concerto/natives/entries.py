@@ -1,8 +1,8 @@
 """The entries of a ledger, found through indices: a query never looks at entries that do not match.
 
 Words are what blanks separate in an identifier, keys are whole; both without regard to case. A query word
-may be a part of a word: words are found by the three-letter pieces they are made of, and only a query word
-that is shorter goes through all words there are.
+may be a part of a word: words are found by the three-letter pieces they are made of. A query word that is
+shorter goes through all pieces there are, which soon become no more.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Entries:
     def _candidates(self, part: str) -> Collection[str]:
         """Words that may have the part in them."""
         if len(part) < _PIECE:
-            return self._by_word
+            return set().union(*[words for piece, words in self._by_piece.items() if part in piece])
         return min((self._by_piece.get(piece, frozenset()) for piece in _pieces(part)), key=len)
 
     def _ordered(self, identifiers: Iterable[str]) -> list[Entry]:
@@ -135,6 +135,8 @@ class Entries:
 
 
 def _pieces(word: str) -> set[str]:
+    if len(word) < _PIECE:
+        return {word}
     return {word[start : start + _PIECE] for start in range(len(word) - _PIECE + 1)}
 
 
