@@ -36,6 +36,8 @@ from concerto.vm.values import (
 _DEPTH = 1000
 """Deeper data is refused in either direction."""
 
+_AS_THEY_ARE = frozenset({type(None), bool, int, str})
+
 
 def to_json(value: Value) -> Json:
     """A value as JSON. A function has no JSON form, nor has what is nested too deeply: both are failures."""
@@ -60,9 +62,14 @@ def _to_json(value: Value, depth: int) -> Json:
         case NoneOption():
             return None
         case list() | tuple():
-            return [_to_json(item, depth + 1) for item in value]
+            return [item if type(item) in _AS_THEY_ARE else _to_json(item, depth + 1) for item in value]
         case dict():
-            return {_key_text(key): _to_json(item, depth + 1) for key, item in value.items()}
+            return {
+                key if type(key) is str else to_text(key): (
+                    item if type(item) in _AS_THEY_ARE else _to_json(item, depth + 1)
+                )
+                for key, item in value.items()
+            }
         case Some():
             return _to_json(value.value, depth + 1)
         case Ok():
@@ -87,10 +94,6 @@ def _to_json(value: Value, depth: int) -> Json:
             return to_text(value)
         case _:
             raise failure(f"a value of type {type_name(value)} has no JSON form", "TypeError")
-
-
-def _key_text(key: Value) -> str:
-    return key if isinstance(key, str) else to_text(key)
 
 
 def _payload_json(value: Variant, depth: int) -> Json:
