@@ -137,6 +137,9 @@ class Runtime:
         what is to be said about it to `errors`; these are the process's streams if not given. A
         `watcher` is told of every call as it begins and ends. `trace` gets a
         JSON line for all that the run asks of the world."""
+        kind = type(program)
+        if not issubclass(kind, Program):
+            raise TypeError(f"Runtime runs a Program, as `concerto.compile_file` makes it, no {kind.__name__}")
         here = Path(folder).absolute()
         options = Options(
             folder=here,

@@ -86,10 +86,13 @@ def python_tool(name: str, given: Any) -> PythonTool:
     if inspect.isroutine(given):
         return PythonTool(name, (_method("", given),))
     owner = given() if inspect.isclass(given) else given
+    public = (key for key in vars(type(owner)) if not key.startswith("_"))
     members = [
-        (key, getattr(owner, key))
-        for key in vars(type(owner))
-        if not key.startswith("_") and key not in ("initialize", "shutdown") and callable(getattr(owner, key))
+        (key, member)
+        for key in public
+        if key not in ("initialize", "shutdown")
+        and callable(member := getattr(owner, key))
+        and not inspect.isbuiltin(member)
     ]
     if not members:
         raise TypeError(f"tool `{name}` is neither a function nor an object with public methods")

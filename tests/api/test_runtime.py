@@ -279,3 +279,13 @@ def test_a_python_tool_a_strategy_and_a_connection_of_the_host(monkeypatch: pyte
         result = runtime.run()
     assert (result.value, result.error) == ("It is 42", None)
     assert seen == ["sums", "42"]
+
+
+def test_what_cannot_be_run_or_called_is_a_type_error() -> None:
+    program = compile_source("fn main() {}")
+    mistaken: Any = "main.conc"
+    with pytest.raises(TypeError, match="compile_file"):
+        Runtime(mistaken)
+    for given in (3, "lookup", None):
+        with pytest.raises(TypeError, match="tool `lookup` is neither"):
+            Runtime(program, tools={"lookup": given})
