@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -16,6 +17,8 @@ import pytest
 
 from concerto.compiler import compile_source
 from concerto.program import Runtime
+from concerto.runtime.mcp.connection import Connection, Listener, ServerFailure
+from concerto.runtime.mcp.settings import read_settings
 from tests.mcp import peers
 from tests.mcp.peers import scripted
 from tests.runtime.running import Outcome, make_runtime
@@ -148,6 +151,22 @@ def test_interrupts_end_the_servers(tmp_path: Path, mark: str, number: int, call
     _, errors = process.communicate(timeout=20)
     assert (process.returncode, errors) == (130, "error: interrupted\n")
     assert peers.processes_with(mark) == []
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 5, 50])
+def test_a_server_is_ended_however_far_its_start_is(mark: str, turns: int) -> None:
+    settings = read_settings("Odd", {"command": scripted("silent", mark)}, {}, {}, Path())
+    connection = Connection(settings, Listener(lambda text: None, lambda text: None, dict(os.environ)))
+
+    async def close_while_opening() -> None:
+        opening = asyncio.create_task(connection.open())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await connection.close()
+        with pytest.raises(ServerFailure, match="is ended"):
+            await opening
+
+    asyncio.run(asyncio.wait_for(close_while_opening(), 20))
 
 
 def test_a_second_interrupt_while_a_server_takes_its_time_to_end(tmp_path: Path, mark: str) -> None:

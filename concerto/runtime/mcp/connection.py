@@ -188,6 +188,8 @@ class Connection:
         deadline = anyio.current_time() + self.settings.start_seconds
         try:
             with anyio.CancelScope(deadline=deadline) as self._life:
+                if self._closed:  # Before this task had its first turn.
+                    self._life.cancel()
                 async with self._open_client(era) as client:
                     self.interface = await self._listing(client)
                     self.server_version = _version(client)

@@ -75,15 +75,16 @@ async def stdio_transport(
     command: tuple[str, ...], environment: Mapping[str, str], folder: Path, notes: Notes
 ) -> AsyncIterator[Any]:
     """A started server: streams of its messages and to it. OSError if it cannot be started."""
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=dict(environment),
-        cwd=folder,
-        start_new_session=True,
-    )
+    with anyio.CancelScope(shield=True):  # A process that is half started could not be ended.
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=dict(environment),
+            cwd=folder,
+            start_new_session=True,
+        )
     adopt(process)
     received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, to_send = anyio.create_memory_object_stream[SessionMessage](0)
