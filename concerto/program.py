@@ -139,7 +139,7 @@ class Runtime:
         JSON line for all that the run asks of the world."""
         kind = type(program)
         if not issubclass(kind, Program):
-            raise TypeError(f"Runtime runs a Program, as `concerto.compile_file` makes it, no {kind.__name__}")
+            raise TypeError(f"Runtime runs a Program, as `compile_file` gives it, not {kind.__name__}")
         here = Path(folder).absolute()
         options = Options(
             folder=here,
