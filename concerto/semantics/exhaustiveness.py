@@ -8,6 +8,7 @@ lengths."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -61,13 +62,16 @@ def check_matches(analysis: Analysis, problems: Problems) -> None:
 # --- Patterns as constructors -------------------------------------------------------------------
 
 
+_Key: TypeAlias = tuple[object, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Ctor:
     """A constructor: `key` tells it from the others of its type. Keys: ("variant", n), ("builtin", name),
     ("one",) for tuples and structs, ("int", low, high), ("value", type, value), ("array", length, open),
     ("other", id) for what equals nothing else."""
 
-    key: tuple[object, ...]
+    key: _Key
     arity: int
 
 
@@ -89,6 +93,8 @@ class _Wild:
 _WILD = _Wild()
 _Pattern: TypeAlias = _Made | _Either | _Wild
 _Row: TypeAlias = tuple[_Pattern, ...]
+# A constructor and the types of its arguments.
+_Case: TypeAlias = tuple[_Ctor, tuple[Type, ...]]
 
 
 class _TooManySteps(Exception):
@@ -102,6 +108,7 @@ class _MatchChecker:
         self.problems = problems
         self.steps = 0
         self.any_broken = problems.errors
+        self.constructors: dict[Type, list[_Case] | None] = {}
 
     def check_match(self, node: ast.Match) -> None:
         subject = resolve(self.analysis.types.get(node.subject, ERROR))
@@ -109,16 +116,23 @@ class _MatchChecker:
             return
         self.steps = 0
         rows: list[_Row] = []
+        # The constructors taken so far, as long as no arm above looks further: then a new one is reached.
+        taken_keys: set[_Key] = set()
+        plain = not isinstance(subject, Literals)
         try:
             for arm in node.arms:
                 row = (self._lower(arm.pattern),)
-                if not self._useful(rows, row, (subject,)):
+                keys = _plain_keys(row[0])
+                is_new = plain and not keys <= taken_keys
+                if not is_new and not self._useful(rows, row, (subject,)):
                     span = self.source.span(arm.pattern.start, arm.pattern.end)
                     taken = self._useful([], row, (subject,))
                     label = "matched by an arm above" if taken else "there is no such value"
                     self.problems.add(UnreachableArm(span, "this arm is never reached", label=label))
                 if arm.guard is None:
                     rows.append(row)
+                    plain = plain and bool(keys)
+                    taken_keys |= keys
             missing = self._witness(rows, (subject,))
         except _TooManySteps:
             return
@@ -241,8 +255,9 @@ class _MatchChecker:
         head, rest = resolve(types[0]), types[1:]
         used = [row[0].ctor for row in rows if isinstance(row[0], _Made)]
         if used:
-            for ctor, arguments in _split(head, used):
-                found = self._witness(_specialise(rows, ctor), arguments + rest)
+            cases = self._split(head, used)
+            for (ctor, arguments), special in zip(cases, _specialised(rows, cases, head), strict=True):
+                found = self._witness(special, arguments + rest)
                 if found is not None:
                     return [_show(head, ctor, found[: ctor.arity]), *found[ctor.arity :]]
             if _complete(head):
@@ -267,13 +282,28 @@ class _MatchChecker:
         used = [r[0].ctor for r in rows if isinstance(r[0], _Made)]
         if isinstance(first, _Made):
             used.append(first.ctor)
-        for ctor, arguments in _split(head, used):
-            for special in _specialise([row], ctor):
-                if self._useful(_specialise(rows, ctor), special, arguments + rest):
-                    return True
-        if isinstance(first, _Made) or (used and _complete(head)):
-            return False
-        return self._useful([r[1:] for r in rows if isinstance(r[0], _Wild)], row[1:], rest)
+        rest_counts = not isinstance(first, _Made) and not (used and _complete(head))
+        if rest_counts and self._useful([r[1:] for r in rows if isinstance(r[0], _Wild)], row[1:], rest):
+            return True
+        fitting = [case for case in self._split(head, used) if _specialise([row], case[0])]
+        return any(
+            self._useful(above, special, arguments + rest)
+            for (ctor, arguments), above in zip(fitting, _specialised(rows, fitting, head), strict=True)
+            for special in _specialise([row], ctor)
+        )
+
+    def _split(self, head: Type, used: list[_Ctor]) -> list[_Case]:
+        """The constructors of a type that a column tells apart, each with its argument types."""
+        if not used:
+            return []
+        if _name(head) == "Int":
+            return [(_Ctor(("int", low, high), 0), ()) for low, high in _ranges(used)]
+        if _name(head) == "Array":
+            return list(_lengths(head, used))
+        if head not in self.constructors:
+            self.constructors[head] = _constructors(head)
+        known = self.constructors[head]
+        return [(ctor, (head,) * ctor.arity) for ctor in dict.fromkeys(used)] if known is None else known
 
     def _step(self, size: int) -> None:
         self.steps += 1 + size
@@ -307,6 +337,43 @@ def _specialise(rows: Sequence[_Row], ctor: _Ctor) -> list[_Row]:
     return result
 
 
+def _specialised(rows: Sequence[_Row], cases: Sequence[_Case], head: Type) -> list[list[_Row]]:
+    """What is left of the rows for each case that `_split` gave; a row is only tried where it may fit."""
+    places = {ctor.key: [place] for place, (ctor, _) in enumerate(cases)}
+    everywhere = range(len(cases))
+    # Those of Int are ranges side by side.
+    lows = [low for _, low, *_ in places if isinstance(low, int)] if _name(head) == "Int" else []
+    result: list[list[_Row]] = [[] for _ in cases]
+    for row in rows:
+        key = row[0].ctor.key if isinstance(row[0], _Made) else ()
+        fitting: Sequence[int]
+        match key:
+            case ("int", int(low), int(high)) if lows:
+                fitting = range(bisect_left(lows, low), bisect_right(lows, high))
+            case () | ("int" | "array", *_):
+                fitting = everywhere
+            case _:
+                fitting = places.get(key, ())
+        for place in fitting:
+            result[place] += _specialise([row], cases[place][0])
+    return result
+
+
+def _plain_keys(pattern: _Pattern) -> set[_Key]:
+    """The constructors whose every value the pattern takes; empty if there is more to it."""
+    if isinstance(pattern, _Either):
+        each = [_plain_keys(alternative) for alternative in pattern.alternatives]
+        return set().union(*each) if all(each) else set()
+    if not isinstance(pattern, _Made) or any(argument is not _WILD for argument in pattern.arguments):
+        return set()
+    match pattern.ctor.key:
+        case ("variant" | "builtin" | "value", *_) as key:
+            return {key}
+        case ("int", low, high) as key if low == high:
+            return {key}
+    return set()
+
+
 def _fit(made: _Made, ctor: _Ctor) -> _Row | None:
     """The arguments of a pattern seen as `ctor`, None if it matches none of its values."""
     have, want = made.ctor.key, ctor.key
@@ -324,26 +391,12 @@ def _fit(made: _Made, ctor: _Ctor) -> _Row | None:
     return made.arguments if have == want else None
 
 
-def _split(head: Type, used: list[_Ctor]) -> Iterator[tuple[_Ctor, tuple[Type, ...]]]:
-    """The constructors of a type that a column tells apart, each with its argument types."""
-    if not used:
-        return
-    if _name(head) == "Int":
-        yield from ((_Ctor(("int", low, high), 0), ()) for low, high in _ranges(used))
-    elif _name(head) == "Array":
-        yield from _lengths(head, used)
-    elif (known := _constructors(head)) is not None:
-        yield from known
-    else:
-        yield from ((ctor, (head,) * ctor.arity) for ctor in dict.fromkeys(used))
-
-
 def _complete(head: Type) -> bool:
     """Does `_split` give all values of the type?"""
     return _name(head) in ("Int", "Array") or _constructors(head) is not None
 
 
-def _constructors(head: Type) -> list[tuple[_Ctor, tuple[Type, ...]]] | None:
+def _constructors(head: Type) -> list[_Case] | None:
     """All constructors of a type with finitely many."""
     match head:
         case TupleOf(items=items):
@@ -400,7 +453,7 @@ def _ranges(used: list[_Ctor]) -> Iterator[tuple[int, int]]:
         yield low, after - 1
 
 
-def _lengths(head: Type, used: list[_Ctor]) -> Iterator[tuple[_Ctor, tuple[Type, ...]]]:
+def _lengths(head: Type, used: list[_Ctor]) -> Iterator[_Case]:
     """Every length up to the longest that the column mentions, and one longer for all the rest."""
     item = head.arguments[0] if isinstance(head, Named) and head.arguments else ERROR
     longest = max(ctor.arity for ctor in used)
