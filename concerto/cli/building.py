@@ -11,7 +11,8 @@ from pathlib import Path
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, source_file
 from concerto.compiler.disk import DiskProject, open_project, read_bytes, shown_path
-from concerto.compiler.pipeline import analyze, compile_module, read_source
+from concerto.compiler.pipeline import analyze, read_source
+from concerto.compiler.store import load_module
 from concerto.diagnostics import Problems
 from concerto.files import write_atomically
 from concerto.ir.module import Module
@@ -111,7 +112,7 @@ def _outputs(
 def _emit_ir(source: Source, project: DiskProject, problems: Problems) -> bytes | None:
     from concerto.ir.codec import encode
 
-    module = compile_module(source, project, problems)
+    module = load_module(source, project, problems)
     return encode(_portable(module, project.root)) if module is not None else None
 
 
@@ -139,7 +140,7 @@ def _emit_ast(source: Source, project: DiskProject, problems: Problems) -> bytes
 def _emit_schemas(source: Source, project: DiskProject, problems: Problems) -> bytes | None:
     import json
 
-    module = compile_module(source, project, problems)
+    module = load_module(source, project, problems)
     if module is None:
         return None
     schemas = [schema for tool in module.tools for schema in tool.tool_schemas]

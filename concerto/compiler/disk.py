@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from concerto.manifest import FILE_NAME, LOCK_NAME, find_manifest
 
 if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
+    from concerto.source import Source
     from concerto.syntax import ast
 
 
@@ -20,8 +22,8 @@ class DiskProject:
 
     `tools` are the names of those that a host will give to the run.
 
-    `looked_at` holds every path that was looked for with the bytes found, or None: a result stays
-    valid as long as all of them are the same.
+    `parse` gives the trees of files. `looked_at` holds every path that was looked for with the bytes found,
+    or None: a result stays valid as long as all of them are the same.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class DiskProject:
         self.problems = problems
         self._tools = tools
         self.looked_at: dict[Path, bytes | None] = {}
+        self.parse: Callable[[Source, Problems], ast.Module] = _parse
 
     @property
     def has_manifest(self) -> bool:
@@ -63,13 +66,13 @@ class DiskProject:
         return self.read(self.home / LOCK_NAME)
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
-        from concerto.syntax.parser import decode, parse
+        from concerto.syntax.parser import decode
 
         base = self.root.joinpath(*path)
         for candidate in (base.with_suffix(".conc"), base / "mod.conc"):
             data = self.read(candidate)
             if data is not None:
-                return parse(decode(data, shown_path(candidate), self.problems), self.problems)
+                return self.parse(decode(data, shown_path(candidate), self.problems), self.problems)
         return None
 
     def read(self, path: Path) -> bytes | None:
@@ -104,6 +107,12 @@ def open_project(file: Path, problems: Problems, tools: frozenset[str] = frozens
         for folder in (file.parent.absolute(), *file.parent.absolute().parents):
             project.looked_at[folder / FILE_NAME] = None
     return project
+
+
+def _parse(source: Source, problems: Problems) -> ast.Module:
+    from concerto.syntax.parser import parse
+
+    return parse(source, problems)
 
 
 def shown_path(path: Path) -> str:

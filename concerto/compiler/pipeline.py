@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
@@ -16,6 +16,7 @@ from concerto.source import Source
 if TYPE_CHECKING:
     from concerto.semantics.analysis import Analysis
     from concerto.semantics.project import Project
+    from concerto.semantics.separate import CheckedBefore
     from concerto.syntax import ast
 
 R = TypeVar("R")
@@ -42,29 +43,37 @@ def read_source(data: bytes, path: str, problems: Problems) -> Source:
 
 def analyze(source: Source, project: Project, problems: Problems) -> Analysis | None:
     """Parses and checks; None if there is an error."""
-    return _run(lambda: _analyze(source, project, problems), source, problems)
+    return run_passes(lambda: _analyze(source, project, problems), source, problems)
 
 
 def inspect(source: Source, project: Project, problems: Problems) -> Analysis | None:
     """Parses and checks as far as possible: what is known of a program that may have errors, None if it
     cannot even be read."""
-    return _run(lambda: _inspect(source, project, problems), source, problems)
+    return run_passes(lambda: _inspect(source, project, problems), source, problems)
 
 
 def compile_module(source: Source, project: Project, problems: Problems) -> Module | None:
     """All passes; None if there is an error."""
-    return _run(lambda: _compile(source, project, problems), source, problems)
+    return run_passes(lambda: _compile(source, project, problems), source, problems)
 
 
 def _analyze(source: Source, project: Project, problems: Problems) -> Analysis | None:
-    from concerto.semantics import check_program
     from concerto.syntax.parser import parse
 
-    tree = parse(source, problems)
+    return check_tree(parse(source, problems), project, problems, {})
+
+
+def check_tree(
+    tree: ast.Module, project: Project, problems: Problems, before: Mapping[Source, CheckedBefore]
+) -> Analysis | None:
+    """Checks the program that starts with a parsed file; None if there is an error. `before` is as in
+    `check_program`."""
+    from concerto.semantics import check_program
+
     if problems.errors:
         _check_saved(tree, project, problems)
         return None
-    analysis = check_program(tree, project, problems)
+    analysis = check_program(tree, project, problems, before)
     if analysis.mcps and not problems.errors:
         from concerto.compiler.locked import check_locked
 
@@ -114,7 +123,7 @@ def _compile(source: Source, project: Project, problems: Problems) -> Module | N
     return emit_program(analysis) if analysis is not None else None
 
 
-def _run(passes: Callable[[], R | None], source: Source, problems: Problems) -> R | None:
+def run_passes(passes: Callable[[], R | None], source: Source, problems: Problems) -> R | None:
     """The passes, with room for deep programs and without the garbage collector: trees and tables of a
     compilation live to its end, and looking for garbage among them is in vain."""
     paused = gc.isenabled()

@@ -1,7 +1,8 @@
 """Programs from the cache, or compiled and put there.
 
-An entry holds what the compilation looked at, file by file, beside its result, and counts only if all of
-it is still the same byte for byte. Entries of another compiler, or of another Python, do not count.
+A program's entry holds what the compilation looked at, file by file, beside its result, and counts only if
+all of it is still the same byte for byte. Beside it stand the units of its files, for when some of them have
+changed. Entries of another compiler, or of another Python, do not count.
 """
 
 from __future__ import annotations
@@ -11,15 +12,20 @@ import os
 import sys
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import concerto
-from concerto.compiler.disk import open_project, read_bytes, shown_path
+from concerto.compiler.disk import DiskProject, open_project, read_bytes, shown_path
 from concerto.compiler.packing import pack_module, pack_problems, unpack_module, unpack_problems
-from concerto.compiler.pipeline import compile_module, read_source, require_main
+from concerto.compiler.pipeline import read_source, require_main
 from concerto.diagnostics import Problems
 from concerto.files import read_cached, write_cached
 from concerto.program import Program
+from concerto.records import record
+
+if TYPE_CHECKING:
+    from concerto.ir.module import Module
+    from concerto.source import Source
 
 
 def load_program(path: Path, problems: Problems, *, to_run: bool = False) -> Program | None:
@@ -29,43 +35,96 @@ def load_program(path: Path, problems: Problems, *, to_run: bool = False) -> Pro
     a broken manifest.
     """
     data = path.read_bytes()
-    name = _entry_name(path)
-    program = _from_cache(name, path, data, problems)
-    if program is None:
-        program = _compiled(name, path, data, problems)
+    program = _from_cache(path, data, problems) or _compiled(path, data, problems)
     if program is not None and to_run and program.module.entry is None:
         require_main(program.module, read_source(data, shown_path(path), problems), problems)
         return None
     return program
 
 
-def _compiled(name: str, path: Path, data: bytes, problems: Problems) -> Program | None:
+def load_module(source: Source, project: DiskProject, problems: Problems) -> Module | None:
+    """The module of a project that was opened for its first file, as by `load_program`. The project has then
+    looked at everything that the result depends on."""
+    module = _kept_module(source, project, problems)
+    if module is None:
+        module = _compiled_module(source, project, problems)
+        if module is not None:
+            _keep(Path(source.path), project, problems, module, b"")
+    return module
+
+
+@record(frozen=True)
+class _Kept:
+    """An entry. `code` is empty if nobody has run the program yet."""
+
+    shown: str
+    looked_at: list[tuple[str, bytes | None]]
+    problems: Any
+    module: Any
+    code: bytes
+
+
+def _from_cache(path: Path, data: bytes, problems: Problems) -> Program | None:
+    kept = _kept(path, data)
+    if kept is None or not kept.code:
+        return None
+    for problem in unpack_problems(kept.problems):
+        problems.add(problem)
+    return Program(unpack_module(kept.module), kept.code)
+
+
+def _compiled(path: Path, data: bytes, problems: Problems) -> Program | None:
     from concerto.vm.python_tier import compile_module as compile_code
 
     project = open_project(path, problems)
     project.looked_at[path.absolute()] = data
-    module = compile_module(read_source(data, shown_path(path), problems), project, problems)
+    source = read_source(data, shown_path(path), problems)
+    module = _kept_module(source, project, problems) or _compiled_module(source, project, problems)
     if module is None:
         return None
     code = compile_code(module)
-    looked_at = [(str(file), found) for file, found in project.looked_at.items()]
-    _store(name, (shown_path(path), looked_at, pack_problems(problems), pack_module(module), code))
+    _keep(path, project, problems, module, code)
     return Program(module, code)
 
 
-def _from_cache(name: str, path: Path, data: bytes, problems: Problems) -> Program | None:
-    entry = _entry(name)
-    if entry is None:
+def _kept_module(source: Source, project: DiskProject, problems: Problems) -> Module | None:
+    path = Path(source.path)
+    kept = _kept(path, project.looked_at[path.absolute()] or b"")
+    if kept is None:
         return None
-    shown, looked_at, warnings, module, code = entry
-    if shown != shown_path(path) or not _unchanged(looked_at, path, data):
-        return None
-    for problem in unpack_problems(warnings):
+    project.looked_at |= {Path(file): data for file, data in kept.looked_at}
+    for problem in unpack_problems(kept.problems):
         problems.add(problem)
-    return Program(unpack_module(module), code)
+    return unpack_module(kept.module)
 
 
-def _store(name: str, entry: tuple[Any, ...]) -> None:
+def _compiled_module(source: Source, project: DiskProject, problems: Problems) -> Module | None:
+    """With the units that the last compilation of the same program left, and leaving some for the next."""
+    from concerto.compiler.units import compile_changed, pack_units, unpack_units
+
+    name = _entry_name(Path(source.path), "units")
+    kept = _entry(name)
+    done = compile_changed(source, project, problems, unpack_units(kept) if kept is not None else None)
+    if done.units is not None:
+        _store(name, pack_units(done.units))
+    return done.module
+
+
+def _kept(path: Path, data: bytes) -> _Kept | None:
+    entry = _entry(_entry_name(path, "program"))
+    kept = _Kept(*entry) if entry is not None else None
+    if kept is None or kept.shown != shown_path(path) or not _unchanged(kept.looked_at, path, data):
+        return None
+    return kept
+
+
+def _keep(path: Path, project: DiskProject, problems: Problems, module: Module, code: bytes) -> None:
+    looked_at = [(str(file), found) for file, found in project.looked_at.items()]
+    packed = (pack_problems(problems), pack_module(module))
+    _store(_entry_name(path, "program"), (shown_path(path), looked_at, *packed, code))
+
+
+def _store(name: str, entry: Any) -> None:
     payload = _compiler() + marshal.dumps(entry)
     write_cached(name, zlib.crc32(payload).to_bytes(4, "big") + payload)
 
@@ -86,9 +145,9 @@ def _unchanged(looked_at: list[tuple[str, bytes | None]], path: Path, data: byte
     )
 
 
-def _entry_name(path: Path) -> str:
+def _entry_name(path: Path, kind: str) -> str:
     place = f"{path.absolute()}\0{shown_path(path)}".encode("utf-8", "surrogateescape")
-    return f"{zlib.crc32(place):08x}{zlib.adler32(place):08x}.program"
+    return f"{zlib.crc32(place):08x}{zlib.adler32(place):08x}.{kind}"
 
 
 def _compiler() -> bytes:

@@ -20,7 +20,7 @@ def emit_waiting(program: Program) -> None:
     while program.waiting:
         waiting, program.waiting = program.waiting, []
         for symbol in waiting:
-            program.define(symbol, _declared(program, symbol))
+            program.define(symbol, program.written_before(symbol) or _declared(program, symbol))
 
 
 def _declared(program: Program, symbol: FunctionSymbol) -> Function:

@@ -52,7 +52,6 @@ def _adapt(b: FunctionBuilder, source: Type, target: Type | None) -> None:
     """Wrap the function on the stack in one that checks what goes in and what comes out."""
     assert isinstance(source, FunctionOf) and isinstance(target, FunctionOf)
     types = b.program.types
-    name = f"{{adapter {types.index(source)} {types.index(target)}}}"
     count = len(source.parameters)
 
     def make() -> Function:
@@ -62,9 +61,9 @@ def _adapt(b: FunctionBuilder, source: Type, target: Type | None) -> None:
             code += _checked(types, outer, inner)
         code += [("CALL_VALUE", count), *_checked(types, source.result, target.result), RETURN]
         parameters = [f"argument{slot}" for slot in range(count)]
-        return Function(name, parameters, 1, count + 1, code, 0, [])
+        return Function("{adapter}", parameters, 1, count + 1, code, 0, [])
 
-    b.emit(("MAKE_CLOSURE", b.program.once(name, make), 1))
+    b.emit(("MAKE_CLOSURE", b.program.once((source, target), make), 1))
 
 
 def _checked(types: TypeTable, found: Type, wanted: Type) -> list[Instr]:

@@ -6,7 +6,7 @@ indices do not depend on who calls whom first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from concerto.emit.instructions import COPY, RETURN
 from concerto.emit.types import TypeTable
@@ -35,7 +35,7 @@ class Program:
         self.waiting: list[FunctionSymbol] = []
         self._functions: list[Function | None] = []
         self._function_indices: dict[FunctionSymbol, int] = {}
-        self._made: dict[str, int] = {}
+        self._made: dict[Hashable, int] = {}
         self._constant_indices: dict[tuple[type, int | str], int] = {}
         self._file_indices: dict[Source, int] = {}
 
@@ -84,6 +84,10 @@ class Program:
             self.waiting.append(symbol)
         return index
 
+    def written_before(self, symbol: FunctionSymbol) -> Function | None:
+        """The code of a function, if an earlier compilation left it."""
+        return None
+
     def define(self, symbol: FunctionSymbol, function: Function) -> None:
         self._functions[self._function_indices[symbol]] = function
 
@@ -92,11 +96,11 @@ class Program:
         self._functions.append(function)
         return len(self._functions) - 1
 
-    def once(self, name: str, make: Callable[[], Function]) -> int:
+    def once(self, key: Hashable, make: Callable[[], Function]) -> int:
         """The index of a function that the compiler makes, made when it is first asked for."""
-        index = self._made.get(name)
+        index = self._made.get(key)
         if index is None:
-            index = self._made[name] = self.add(make())
+            index = self._made[key] = self.add(make())
         return index
 
     def constructor(self, variant: VariantSymbol) -> int:

@@ -26,7 +26,12 @@ from concerto.semantics.symbols import ConnectionSymbol, StructSymbol
 
 def emit_program(analysis: Analysis) -> ir.Module:
     """The linked program of an analysis without errors."""
-    program = Program(analysis)
+    return link(Program(analysis))
+
+
+def link(program: Program) -> ir.Module:
+    """Everything that a program has, its functions written or taken from where they were written before."""
+    analysis = program.analysis
     source = analysis.root.source
     program.file(source)
     for function in analysis.functions:

@@ -6,16 +6,35 @@ exhaustiveness and ownership. Problems are collected; an Analysis with errors is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
 from concerto.diagnostics import Problems
 from concerto.semantics.analysis import Analysis
 from concerto.semantics.project import Project
 from concerto.syntax import ast
 
+if TYPE_CHECKING:
+    from concerto.semantics.separate import CheckedBefore
+    from concerto.source import Source
+
 __all__ = ["Analysis", "Project", "check_program"]
 
+_NOTHING: Final[Mapping[Source, CheckedBefore]] = MappingProxyType({})
 
-def check_program(root: ast.Module, project: Project, problems: Problems) -> Analysis:
-    """Check the program that starts with a file."""
+
+def check_program(
+    root: ast.Module,
+    project: Project,
+    problems: Problems,
+    before: Mapping[Source, CheckedBefore] = _NOTHING,
+) -> Analysis:
+    """Check the program that starts with a file.
+
+    `before` are files whose bodies were checked by an earlier compilation. They are left out; `outdated` in
+    the result says which of them must not be.
+    """
     from concerto.semantics.assemble import declare_program
     from concerto.semantics.bodies import check_bodies
     from concerto.semantics.exhaustiveness import check_matches
@@ -25,6 +44,7 @@ def check_program(root: ast.Module, project: Project, problems: Problems) -> Ana
     from concerto.semantics.world import World
 
     world = World(project, problems, library())
+    world.checked_before = before
     declare_program(world, root)
     check_bodies(world)
     world.modules.report_unused()
@@ -32,5 +52,6 @@ def check_program(root: ast.Module, project: Project, problems: Problems) -> Ana
     check_flow(analysis, problems)
     check_matches(analysis, problems)
     if not problems.errors:
-        place_copies(analysis)
+        facts = {source: before[source].facts(analysis) for source in analysis.files if source in before}
+        analysis.outdated = place_copies(analysis, facts)
     return analysis

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from concerto.semantics.separate import FileRecord
 from concerto.semantics.symbols import (
     AgentSymbol,
     ConnectionSymbol,
@@ -300,3 +301,7 @@ class Analysis:
     pipelines: list[PipelineSymbol] = field(default_factory=list)
     tests: list[FunctionSymbol] = field(default_factory=list)
     entry: FunctionSymbol | None = None
+
+    files: dict[Source, FileRecord] = field(default_factory=dict)
+    outdated: set[Source] = field(default_factory=set)
+    """Files that were checked before, by what no longer holds."""

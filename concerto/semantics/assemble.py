@@ -52,6 +52,8 @@ def declare_block(world: World, items: Sequence[ast.Item], scope: TypeScope) -> 
     """Declare the items of a block; gives the scope that sees them. Like a nested function of Rust, none of
     them sees the generic parameters or the `Self` around."""
     module = world.block_module(scope.module)
+    if module.source in world.analysis.files:
+        world.analysis.files[module.source].repeatable = False
     declare_items(world, module, items)
     world.modules.finish(module)
     fill_declared(world)

@@ -6,6 +6,7 @@ declared inside of blocks join the list while it is walked.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from concerto.semantics import (  # noqa: F401 – each registers the checkers of its expressions
@@ -25,9 +26,11 @@ from concerto.semantics import (  # noqa: F401 – each registers the checkers o
 from concerto.semantics.builtins import NEVER
 from concerto.semantics.context import Body, Frame
 from concerto.semantics.defaults import check_default
+from concerto.semantics.separate import Loading
 from concerto.semantics.symbols import FieldSymbol, FunctionSymbol, PipelineSymbol, StageSymbol
 from concerto.semantics.types import ERROR
 from concerto.semantics.world import TypeScope, World
+from concerto.source import Source
 from concerto.syntax import ast
 
 
@@ -49,15 +52,51 @@ def check_bodies(world: World) -> None:
     for trait in analysis.traits:
         for method in trait.methods.values():
             _check_defaults(world, method)
-    for function in analysis.functions:
-        check_function(world, function)
+    _check_functions(world)
     for pipeline in analysis.pipelines:
         _check_pipeline(world, pipeline)
     world.check_demands()
 
 
+def _check_functions(world: World) -> None:
+    """Signatures of a file come before its bodies: what they depend on is its interface's business."""
+    analysis = world.analysis
+    counts: Counter[Source] = Counter()
+    signatures = 0
+    for function in analysis.functions:
+        for declared in analysis.functions[signatures:]:
+            _check_defaults(world, declared)
+        signatures = len(analysis.functions)
+        if (source := function.source) is not None:
+            if source not in counts:
+                analysis.files[source].interface_uses = world.modules.used_by_interface(source)
+            _check_or_skip(world, function, source, counts[source])
+            counts[source] += 1
+    for source, record in analysis.files.items():
+        record.uses = world.modules.used_by_file(source)
+        if source not in counts:
+            record.interface_uses = world.modules.used_by_interface(source)
+
+
+def _check_or_skip(world: World, function: FunctionSymbol, source: Source, number: int) -> None:
+    """Check a body, the one of this number in its file, and note what it makes be loaded; or do no more than
+    load that again."""
+    before = world.checked_before.get(source)
+    if before is not None:
+        for loading in before.loadings:
+            if loading.number == number and (used := world.modules.load_file(loading.module)) is not None:
+                world.loaded_by_path(world.module_of(function), used, loading.start, loading.end)
+        return
+    record, named, modules = world.analysis.files[source], world.paths_to_files, world.modules.looked_for()
+    known = len(named)
+    check_function(world, function)
+    record.loadings += [Loading(number, *path) for path in named[known:]]
+    if len(named) == known and world.modules.looked_for() != modules:
+        record.repeatable = False
+
+
 def check_function(world: World, function: FunctionSymbol) -> None:
-    _check_defaults(world, function)
+    """Check the body of a function, if it has one."""
     declaration = function.decl
     if declaration is None or declaration.body is None or function.source is None:
         return

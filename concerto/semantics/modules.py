@@ -7,8 +7,9 @@ is taken."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from concerto.diagnostics import (
@@ -20,6 +21,7 @@ from concerto.diagnostics import (
 )
 from concerto.semantics.declare import declare_items
 from concerto.semantics.resolution import report_not_exported, report_private, report_unknown_variant
+from concerto.semantics.separate import FileRecord
 from concerto.semantics.symbols import EnumSymbol, ModuleSymbol, Symbol, TraitSymbol
 from concerto.source import Source, Span
 from concerto.syntax import ast
@@ -30,13 +32,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Import:
-    """One leaf of a `use`. `state`: 0 not looked at, 1 being resolved, 2 done."""
+    """One leaf of a `use`. `state`: 0 not looked at, 1 being resolved, 2 done. `through` are the files that
+    its path leads through."""
 
     module: ModuleSymbol
     tree: ast.UseTree
     public: bool
     state: int = 0
     target: Symbol | None = None
+    through: set[Source] = field(default_factory=set)
 
     @property
     def name(self) -> ast.Ident:
@@ -56,6 +60,8 @@ class Modules:
         self._globs: dict[ModuleSymbol, list[_Import]] = {}
         self._missing: set[str] = set()
         self._edges: dict[Source, dict[Source, Span]] = {}
+        self._mentioned: dict[Source, set[Source]] = {}
+        self._by_source: defaultdict[Source | None, list[ModuleSymbol]] = defaultdict(list)
         self._names: dict[Source, str] = {}
 
     # --- Loading ------------------------------------------------------------------------------
@@ -67,6 +73,8 @@ class Modules:
         module = ModuleSymbol(name=name, source=tree.source, path=path, parent=parent, tree=tree, public=True)
         self.by_path[path] = module
         self.world.analysis.modules.append(module)
+        self.world.analysis.files[tree.source] = FileRecord()
+        self._by_source[tree.source].append(module)
         self._names[tree.source] = path or name
         declare_items(self.world, module, tree.items)
         return module
@@ -74,6 +82,7 @@ class Modules:
     def add_inline(self, module: ModuleSymbol) -> None:
         self.by_path[module.path] = module
         self.world.analysis.modules.append(module)
+        self._by_source[module.source].append(module)
 
     def load_file(self, path: str) -> ModuleSymbol | None:
         """The file module of a path, loaded now if it was not before."""
@@ -219,6 +228,8 @@ class Modules:
             module = leaf.module
             if leaf.public or leaf.target is None or isinstance(leaf.target, TraitSymbol):
                 continue
+            if module.source in self.world.checked_before:
+                continue
             if leaf.tree.glob:
                 if any(name in module.used for name in self._names_behind(leaf.target)):
                     continue
@@ -301,9 +312,36 @@ class Modules:
     def _resolve(self, leaf: _Import) -> Symbol | None:
         if leaf.state == 0:
             leaf.state = 1
-            leaf.target = _Walk(self, leaf.module).target(leaf.tree)
+            leaf.target = _Walk(self, leaf.module).target(leaf.tree, leaf.through)
             leaf.state = 2
         return leaf.target
+
+    # --- What files depend on -------------------------------------------------------------------
+
+    def mention(self, user: ModuleSymbol, used: ModuleSymbol) -> None:
+        """A path in the file of `user` leads through `used`."""
+        if user.source is not None and used.source is not None:
+            self._mentioned.setdefault(user.source, set()).add(used.source)
+
+    def used_by_interface(self, source: Source) -> set[Source]:
+        """The files that the interface of one depends on: to be asked before its bodies are checked."""
+        used = set(self._mentioned.get(source, ()))
+        for leaf in self._imports_of(source):
+            if leaf.tree.glob or leaf.public or leaf.name.text in leaf.module.used:
+                used |= leaf.through
+        return used
+
+    def used_by_file(self, source: Source) -> set[Source]:
+        """The files that one depends on, bodies included."""
+        return self._mentioned.get(source, set()).union(*(leaf.through for leaf in self._imports_of(source)))
+
+    def _imports_of(self, source: Source) -> Iterator[_Import]:
+        for module in self._by_source[source]:
+            yield from self._all_imports(module)
+
+    def looked_for(self) -> int:
+        """How many modules were asked for by now."""
+        return len(self.by_path) + len(self._missing)
 
     # --- Files that import each other -----------------------------------------------------------
 
@@ -363,7 +401,7 @@ class _Walk:
         while self.home.block and self.home.parent is not None:
             self.home = self.home.parent
 
-    def target(self, tree: ast.UseTree) -> Symbol | None:
+    def target(self, tree: ast.UseTree, through: set[Source]) -> Symbol | None:
         found: Symbol | None = None
         for index, segment in enumerate(tree.path):
             if index == 0:
@@ -373,6 +411,8 @@ class _Walk:
                 found = self._next(found, segment)
             if found is None:
                 return None
+            if found.source is not None:
+                through.add(found.source)
         if tree.glob and not isinstance(found, ModuleSymbol | EnumSymbol):
             what = "::".join(part.text for part in tree.path)
             message = f"`{what}` is neither a module nor an enum"

@@ -121,6 +121,7 @@ def _in_module(world: World, module: ModuleSymbol, segment: ast.Ident, scope: Ty
             message = f"the standard library has no module `{name}`"
             world.report(NotExported, scope.module, segment, message, help=help_)
         return library
+    world.modules.mention(scope.module, module)
     found = world.modules.member(module, name)
     if found is None:
         if name in module.broken:
@@ -129,8 +130,7 @@ def _in_module(world: World, module: ModuleSymbol, segment: ast.Ident, scope: Ty
         if found is None:
             report_not_exported(world, scope.module, module, segment)
         else:
-            world.modules.note_dependency(scope.module, found, segment)
-            world.complete()
+            world.loaded_by_path(scope.module, found, segment.start, segment.end)
         return found
     if not (world.modules.is_inside(scope.module, module) or world.modules.is_exported(module, name)):
         report_private(world, scope.module, module, segment, found)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from concerto.diagnostics import Problem, Problems, TraitNotSatisfied, UnknownType
@@ -33,7 +34,7 @@ from concerto.semantics.symbols import (
     TypeSymbol,
 )
 from concerto.semantics.types import ERROR, ErrorType, Generic, Named, Type, Unsolved
-from concerto.source import Span
+from concerto.source import Source, Span
 from concerto.syntax import ast
 
 __all__ = ["Demand", "MethodMatch", "TypeScope", "World"]
@@ -41,6 +42,7 @@ __all__ = ["Demand", "MethodMatch", "TypeScope", "World"]
 if TYPE_CHECKING:
     from concerto.semantics.declare import Declared
     from concerto.semantics.library import Library
+    from concerto.semantics.separate import CheckedBefore
 
 
 class World:
@@ -56,6 +58,9 @@ class World:
         self.scopes: dict[SymbolBase, TypeScope] = {}
         self.impl_nodes: dict[ast.ImplDecl, ImplSymbol] = {}
         self.declared: list[Declared] = []
+        self.checked_before: Mapping[Source, CheckedBefore] = {}
+        self.paths_to_files: list[tuple[str, int, int]] = []
+        """Paths that named a file without a `use`, with their places."""
         self.filling = False
         self.trait_uses: list[tuple[ImplSymbol | ToolSymbol, TraitUse]] = []
         self.root = ModuleSymbol(name="std", path="std", public=True)
@@ -70,6 +75,7 @@ class World:
         self._candidates: dict[tuple[Head, str], tuple[Candidate, ...]] = {}
         self._module_scopes: dict[ModuleSymbol, TypeScope] = {}
         self._block_modules: dict[str, ModuleSymbol] = {}
+        self._blocks: Counter[str] = Counter()
 
     # --- Types and names ------------------------------------------------------------------------
 
@@ -300,13 +306,17 @@ class World:
 
     def block_module(self, around: ModuleSymbol) -> ModuleSymbol:
         """A module for the declarations of a block inside of `around`."""
-        path = f"{around.path}::{{{len(self._block_modules)}}}".removeprefix("::")
+        path = f"{around.path}::{{{self._blocks[around.path]}}}".removeprefix("::")
+        self._blocks[around.path] += 1
         module = ModuleSymbol(name=path, path=path, source=around.source, parent=around, block=True)
         self._block_modules[path] = module
         return module
 
-    def complete(self) -> None:
-        """Fill in the declarations of a file that was loaded just now."""
+    def loaded_by_path(self, user: ModuleSymbol, used: ModuleSymbol, start: int, end: int) -> None:
+        """A path names a module that nothing may have named before: fill in what its file declares."""
+        self.modules.mention(user, used)
+        self.modules.note_dependency(user, used, ast.Node(start, end))
+        self.paths_to_files.append((used.path, start, end))
         assemble.fill_declared(self)
 
     def add_body(self, function: FunctionSymbol) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from functools import cache
 from typing import Any, Protocol
 
-from concerto.syntax.tables import Tables
+from concerto.syntax.tables import tables
 from concerto.syntax.tokens import END, Token
 
 
@@ -19,15 +21,12 @@ class Rescue(Protocol):
 class Machine:
     """`states` has one entry more than `values`: the start state. Both are the recovery's to cut."""
 
-    def __init__(self, tables: Tables, builder: object) -> None:
-        self.tables = tables
-        self.states = [tables.start]
+    def __init__(self, builder: Any) -> None:
+        self.tables = tables()
+        self.states = [self.tables.start]
         self.values: list[Any] = []
-        # A rule that only hands its one symbol on needs no call.
-        self.rules = [
-            (rule.origin, rule.size, None if rule.hands_on else getattr(builder, rule.method))
-            for rule in tables.rules
-        ]
+        self.builder = builder
+        self.steps = _steps(builder.__class__)
 
     def run(self, tokens: list[Token], rescue: Rescue) -> Any:
         """Parses up to the end token and returns what the start rule became."""
@@ -41,8 +40,8 @@ class Machine:
     def consume(self, tokens: list[Token], position: int) -> int:
         """Parses from `position` on; the position of the first token that does not fit, or the
         number of tokens if all was accepted."""
-        actions, gotos, rules = self.tables.actions, self.tables.gotos, self.rules
-        states, values = self.states, self.values
+        actions, gotos, steps = self.tables.actions, self.tables.gotos, self.steps
+        states, values, builder = self.states, self.values, self.builder
         end_state = self.tables.end
         state = states[-1]
         count = len(tokens)
@@ -58,16 +57,16 @@ class Machine:
                     values.append(token)
                     state = action
                     break
-                origin, size, build = rules[~action]
+                origin, size, build = steps[~action]
                 if build is None:
                     state = states[-1] = gotos[states[-2]][origin]
                 else:
                     if size:
-                        value = build(values[-size:])
+                        value = build(builder, values[-size:])
                         del values[-size:]
                         del states[-size:]
                     else:
-                        value = build([])
+                        value = build(builder, [])
                     values.append(value)
                     state = gotos[states[-1]][origin]
                     states.append(state)
@@ -112,3 +111,13 @@ class Machine:
         """Forgets all but the first `depth` states."""
         del self.states[depth:]
         del self.values[depth - 1 :]
+
+
+@cache
+def _steps(builder: Hashable) -> list[tuple[str, int, Callable[[Any, list[Any]], Any] | None]]:
+    """For each rule what it yields, its size and what builds its node: nothing is called for one that only
+    hands its one symbol on."""
+    return [
+        (rule.origin, rule.size, None if rule.hands_on else getattr(builder, rule.method))
+        for rule in tables().rules
+    ]

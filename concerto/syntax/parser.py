@@ -22,7 +22,6 @@ from concerto.syntax.lexer import Lexed, scan
 from concerto.syntax.machine import Machine
 from concerto.syntax.recovery import Recovery
 from concerto.syntax.settle import settle
-from concerto.syntax.tables import tables
 
 __all__ = ["decode", "parse"]
 
@@ -47,7 +46,7 @@ def _parse(source: Source, problems: Problems) -> ast.Module:
         settle(tokens)
         builder = TreeBuilder(source, problems, lexed.docs)
         recovery = Recovery(source, problems, lexed)
-        items = Machine(tables(), builder).run(tokens, recovery)
+        items = Machine(builder).run(tokens, recovery)
         builder.report_lonely_lowest()
         _report_spare_brackets(lexed, source, problems)
         if not problems.errors:

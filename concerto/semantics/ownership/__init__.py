@@ -24,17 +24,89 @@ loops, and each note knows its loops and branches."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from concerto.semantics.analysis import Analysis
 from concerto.semantics.ownership.collect import collect_bodies
-from concerto.semantics.ownership.decide import Decisions
+from concerto.semantics.ownership.decide import Decisions, Summary
+from concerto.semantics.ownership.notes import Body, Collection, Mentions
+from concerto.semantics.separate import BodyFacts, FunctionFacts, Inputs
+from concerto.semantics.symbols import FunctionSymbol, ToolSymbol
+from concerto.source import Source
 
 __all__ = ["place_copies"]
 
 
-def place_copies(analysis: Analysis) -> None:
-    """Fill `analysis.copies` and `analysis.copied_captures`. The program has no errors."""
-    collection = collect_bodies(analysis)
-    decisions = Decisions(analysis, collection, {})
+def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[Source]:
+    """Fill `analysis.copies` and `analysis.copied_captures`, and the `facts` of each file. The program has no
+    errors.
+
+    `before` are the facts of files that were checked before. Gives those of them that must be checked again.
+    """
+    collection = collect_bodies(analysis, before)
+    known = {
+        function: Summary(set(facts.owned), set(facts.shares))
+        for file in before.values()
+        for function, facts in file.functions.items()
+    }
+    decisions = Decisions(analysis, collection, known)
     decisions.settle()
     analysis.copies |= decisions.copies
     analysis.copied_captures |= decisions.copied_captures
+    outdated = {function.source for function in decisions.torn if function.source is not None}
+    for source, bodies in _by_file(collection).items():
+        inputs = _inputs(source, bodies, decisions)
+        if source not in before:
+            analysis.files[source].facts = _facts(source, bodies, decisions, inputs)
+        elif inputs != before[source].inputs:
+            outdated.add(source)
+    return outdated
+
+
+def _by_file(collection: Collection) -> dict[Source, dict[FunctionSymbol, Body]]:
+    files: dict[Source, dict[FunctionSymbol, Body]] = {}
+    for body in collection.bodies:
+        if body.function is not None and body.function.source is not None:
+            files.setdefault(body.function.source, {})[body.function] = body
+    return files
+
+
+def _inputs(source: Source, bodies: dict[FunctionSymbol, Body], decisions: Decisions) -> Inputs:
+    collection, summaries = decisions.collection, decisions.summaries
+    callees = {callee for body in bodies.values() for callee in body.callees}
+    has_state = any(isinstance(function.owner, ToolSymbol) for function in bodies)
+    return Inputs(
+        kept={
+            callee: (frozenset(summaries[callee].owned), frozenset(summaries[callee].shares))
+            for callee in callees
+            if callee in summaries and callee.source is not source
+        },
+        as_values=frozenset(bodies.keys() & collection.as_values),
+        called_by_name=frozenset({function.name for function in bodies} & collection.called_by_name),
+        calling_out=frozenset(callees & collection.calling_out) if has_state else frozenset(),
+    )
+
+
+def _facts(
+    source: Source, bodies: dict[FunctionSymbol, Body], decisions: Decisions, inputs: Inputs
+) -> BodyFacts:
+    mentions = decisions.collection.mentions.get(source, Mentions())
+    return BodyFacts(
+        dict(_of_functions(bodies, decisions)),
+        frozenset(mentions.as_values),
+        frozenset(mentions.called_by_name),
+        inputs,
+    )
+
+
+def _of_functions(
+    bodies: dict[FunctionSymbol, Body], decisions: Decisions
+) -> Iterator[tuple[FunctionSymbol, FunctionFacts]]:
+    for function, body in bodies.items():
+        summary = decisions.summaries[function]
+        yield (
+            function,
+            FunctionFacts(
+                frozenset(summary.owned), frozenset(summary.shares), frozenset(body.callees), body.calls_out
+            ),
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
@@ -35,11 +35,13 @@ from concerto.semantics.ownership.notes import (
     Collection,
     Iterated,
     Keep,
+    Mentions,
     Moment,
     Part,
     Passed,
     Together,
 )
+from concerto.semantics.separate import BodyFacts
 from concerto.semantics.symbols import (
     FunctionSymbol,
     ImplSymbol,
@@ -49,36 +51,53 @@ from concerto.semantics.symbols import (
     TraitSymbol,
 )
 from concerto.semantics.types import ERROR, FunctionOf, Named
+from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.walk import children
 
 
-def collect_bodies(analysis: Analysis) -> Collection:
+def collect_bodies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> Collection:
     """All bodies of the program. The methods of tools come last: only they have state that others change
     behind their back, so that they must know which functions may do so."""
     collection = Collection()
+    for source, facts in before.items():
+        collection.mentions[source] = Mentions(set(facts.as_values), set(facts.called_by_name))
     of_tools = [function for function in analysis.functions if isinstance(function.owner, ToolSymbol)]
     for function in analysis.functions:
         if not isinstance(function.owner, ToolSymbol):
-            _collect(analysis, collection, function)
+            _collect(analysis, collection, function, before)
     collection.find_callers_out()
     for function in of_tools:
-        _collect(analysis, collection, function)
+        _collect(analysis, collection, function, before)
+    collection.enter(None)
     for pipeline in analysis.pipelines:
         for stage in pipeline.stages:
             if isinstance(stage.node, ast.StageDecl):
                 body = Body(None, free_result=True)
                 _Collector(analysis, collection, body).function(stage.node.parameters, stage.node.body)
+    collection.join_mentions()
     for body in collection.bodies:
         if body.function in collection.as_values:
             body.free_result = True
     return collection
 
 
-def _collect(analysis: Analysis, collection: Collection, function: FunctionSymbol) -> None:
-    decl = function.decl
-    if decl is not None and decl.body is not None:
-        body = Body(function, free_result=not _called_directly(function))
+def _collect(
+    analysis: Analysis,
+    collection: Collection,
+    function: FunctionSymbol,
+    before: Mapping[Source, BodyFacts],
+) -> None:
+    decl, source = function.decl, function.source
+    if decl is None or decl.body is None or source is None:
+        return
+    body = Body(function, free_result=not _called_directly(function))
+    if source in before:
+        facts = before[source].functions[function]
+        body.calls_out, body.callees = facts.calls_out, set(facts.callees)
+        collection.bodies.append(body)
+    else:
+        collection.enter(source)
         _Collector(analysis, collection, body).function(decl.parameters, decl.body)
 
 
@@ -159,7 +178,7 @@ class _Collector(Notebook):
             if keep is not None:
                 self.note_kept(node, keep, into)
         elif isinstance(symbol, FunctionSymbol):
-            self.collection.as_values.add(symbol)
+            self.collection.here.as_values.add(symbol)
             if isinstance(symbol.owner, TraitSymbol):
                 self.collection.called_by_name.add(symbol.name)
 
@@ -334,7 +353,7 @@ class _Collector(Notebook):
             case NativeCall(function=function, arguments=arguments):
                 self._native(node, function, arguments)
             case DynamicCall(name=name, arguments=arguments, mutable=mutable):
-                self.collection.called_by_name.add(name)
+                self.collection.here.called_by_name.add(name)
                 self._arguments(node, arguments, changes=mutable)
                 self._call_out(node, arguments)
             case VariantCall(arguments=arguments):

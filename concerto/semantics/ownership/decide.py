@@ -68,7 +68,8 @@ class Summary:
 
 
 class Decisions:
-    """`summaries` has one of every function that was settled; `known` ones were so before."""
+    """`summaries` has one of every function that was settled; the `known` ones were so before. `torn` are
+    known functions that call ones which are not, and are called by them."""
 
     def __init__(
         self, analysis: Analysis, collection: Collection, known: Mapping[FunctionSymbol, Summary]
@@ -77,6 +78,7 @@ class Decisions:
         self.collection = collection
         self.aggregates = collection.aggregates
         self.summaries: dict[FunctionSymbol, Summary] = dict(known)
+        self.torn: set[FunctionSymbol] = set()
         self.copies: set[ast.Node] = set()
         self.copied_captures: set[tuple[ast.Node, LocalSymbol]] = set()
 
@@ -84,7 +86,10 @@ class Decisions:
         """Callees first, so that nearly every body is gone through once: only functions that call each
         other are repeated until what they know of each other no longer changes."""
         for group in call_groups(self.collection.bodies):
-            self._settle_group([body for body in group if body.function not in self.summaries])
+            unknown = [body for body in group if body.function not in self.summaries]
+            if unknown:
+                self.torn.update(body.function for body in group if body.function in self.summaries)
+                self._settle_group(unknown)
         for body in self.collection.bodies:
             if body.function is None:
                 _BodyDecisions(self, body).run()

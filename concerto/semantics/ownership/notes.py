@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from concerto.semantics.ownership.aggregates import Aggregates
 from concerto.semantics.symbols import FunctionSymbol, LocalSymbol
+from concerto.source import Source
 from concerto.syntax import ast
 
 
@@ -155,15 +156,36 @@ class Body:
 
 
 @dataclass(eq=False, slots=True)
+class Mentions:
+    """What the bodies of a file do with functions but calling them: `as_values` are used as values,
+    `called_by_name` are names of methods that a dynamic call may reach."""
+
+    as_values: set[FunctionSymbol] = field(default_factory=set)
+    called_by_name: set[str] = field(default_factory=set)
+
+
+@dataclass(eq=False, slots=True)
 class Collection:
-    """All bodies; `called_by_name` are methods that a dynamic call may reach, `as_values` functions used as
-    values, `calling_out` those that may run code of tools, in whatever depth."""
+    """All bodies; those of files that were checked before have no notes. `calling_out` are functions that may
+    run code of tools, in whatever depth. `here` is for the file of the body that is walked, `mentions` are
+    those of each file; `called_by_name` and `as_values` join them in the end."""
 
     aggregates: Aggregates = field(default_factory=Aggregates)
     bodies: list[Body] = field(default_factory=list)
+    mentions: dict[Source | None, Mentions] = field(default_factory=dict)
+    here: Mentions = field(default_factory=Mentions)
     called_by_name: set[str] = field(default_factory=set)
     as_values: set[FunctionSymbol] = field(default_factory=set)
     calling_out: set[FunctionSymbol] = field(default_factory=set)
+
+    def enter(self, source: Source | None) -> None:
+        """The next body is one of this file."""
+        self.here = self.mentions.setdefault(source, Mentions())
+
+    def join_mentions(self) -> None:
+        for mentions in self.mentions.values():
+            self.as_values |= mentions.as_values
+            self.called_by_name |= mentions.called_by_name
 
     def find_callers_out(self) -> None:
         """Fill `calling_out` from the bodies collected so far."""

@@ -1,0 +1,170 @@
+"""Separate compilation gives what compiling everything gives, and compiles no more than it must."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from concerto.compiler.disk import open_project
+from concerto.compiler.pipeline import compile_module, read_source
+from concerto.compiler.units import Compiled, Units, compile_changed, pack_units, unpack_units
+from concerto.diagnostics import Problems, render
+from concerto.ir.codec import encode
+from tests.compiler.projects import project
+
+_MODULES = 50
+
+_BODY_EDITS = [
+    ("let mut total", "let mut total"),
+    ("kept.push(", "kept.push(1 + "),
+    ("    parts\n}", "    let mut other = parts;\n    other.push(7);\n    other\n}"),
+    ("    parts\n}", "    parts.slice(0, 1)\n}"),
+    ("    f(parts).len()", "    let parts = f(parts);\n    parts.len()"),
+    ("let before = item;", "let mut before = item;\n    before.parts.push(1);"),
+    ("let before = item;", "let unused = 5;\n    let before = item;"),
+    ('return Err("negative");', 'return Err("below ${limit}");'),
+    ("each * 2", "(each + 1) * 2"),
+    ("        self.parts.push(part);", "        // Kept.\n        self.parts.push(part);"),
+    ("Some(make", "Some(self::make"),
+]
+_INTERFACE_EDITS = [
+    ("count: Int = 3", "count: Int = 5"),
+    ("pub fn pass", "fn helper(text: String) -> String { text }\n\npub fn pass"),
+    ("pub parts: Array<Int>,", "pub parts: Array<Int>,\n    pub weight: Float = 1.5,"),
+    ("// What a state says", "// What some state says"),
+    ("    Held(Int),", "    Held(Int),\n    Lost,"),
+    (
+        "fn twice(self) -> String {",
+        "fn thrice(self) -> String { self.show() }\n\n    fn twice(self) -> String {",
+    ),
+]
+
+
+class Folder:
+    """A project on disk, compiled with the units of the compilation before."""
+
+    def __init__(self, folder: Path, modules: int) -> None:
+        self.folder = folder
+        self.units: Units | None = None
+        for name, text in project(modules).items():
+            (folder / name).write_text(text)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        path = self.folder / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+
+    def compile(self) -> Compiled:
+        """Compiles what changed and compares with compiling everything."""
+        path = self.folder / "main.conc"
+        problems, all_problems = Problems(), Problems()
+        source = read_source(path.read_bytes(), str(path), problems)
+        known = unpack_units(pack_units(self.units)) if self.units is not None else None
+        compiled = compile_changed(source, open_project(path, problems), problems, known)
+        whole = compile_module(source, open_project(path, all_problems), all_problems)
+        assert sorted(render([problem]) for problem in problems) == sorted(
+            render([problem]) for problem in all_problems
+        )
+        assert (compiled.module is None) == (whole is None)
+        if compiled.module is not None and whole is not None:
+            assert encode(compiled.module) == encode(whole)
+            self.units = compiled.units
+        return compiled
+
+    def compiled_names(self) -> list[str]:
+        return sorted(Path(path).stem for path in self.compile().paths)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path, 6)
+
+
+def test_nothing_is_compiled_when_nothing_changed(folder: Folder) -> None:
+    assert len(folder.compile().paths) == 7
+    assert folder.compile().paths == []
+
+
+def test_a_changed_body_is_compiled_alone(folder: Folder) -> None:
+    folder.compile()
+    folder.edit("m2.conc", "each * 2", "each * 3")
+    assert folder.compiled_names() == ["m2"]
+
+
+def test_a_changed_comment_outside_of_bodies_is_compiled_alone(folder: Folder) -> None:
+    folder.compile()
+    folder.edit("m2.conc", "// What a state says of itself.\n", "// One line.\n// Another one.\n")
+    assert folder.compiled_names() == ["m2"]
+
+
+def test_a_changed_signature_is_compiled_with_those_who_see_it(folder: Folder) -> None:
+    """`m1` and `m0` are below `m2`."""
+    folder.compile()
+    folder.edit("m2.conc", "count: Int = 3", "count: Int = 4")
+    assert folder.compiled_names() == ["m2", "m3", "m4", "m5", "main"]
+
+
+def test_a_parameter_that_is_kept_from_now_on_concerns_callers(folder: Folder) -> None:
+    folder.compile()
+    folder.edit("m3.conc", "let mut kept = parts;", "let mut kept = [parts.len()];")
+    assert folder.compiled_names() == ["m3", "m4", "main"]
+    folder.edit("m3.conc", "let mut kept = [parts.len()];", "let mut kept = parts;")
+    assert folder.compiled_names() == ["m3", "m4", "main"]
+
+
+def test_a_function_that_becomes_a_value_is_compiled_again(folder: Folder) -> None:
+    folder.compile()
+    folder.edit(
+        "main.conc", "let item =", "let f = self::m1::keep1;\n    println(f([1]).len());\n    let item ="
+    )
+    assert folder.compiled_names() == ["m1", "m2", "main"]
+
+
+def test_an_impl_elsewhere_concerns_everybody(folder: Folder) -> None:
+    folder.compile()
+    folder.edit(
+        "m4.conc", "impl Item4 {", 'impl Shown4 for Int { fn show(self) -> String { "n" } }\n\nimpl Item4 {'
+    )
+    assert len(folder.compiled_names()) == 7
+
+
+def test_a_file_with_declarations_in_a_body_is_always_compiled(folder: Folder) -> None:
+    folder.edit(
+        "m2.conc",
+        "    let before",
+        "    struct Inner { a: Int }\n    let _i = Inner { a: 1 };\n    let before",
+    )
+    folder.compile()
+    folder.edit("m5.conc", "each * 2", "each * 3")
+    assert folder.compiled_names() == ["m2", "m5"]
+
+
+def test_errors_are_those_of_compiling_everything(folder: Folder) -> None:
+    folder.compile()
+    folder.edit("m2.conc", "each * 2", "each * nothing")
+    assert folder.compile().module is None
+    folder.edit("m2.conc", "each * nothing", "each * 2")
+    assert folder.compile().paths == []
+
+
+def test_a_file_that_appears_counts(folder: Folder) -> None:
+    folder.compile()
+    (folder.folder / "Concerto.toml").write_text('[project]\nname = "x"\n')
+    assert len(folder.compile().paths) == 7
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_edits_of_a_large_project(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    folder = Folder(tmp_path, _MODULES)
+    folder.compile()
+    for _ in range(8):
+        for _ in range(chance.randint(1, 3)):
+            name = f"m{chance.randrange(1, _MODULES)}.conc"
+            text = (tmp_path / name).read_text()
+            edits = _BODY_EDITS if chance.random() < 0.7 else _INTERFACE_EDITS
+            (tmp_path / name).write_text(text.replace(*chance.choice(edits), 1))
+        folder.compile()
