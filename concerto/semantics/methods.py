@@ -41,6 +41,7 @@ from concerto.semantics.builtins import (
 from concerto.semantics.calls import call_function, call_tool
 from concerto.semantics.coercion import widened
 from concerto.semantics.context import Body, checks
+from concerto.semantics.foreign import advice_for, method_for
 from concerto.semantics.infer import is_erroneous, resolve, show
 from concerto.semantics.mismatches import has_lost_bound, quote
 from concerto.semantics.paths import count, quiet_path, require_visible, written_types
@@ -64,21 +65,6 @@ from concerto.semantics.types import ERROR, ErrorType, FunctionOf, Generic, Name
 from concerto.semantics.world import MethodMatch
 from concerto.source import Span
 from concerto.syntax import ast
-
-_FOREIGN = {
-    "length": "len", "size": "len", "count": "len", "append": "push", "add": "push", "toString": "to_string",
-    "to_str": "to_string", "str": "to_string", "toUpperCase": "to_upper", "upper": "to_upper",
-    "to_uppercase": "to_upper", "toLowerCase": "to_lower", "lower": "to_lower", "to_lowercase": "to_lower",
-    "strip": "trim", "includes": "contains", "has": "contains", "indexOf": "index_of", "charAt": "get",
-    "forEach": "map", "for_each": "map", "collect": "to_array", "iter": "map", "into_iter": "map",
-    "startsWith": "starts_with", "startswith": "starts_with", "endsWith": "ends_with",
-    "endswith": "ends_with",
-    "substring": "slice", "put": "set", "getOrDefault": "get", "push_back": "push", "push_str": "concat",
-    "items": "entries", "to_float": "parse_float", "to_int": "parse_int", "parse": "parse_int",
-    "sorted": "sort", "run": "execute", "ask": "execute", "call": "execute", "invoke": "execute",
-    "generate": "execute", "complete": "execute", "prompt": "execute", "execute_with": "execute_with_schema",
-}  # fmt: skip
-"""What methods of other languages are called here; said only where the type has the method."""
 
 
 @checks(ast.MethodCall)
@@ -176,7 +162,7 @@ def _call_on_declared(
                 check_unknown_arguments(body, arguments)
                 offered = offered_methods(symbol)
                 owner = _owner(body, receiver, TOOL_REF)
-                return _report_unknown(body, node.method, owner, "method", offered)
+                return _report_unknown(body, node.method, owner, "method", offered, receiver, TOOL_REF)
             return call_tool(body, node, node.method, method, arguments)
         case AgentSymbol():
             body.infer(receiver)
@@ -214,7 +200,8 @@ def _call_pipeline(
     body.types[receiver] = ANY
     if node.method.text != "run":
         check_unknown_arguments(body, arguments)
-        return _report_unknown(body, node.method, f"the pipeline `{pipeline.name}`", "method", ["run"])
+        owner = f"the pipeline `{pipeline.name}`"
+        return _report_unknown(body, node.method, owner, "method", ["run"], node.receiver, ERROR)
     place = Span(body.source, node.method.start, node.method.end)
     given = check_arguments(body, f"`{pipeline.name}.run`", place, pipeline.parameters, {}, arguments)
     body.analysis.calls[node] = PipelineCall(pipeline, given)
@@ -388,7 +375,8 @@ def _report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
             )
         )
     names = _method_names(body, receiver)
-    return _report_unknown(body, node.method, _owner(body, node.receiver, receiver), "method", names)
+    owner = _owner(body, node.receiver, receiver)
+    return _report_unknown(body, node.method, owner, "method", names, node.receiver, receiver)
 
 
 def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
@@ -406,12 +394,14 @@ def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
                 help="add a method that returns it",
             )
         )
-    if _find(body, receiver, name) is not None:
+    match = _find(body, receiver, name)
+    if match is not None:
+        given = "…" if any(each.default is None for each in match.function.parameters) else ""
         return body.report(
             UnknownMember(
                 body.span(node.name),
                 f"`{name}` is a method of {shown}",
-                help=f"call it: `{quote(body.source, node.receiver)}.{name}()`",
+                help=f"call it: `{quote(body.source, node.receiver)}.{name}({given})`",
             )
         )
     parts = map_parts(receiver)
@@ -427,7 +417,8 @@ def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
                 help=_take_out(body, node.receiver, inside),
             )
         )
-    return _report_unknown(body, node.name, shown, "field", _method_names(body, receiver))
+    names = _method_names(body, receiver)
+    return _report_unknown(body, node.name, shown, "field", names, node.receiver, receiver)
 
 
 def _is_tool_state(body: Body, node: ast.FieldAccess) -> bool:
@@ -473,14 +464,19 @@ def _method_names(body: Body, receiver: Type) -> list[str]:
     return names
 
 
-def _report_unknown(body: Body, name: ast.Ident, owner: str, what: str, names: Sequence[str]) -> Type:
-    near = suggest(name.text, names)
-    foreign = _FOREIGN.get(name.text)
-    if foreign in names:
-        near = foreign
+def _report_unknown(
+    body: Body, name: ast.Ident, owner: str, what: str, names: Sequence[str], asked: ast.Expr, type_: Type
+) -> Type:
+    """`asked` has the `type_` that has no such member, only `names`."""
+    foreign = method_for(name.text, names)
+    symbol = type_.symbol.name if isinstance(type_, Named) else ""
+    help_ = "" if foreign else advice_for(symbol, name.text, quote(body.source, asked))
+    near = foreign or suggest(name.text, names)
+    if not help_ and near:
+        is_call = foreign is not None and what == "field"
+        help_ = f"did you mean `{near}{'()' if is_call else ''}`?"
     known = sorted(names)
-    help_ = f"did you mean `{near}`?" if near else ""
-    if not near and known and len(known) <= 8:
+    if not help_ and known and len(known) <= 8:
         help_ = f"it has {', '.join(f'`{one}`' for one in known)}"
     return body.report(UnknownMember(body.span(name), f"{owner} has no {what} `{name.text}`", help=help_))
 

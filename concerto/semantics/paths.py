@@ -19,6 +19,7 @@ from concerto.diagnostics import (
 from concerto.semantics.bounds import require_bounds
 from concerto.semantics.builtins import AGENT_REF, MCP_REF, TOOL_REF, option_of, result_of
 from concerto.semantics.context import Body, checks
+from concerto.semantics.foreign import method_for
 from concerto.semantics.infer import fresh, instantiate, show, substitute
 from concerto.semantics.symbols import (
     AgentSymbol,
@@ -135,7 +136,7 @@ def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | M
         names = list(getattr(owner, "methods", ()))
     else:
         names = [variant.name for variant in variants] + body.world.member_names(owner)
-    near = suggest(name.text, names)
+    near = method_for(name.text, names) or suggest(name.text, names)
     what = "variant or function" if variants else "function"
     body.report(
         UnknownMember(
