@@ -97,6 +97,10 @@ class StoreFiles:
 
 
 def _opened(real: Path, path: str) -> sqlite3.Connection:
+    if real.is_dir():
+        raise _failure(path, "it is a folder", "BadFile")
+    if not real.parent.is_dir():
+        raise _failure(path, "its folder is not there", "IoError")
     # Where nothing can be written, not even a lock, a file can still be read.
     mode = "rwc" if os.access(real.parent, os.W_OK) or not real.exists() else "ro&immutable=1"
     place = f"file:{quote(str(real))}?mode={mode}"

@@ -105,6 +105,17 @@ def test_a_file_that_is_no_database_is_left_alone(
     assert (tmp_path / "kept.db").read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    ("path", "said"), [("missing/kept.db", "its folder is not there"), (".", "it is a folder")]
+)
+def test_a_place_where_no_file_can_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], path: str, said: str
+) -> None:
+    body = f'let other: HashMap<String, Int> = HashMap::new(); other.with_persistence("{path}");'
+    outcome = run_in(tmp_path, body, capsys)
+    assert (outcome.status, outcome.err.splitlines()[0]) == (1, f"error: `{path}`: {said}")
+
+
 def test_other_databases_and_values_of_other_types_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,6 +63,9 @@ def check(world: World, state: StateSymbol, node: ast.StateDecl, scope: TypeScop
         if given is None:
             message = f"`{value.method.text}` of {state.keyword} `{state.name}` takes a string"
             world.report(BadDeclarationField, scope.module, value, message)
+        elif key == "persistence" and not given:
+            message = f"`{value.method.text}` of {state.keyword} `{state.name}` takes the name of a file"
+            world.report(BadDeclarationField, scope.module, value, message)
         else:
             state.settings[key] = given
         value = value.receiver
