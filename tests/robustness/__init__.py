@@ -1,0 +1,1 @@
+"""Programs that no person writes compile, or get a diagnostic; nothing crashes."""

@@ -1,0 +1,90 @@
+"""Long programs run, and the work of compiling them grows with their length and not with its square."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from tests.robustness.checking import compiled, doing, expect_output, printing
+
+Make = Callable[[int], str]
+
+
+def numbered(part: str, count: int, separator: str = "") -> str:
+    return separator.join(part.replace("#", str(number)) for number in range(count))
+
+
+RUNNING: dict[str, tuple[str, str]] = {
+    "sum": (printing("+".join(["1"] * 20_000)), "20000\n"),
+    "text": (printing("+".join(['"a"'] * 5_000)), "a" * 5_000 + "\n"),
+    "methods": (printing("[1]" + ".reverse()" * 2_000), "[1]\n"),
+    "pipe": ("fn id(n: Int) -> Int { n }\n" + printing("1" + " |> id" * 2_000), "1\n"),
+    "array": (printing("[" + "1, " * 10_000 + "].len()"), "10000\n"),
+    "map": (printing("{" + numbered('"k#": #, ', 5_000) + "}.len()"), "5000\n"),
+    "statements": (doing("let mut n = 0;\n" + "n += 1;\n" * 3_000 + "println(n);"), "3000\n"),
+    "one line": (printing(" " * 200_000 + "1" + " + 1" * 5_000), "5001\n"),
+    "string": (printing('"' + "{}\\\"'$%" * 20_000 + '".len()'), "120000\n"),
+    "match": (doing("match 19999 {\n" + numbered("# => println(#),\n", 20_000) + "_ => {}\n}"), "19999\n"),
+    "functions": (
+        numbered("fn f#(a: Int) -> Int { a + # }\n", 5_000) + printing("f0(1) + f4999(1)"),
+        "5001\n",
+    ),
+    "five megabytes": ("// A comment of some length, many times.\n" * 125_000 + printing("1"), "1\n"),
+}
+
+GROWING: dict[str, Make] = {
+    "sum": lambda n: printing("+".join(["1"] * n)),
+    "conjunction": lambda n: printing("&&".join(["true"] * n)),
+    "pipe": lambda n: "fn id(n: Int) -> Int { n }\n" + printing("1" + " |> id" * n),
+    "array": lambda n: printing("[" + "[1, 2], " * n + "].len()"),
+    "bindings": lambda n: doing(numbered("let x# = #;\nprintln(x#);\n", n)),
+    "closures": lambda n: doing(numbered("let f# = |x: Int| x + #;\nprintln(f#(1));\n", n)),
+    "moves": lambda n: doing("let mut a = [1];\n" + "let mut b = a; b.push(1); a = b;\n" * n + "println(a);"),
+    "ifs": lambda n: doing("let n = 5;\n" + "if n > 3 { print(n); }\n" * n),
+    "match": lambda n: doing("match 5 {\n" + numbered("# => print(#),\n", n) + "_ => {}\n}"),
+    "strings": lambda n: doing('match "a" {\n' + numbered('"k#" => print(#),\n', n) + "_ => {}\n}"),
+    "alternatives": lambda n: doing("match 5 {\n" + numbered("#", n, " | ") + " => print(1),\n_ => {}\n}"),
+    "functions": lambda n: numbered("fn f#(a: Int) -> Int { a + # }\n", n) + doing(numbered("f#(1);\n", n)),
+    "structs": lambda n: numbered("struct S# { a: Int }\nimpl S# { fn m(self) -> Int { self.a } }\n", n),
+    "fields": lambda n: f"struct S {{ {numbered('f#: Int', n, ', ')} }}\n",
+    "constants": lambda n: "const C: Int = 1;\n" + numbered("const C#: Int = C + #;\n", n),
+    "modules": lambda n: numbered("mod m# { pub fn f() -> Int { # } }\n", n) + printing("m0::f()"),
+    "type errors": lambda n: doing('let x: Int = "a";\n' * n),
+    "syntax errors": lambda n: doing("let = ;\n" * n),
+    "comments": lambda n: "// c\n" * n + printing("1"),
+}
+FEW, MANY = 400, 1_600
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_long_programs_run(name: str, tmp_path: Path) -> None:
+    expect_output(*RUNNING[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_work_grows_with_the_length(name: str, tmp_path: Path) -> None:
+    make = GROWING[name]
+    work_of(make(10), tmp_path)
+    few, many = (work_of(make(count), tmp_path) for count in (FEW, MANY))
+    assert many < 2 * MANY / FEW * few, f"{many / few:.1f} times the work for {MANY / FEW} times the text"
+
+
+def work_of(text: str, folder: Path) -> int:
+    """The number of calls that compiling takes: the same in every run, whatever else the machine does."""
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        compiled(text, folder)
+    finally:
+        sys.setprofile(before)
+    return calls
