@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -222,13 +222,11 @@ def test_commands_at_the_same_time(project: Path) -> None:
     """Both have read the program before one of them has written to it."""
     servers = "".join([f"[mcp.{name}]\ncommand = {json.dumps(scripted())}\n" for name in ("Odd", "Even")])
     (project / "Concerto.toml").write_text(servers)
-    command = [sys.executable, "-m", "concerto.cli", "mcp"]
-    started = [
-        subprocess.Popen([*command, *arguments], cwd=project, stdout=subprocess.PIPE, text=True)
-        for arguments in (["sync", "Odd"], ["sync", "Odd"], ["lock", "Odd"], ["lock", "Even"])
-    ]
-    assert [process.communicate(timeout=60)[1] for process in started] == [None] * 4
-    assert [process.returncode for process in started] == [0] * 4
+    syncs = [partial(sync, project)] * 2
+    works = [*syncs, *[partial(lock, project, name) for name in ("Odd", "Even")]]
+    with ThreadPoolExecutor(len(works)) as pool:
+        for done in [pool.submit(work) for work in works]:
+            done.result(timeout=60)
     assert (project / "main.conc").read_text().count("mcp Odd") == 1
     assert list(json.loads((project / "Concerto.lock").read_text())["mcp"]) == ["Even", "Odd"]
 
