@@ -3,13 +3,13 @@ machine.
 
 Option is its value or null, a Result `{"ok": …}` or `{"err": …}`, an enum `{"variant", "data"}`, a struct
 an object, a tuple, set, queue or stack an array. Reading goes by a declared type; a mismatch says where it
-is.
+is, and what else does not fit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from concerto.ir.module import FieldDef, Json, TypeDef, VariantDef
 from concerto.vm.arithmetic import INT_MAX, INT_MIN
@@ -35,6 +35,9 @@ from concerto.vm.values import (
 
 _DEPTH = 1000
 """Deeper data is refused in either direction."""
+
+_MOST_MISFITS = 5
+"""Beyond these it does not help to be told more."""
 
 _AS_THEY_ARE = frozenset({type(None), bool, int, str})
 
@@ -112,7 +115,7 @@ def from_json(
     try:
         return _Reader(types, classes, coerce).read(data, type_index, 0)
     except RecursionError:
-        raise Misfit(type_text(types, type_index), "a value nested too deeply") from None
+        raise Misfit(type_text(types, type_index), phrase="a value nested too deeply") from None
 
 
 class _Reader:
@@ -124,7 +127,7 @@ class _Reader:
     def read(self, data: Json, type_index: int, depth: int) -> Value:
         definition = self._types[type_index]
         if depth > _DEPTH:
-            raise Misfit(self._text(type_index), "a value nested too deeply")
+            raise Misfit(self._text(type_index), phrase="a value nested too deeply")
         match definition.kind:
             case "builtin":
                 return self._plain(data, definition.name, type_index, depth)
@@ -163,6 +166,8 @@ class _Reader:
         return type_text(self._types, type_index)
 
     def _misfit(self, type_index: int, data: Json) -> Misfit:
+        if type(data) is int and not INT_MIN <= data <= INT_MAX:
+            return Misfit(self._text(type_index), phrase="a number that needs more than 64 bits")
         return Misfit(self._text(type_index), _found(data))
 
     def _plain(self, data: Json, name: str, type_index: int, depth: int) -> Value:
@@ -208,32 +213,42 @@ class _Reader:
     def _items(self, data: Json, item: int, type_index: int, depth: int) -> list[Value]:
         if not isinstance(data, list):
             raise self._misfit(type_index, data)
-        return [self._part(part, item, f"[{place}]", depth) for place, part in enumerate(data)]
+        return self._parts(((part, item, f"[{place}]") for place, part in enumerate(data)), depth)
 
     def _part(self, data: Json, type_index: int, step: str, depth: int) -> Value:
         try:
             return self.read(data, type_index, depth + 1)
         except Misfit as misfit:
-            misfit.path.append(step)
+            misfit.step(step)
             raise
+
+    def _parts(self, parts: Iterable[tuple[Json, int, str]], depth: int) -> list[Value]:
+        """Data of the given types at the given steps; what does not fit in several is told at once."""
+        values: list[Value] = []
+        misfits: list[Misfit] = []
+        for data, type_index, step in parts:
+            try:
+                values.append(self._part(data, type_index, step, depth))
+            except Misfit as misfit:
+                misfits.append(misfit)
+                if len(misfits) == _MOST_MISFITS:
+                    break
+        _raise_all(misfits)
+        return values
 
     def _tuple(self, data: Json, definition: TypeDef, type_index: int, depth: int) -> Value:
         if not isinstance(data, list) or len(data) != len(definition.items):
             raise self._misfit(type_index, data)
-        parts = zip(data, definition.items, strict=True)
-        return tuple(
-            [self._part(part, item, f"[{place}]", depth) for place, (part, item) in enumerate(parts)]
-        )
+        parts = enumerate(zip(data, definition.items, strict=True))
+        return tuple(self._parts(((part, item, f"[{place}]") for place, (part, item) in parts), depth))
 
     def _map(self, data: Json, definition: TypeDef, type_index: int, depth: int) -> Value:
         if not isinstance(data, dict):
             raise self._misfit(type_index, data)
         key_type, item_type = definition.items
         keys = self._types[key_type].name
-        return {
-            self._key(key, keys, key_type): self._part(item, item_type, f".{key}", depth)
-            for key, item in data.items()
-        }
+        items = self._parts(((item, item_type, f".{key}") for key, item in data.items()), depth)
+        return dict(zip([self._key(key, keys, key_type) for key in data], items, strict=True))
 
     def _key(self, key: str, name: str, type_index: int) -> Value:
         match name:
@@ -269,10 +284,18 @@ class _Reader:
     def _fields(self, data: Json, fields: list[FieldDef], type_index: int, depth: int) -> list[Value]:
         if not isinstance(data, dict):
             raise self._misfit(type_index, data)
-        unknown = data.keys() - {field.name for field in fields}
-        if unknown:
-            raise Misfit(self._text(type_index), f"an unknown field `{min(unknown)}`")
-        return [self._field(data, field, depth) for field in fields]
+        values: list[Value] = []
+        misfits = [
+            Misfit(self._text(type_index), phrase=f"the unknown field `{name}`")
+            for name in sorted(data.keys() - {field.name for field in fields})
+        ]
+        for field in fields:
+            try:
+                values.append(self._field(data, field, depth))
+            except Misfit as misfit:
+                misfits.append(misfit)
+        _raise_all(misfits)
+        return values
 
     def _field(self, data: dict[str, Json], field: FieldDef, depth: int) -> Value:
         if field.name in data:
@@ -281,8 +304,8 @@ class _Reader:
             return self._part(field.default, field.type, f".{field.name}", depth)
         if self._types[field.type].kind == "option":
             return NONE
-        missing = Misfit(self._text(field.type), "nothing")
-        missing.path.append(f".{field.name}")
+        missing = Misfit(self._text(field.type), phrase="nothing")
+        missing.step(f".{field.name}")
         raise missing
 
     def _enum(self, data: Json, definition: TypeDef, type_index: int, depth: int) -> Value:
@@ -310,10 +333,8 @@ class _Reader:
         if not isinstance(parts, list) or len(parts) != len(fields):
             raise Misfit(f"{self._text(type_index)}::{variant.name} with {len(fields)} values", _found(data))
         steps = [".data"] if len(fields) == 1 else [f".data[{place}]" for place in range(len(fields))]
-        return [
-            self._part(part, field.type, step, depth)
-            for part, field, step in zip(parts, fields, steps, strict=True)
-        ]
+        kinds = [field.type for field in fields]
+        return self._parts(zip(parts, kinds, steps, strict=True), depth)
 
     def _error(self, data: Json, name: str, type_index: int) -> Value:
         match data:
@@ -348,6 +369,15 @@ def _as_float(number: int) -> float:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
+
+
+def _raise_all(misfits: list[Misfit]) -> None:
+    """Raise the first with the others beside it, if there are any."""
+    if misfits:
+        first, *others = misfits
+        first.beside += [each for other in others for each in (other, *other.beside)]
+        del first.beside[_MOST_MISFITS - 1 :]
+        raise first
 
 
 def _found(data: Json) -> str:

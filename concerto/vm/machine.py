@@ -133,13 +133,15 @@ class Machine:
         return json_values.to_json(value)
 
     def from_json(self, data: Json, type_index: int, *, coerce: bool = False) -> Value:
-        """A payload as a value of a type; raises a SchemaError with `path` if it does not fit. With
-        `coerce`, texts of numbers and Bools are taken for these."""
+        """A payload as a value of a type; raises a SchemaError if it does not fit, with all that is wrong
+        (the first few) and the `path` of the first. With `coerce`, texts of numbers and Bools are taken for
+        these."""
         try:
             return json_values.from_json(data, type_index, self.module.types, self.classes, coerce=coerce)
         except Misfit as misfit:
             path = misfit.place.lstrip(".")
-            raise Raised(ErrorValue("SchemaError", str(misfit), raw=None, path=path)) from None
+            message = "; ".join(map(str, (misfit, *misfit.beside)))
+            raise Raised(ErrorValue("SchemaError", message, raw=None, path=path)) from None
 
     def cancel(self) -> None:
         """Make the running program raise Cancelled soon, from any thread. The machine is of no use

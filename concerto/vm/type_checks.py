@@ -26,13 +26,20 @@ _COLLECTIONS: dict[str, type[Set | Queue | Stack]] = {"set": Set, "queue": Queue
 
 
 class Misfit(Exception):
-    """A value that does not fit a type: what was expected and found, and where inside the value."""
+    """A value that does not fit a type: what was expected, what was found (a type or a literal, or a
+    phrase), and where inside the value. `beside` are further misfits of the same value."""
 
-    def __init__(self, expected: str, found: str) -> None:
-        super().__init__(expected, found)
+    def __init__(self, expected: str, found: str = "", *, phrase: str = "") -> None:
+        super().__init__(expected, found or phrase)
         self.expected = expected
-        self.found = found
+        self.found = phrase or f"`{found}`"
         self.path: list[str] = []
+        self.beside: list[Misfit] = []
+
+    def step(self, step: str) -> None:
+        """Say in which part of a value this was found; called from the inside out."""
+        for each in (self, *self.beside):
+            each.path.append(step)
 
     @property
     def place(self) -> str:
@@ -41,7 +48,7 @@ class Misfit(Exception):
 
     def __str__(self) -> str:
         where = f" at `{self.place.lstrip('.')}`" if self.path else ""
-        return f"expected `{self.expected}`, found `{self.found}`{where}"
+        return f"expected `{self.expected}`, found {self.found}{where}"
 
 
 class TypeChecks:
@@ -215,7 +222,7 @@ def _inside(check: Checker, value: Value, step: str) -> Value:
     try:
         return check(value)
     except Misfit as misfit:
-        misfit.path.append(step)
+        misfit.step(step)
         raise
 
 

@@ -63,7 +63,7 @@ def test_handlers_answer(tmp_path: Path, capsys: Capture, message: str, arms: st
             '"q" => |q: Question| q.text',
             "expected `String`, found `Int` at `text`",
         ),
-        ('{"type": "q", "txt": "x"}', '"q" => |q: Question| q.text', "an unknown field `txt`"),
+        ('{"type": "q", "txt": "x"}', '"q" => |q: Question| q.text', "the unknown field `txt`"),
         ('{"type": "other"}', '"q" => |q: Question| q.text', "nobody handles `other`"),
         ('{"type": "q", "payload": 0}', '"q" => |n: Int| 1 / n', "division by zero"),
         ('{"type": "q"}', '"q" => || -> Result<Int, String> { Err("not today") }', "not today"),

@@ -290,10 +290,21 @@ def test_from_json(machine: Machine, data: Any, type_index: int, text: str) -> N
 MISFITS: list[tuple[Any, int, str]] = [
     ("a", INT, "expected `Int`, found `String`"),
     (True, INT, "expected `Int`, found `Bool`"),
-    (2**63, INT, "expected `Int`, found `Int`"),
+    (2**63, INT, "expected `Int`, found a number that needs more than 64 bits"),
     ([{"x": 1}, {"x": "b"}], POINTS, "expected `Int`, found `String` at `[1].x`"),
-    ({}, POINT, "expected `Int`, found `nothing` at `x`"),
-    ({"x": 1, "z": 2}, POINT, "expected `Point`, found `an unknown field `z``"),
+    ({}, POINT, "expected `Int`, found nothing at `x`"),
+    ({"x": 1, "z": 2}, POINT, "expected `Point`, found the unknown field `z`"),
+    (
+        [{"z": 2}, {"x": "b"}, {"x": 1}],
+        POINTS,
+        "expected `Point`, found the unknown field `z` at `[0]`; expected `Int`, found nothing at `[0].x`; "
+        "expected `Int`, found `String` at `[1].x`",
+    ),
+    (
+        ["a"] * 9,
+        POINTS,
+        "; ".join(f"expected `Point`, found `String` at `[{place}]`" for place in range(5)),
+    ),
     ("Blob", SHAPE, 'expected `Shape ("Dot" | "Line" | "Box" | "Ring")`, found `"Blob"`'),
     ({"variant": "Line", "data": [1]}, SHAPE, "expected `Shape::Line with 2 values`, found `Array`"),
     ({"a": None}, MAP, "expected `Int`, found `null` at `a`"),
