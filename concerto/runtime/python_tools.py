@@ -6,18 +6,18 @@ and `shutdown`, called (and awaited) around its use by a run.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-import json
-import types
-import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from concerto.effects.kinds import ToolCall
 from concerto.records import field, record
+from concerto.runtime.branches import cancel
 from concerto.runtime.failures import AgentKind, agent_failure, tool_failure
+from concerto.runtime.python_signatures import BadValues, Signature
 from concerto.runtime.requests import ToolOffer
 from concerto.runtime.toolbox import BoundTool, wire_name
 from concerto.vm.values import Raised, Value
@@ -30,13 +30,6 @@ Json: TypeAlias = Any
 Marked = TypeVar("Marked", bound=Callable[..., Any])
 
 _MARK = "__concerto_tool__"
-_JSON_TYPES: dict[Any, str] = {
-    int: "integer",
-    float: "number",
-    str: "string",
-    bool: "boolean",
-    type(None): "null",
-}
 
 
 @record(frozen=True)
@@ -44,8 +37,7 @@ class PythonMethod:
     """A callable with what a model is told of it; `name` is empty for a tool that is one function."""
 
     name: str
-    description: str
-    parameters: Json
+    signature: Signature
     function: Callable[..., Any]
 
 
@@ -84,7 +76,7 @@ def python_tool(name: str, given: Any) -> PythonTool:
     if isinstance(given, PythonTool):
         return given
     if inspect.isroutine(given):
-        return PythonTool(name, (_method("", given),))
+        return PythonTool(name, (_method(name, "", given),))
     owner = given() if inspect.isclass(given) else given
     public = (key for key in vars(type(owner)) if not key.startswith("_"))
     members = [
@@ -96,7 +88,7 @@ def python_tool(name: str, given: Any) -> PythonTool:
     ]
     if not members:
         raise TypeError(f"tool `{name}` is neither a function nor an object with public methods")
-    return PythonTool(name, tuple(_method(key, function) for key, function in members), owner)
+    return PythonTool(name, tuple(_method(name, key, function) for key, function in members), owner)
 
 
 class PythonTools:
@@ -105,7 +97,7 @@ class PythonTools:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._tools: dict[str, PythonTool] = {}
-        self._begun: list[PythonTool] = []
+        self._begun: dict[int, tuple[PythonTool, asyncio.Task[Any]]] = {}
 
     def add(self, name: str, given: Any) -> None:
         self._tools[name] = python_tool(name, given)
@@ -125,9 +117,20 @@ class PythonTools:
     async def close(self) -> None:
         """Call `shutdown` of every tool that was begun, the last one first."""
         while self._begun:
-            shutdown = getattr(self._begun.pop().owner, "shutdown", None)
+            made, initialized = self._begun.popitem()[1]
+            await cancel([initialized])
+            shutdown = getattr(made.owner, "shutdown", None)
             if shutdown is not None:
                 await _resolved(shutdown())
+
+    async def _begin(self, made: PythonTool) -> None:
+        """Call `initialize` of a tool once; calls that come meanwhile wait for it."""
+        if made.owner is None:
+            return
+        if id(made.owner) not in self._begun:
+            initialize = getattr(made.owner, "initialize", lambda: None)
+            self._begun[id(made.owner)] = made, asyncio.create_task(_call(initialize))
+        await asyncio.shield(self._begun[id(made.owner)][1])
 
     def _import(self, name: str) -> None:
         place = self._run.options.python_tools.get(name)
@@ -150,25 +153,24 @@ class PythonTools:
             if not self._run.permissions.allows(made.name, method.name):
                 continue
             parts = (made.name, method.name) if method.name else (made.name,)
-            offer = ToolOffer(wire_name(*parts), method.description, method.parameters)
+            offer = ToolOffer(wire_name(*parts), method.signature.description, method.signature.parameters)
             bound.append(BoundTool(offer, made.name, method.name, partial(self._call, made, method)))
         return bound
 
     async def _call(
         self, made: PythonTool, method: PythonMethod, caller: CallContext, given: dict[str, Json]
     ) -> Value:
-        if made.owner is not None and made not in self._begun:
-            self._begun.append(made)
-            initialize = getattr(made.owner, "initialize", None)
-            if initialize is not None:
-                await _resolved(initialize())
-
         async def body() -> Value:
             try:
-                answer = await _resolved(method.function(**given))
-                return self._run.machine_value(answer)
+                await self._begin(made)
+                answer = await _resolved(method.function(**method.signature.bind(given)))
+                return self._run.machine_value(_jsonable(answer))
             except Raised:
                 raise
+            except BadValues as bad:
+                raise tool_failure(
+                    f"invalid arguments: {bad}", "InvalidArguments", made.name, method.name
+                ) from None
             except Exception as error:
                 raise tool_failure(
                     f"{type(error).__name__}: {error}", type(error).__name__, made.name, method.name
@@ -179,55 +181,23 @@ class PythonTools:
         )
 
 
-def _method(name: str, function: Callable[..., Any]) -> PythonMethod:
+def _method(tool: str, name: str, function: Callable[..., Any]) -> PythonMethod:
+    return PythonMethod(name, Signature(f"{tool}::{name}" if name else tool, function), function)
+
+
+def _jsonable(answer: Any) -> Json:
+    """What a tool gave, with dataclasses, models, dates and their like as JSON."""
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
     try:
-        hints = typing.get_type_hints(inspect.unwrap(getattr(function, "__func__", function)))
-    except NameError:
-        hints = {}
-    properties: dict[str, Json] = {}
-    required: list[str] = []
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
-            continue
-        schema = _schema(hints.get(parameter.name, Any))
-        if parameter.default is parameter.empty:
-            required.append(parameter.name)
-        elif _is_json(parameter.default):
-            schema = {**schema, "default": parameter.default}
-        properties[parameter.name] = schema
-    description = inspect.getdoc(function) or name.replace("_", " ")
-    return PythonMethod(
-        name, description, {"type": "object", "properties": properties, "required": required}, function
-    )
-
-
-def _schema(hint: Any) -> dict[str, Json]:
-    if hint in _JSON_TYPES:
-        return {"type": _JSON_TYPES[hint]}
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        options = [part for part in parts if part is not type(None)]
-        return _schema(options[0]) if len(options) == 1 else {"anyOf": [_schema(part) for part in options]}
-    if origin is Literal:
-        return {"enum": list(parts)}
-    if hint is list or origin in (list, tuple, set, Sequence):
-        return {"type": "array", "items": _schema(parts[0])} if parts else {"type": "array"}
-    if hint is dict or origin in (dict, Mapping):
-        return (
-            {"type": "object", "additionalProperties": _schema(parts[1]) or True}
-            if parts
-            else {"type": "object"}
-        )
-    return {}
-
-
-def _is_json(value: Any) -> bool:
-    try:
-        json.dumps(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+        return to_jsonable_python(answer, inf_nan_mode="constants")
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return answer  # What it is not is said where it becomes a value of the program.
 
 
 async def _resolved(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
+
+
+async def _call(function: Callable[[], Any]) -> Any:
+    return await _resolved(function())

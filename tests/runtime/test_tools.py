@@ -164,7 +164,7 @@ def test_the_host_may_give_a_tool_by_its_name() -> None:
         return f"{city} {days}"
 
     made = python_tool("weather", weather)
-    assert [method.parameters["properties"] for method in made.methods] == [
+    assert [method.signature.parameters["properties"] for method in made.methods] == [
         {"city": {"type": "string"}, "days": {"type": "integer", "default": 1}}
     ]
 
@@ -352,3 +352,29 @@ def test_calls_of_one_turn_run_at_once_unless_told_otherwise(
     outcome = run(source + EXECUTE, connections=chat_at(script.url))
     expected = ["begin"] * 3 + ["end"] * 3 if parallel else ["begin", "end"] * 3
     assert outcome.lines == [*expected, "done"], outcome.err
+
+
+def test_two_tools_with_one_name_for_models(script: Script, run: Run) -> None:
+    """A warning, once; narrower scopes win, as they do among equal names."""
+    source = """
+    tool A { description: "x", @describe("x") pub fn b__c() -> Int { 1 } }
+    tool A__b { description: "x", @describe("x") pub fn c() -> Int { 2 } }
+    agent Assistant { provider: openai, model: "m", tools: [A, A__b, "Other"] }
+    fn main() {
+        Assistant.execute("one").unwrap();
+        Assistant.with_tools([A]).execute("two").unwrap();
+    }
+    """
+
+    def other() -> int:
+        """Another."""
+        return 3
+
+    script.answer(chat_reply("done"))
+    outcome = run(source, connections=chat_at(script.url), tools={"Other": other})
+    assert outcome.err.splitlines() == [
+        "warning: `A::b__c` and `A__b::c` are both called `A__b__c` towards models; "
+        "`Assistant` is offered only `A__b::c`"
+    ]
+    names = [tool["function"]["name"] for tool in script.seen[0].body["tools"]]
+    assert names == ["A__b__c", "Other"]

@@ -1,0 +1,140 @@
+"""What a Python function takes, as JSON Schema; and JSON arguments as the values that its hints ask for.
+
+Type hints are those of pydantic: plain types, dataclasses, models, enums, `Literal`, `Optional`, dates, and
+`Annotated[T, "description"]`. Descriptions come from there, or from the `Args:` section or the `:param` lines
+of the docstring.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema
+
+Json: TypeAlias = Any
+
+_SECTION = re.compile(r"(?m)^(?:Args|Arguments|Parameters):[ \t]*\n((?:[ \t]+.*\n?|[ \t]*\n)+)")
+_IN_SECTION = re.compile(r"(?m)^[ \t]+(\w+)(?:[ \t]*\([^)\n]*\))?:[ \t]*(.+)$")
+_PARAM = re.compile(r"(?m)^[ \t]*:param[ \t]+(?:[^:\n]*[ \t])?(\w+):[ \t]*(.*)\n?")
+
+
+class BadValues(Exception):
+    """Arguments that do not fit; the text says which."""
+
+
+class Signature:
+    """`description` and `parameters` are what a model is told. Raises TypeError for parameters that cannot be
+    told."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self._name = name
+        doc = inspect.getdoc(function) or ""
+        self.description = _SECTION.sub("", _PARAM.sub("", doc)).strip() or name.replace("_", " ")
+        described = {key: text.strip() for key, text in _described(doc)}
+        taken = {
+            parameter.name: parameter
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        }
+        hints = self._hints(function)
+        self._adapters: dict[str, TypeAdapter[Any]] = {}
+        for key, parameter in taken.items():
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                raise TypeError(f"tool `{name}`: parameter `{key}` can only be given by position")
+            self._adapters[key] = self._adapter(key, hints.get(key, Any))
+            described[key] = _annotated(hints.get(key)) or described.get(key, "")
+        self.parameters = self._schema(taken, described)
+
+    def bind(self, given: Mapping[str, Json]) -> dict[str, Any]:
+        """The arguments by name; raises BadValues."""
+        bound, wrong = {}, []
+        for key, value in given.items():
+            try:
+                bound[key] = self._adapters[key].validate_python(value) if key in self._adapters else value
+            except ValidationError as errors:
+                for error in errors.errors(include_url=False):
+                    place = "".join(f".{part}" for part in error["loc"])
+                    wrong.append(f"`{key}{place}`: {error['msg']}")
+        if wrong:
+            raise BadValues("; ".join(wrong))
+        return bound
+
+    def _hints(self, function: Callable[..., Any]) -> dict[str, Any]:
+        plain = inspect.unwrap(getattr(function, "__func__", function))
+        if not inspect.isfunction(plain):
+            return {}
+        try:
+            return typing.get_type_hints(plain, include_extras=True)
+        except (NameError, AttributeError, SyntaxError) as unknown:
+            raise TypeError(f"tool `{self._name}`: a type hint cannot be resolved: {unknown}") from None
+
+    def _adapter(self, key: str, hint: Any) -> TypeAdapter[Any]:
+        try:
+            adapter: TypeAdapter[Any] = TypeAdapter(hint)
+            adapter.json_schema()
+        except (PydanticUserError, PydanticInvalidForJsonSchema):
+            shown = getattr(hint, "__name__", None) or str(hint)
+            raise TypeError(
+                f"tool `{self._name}`: parameter `{key}` has type `{shown}`, which has no JSON Schema"
+            ) from None
+        return adapter
+
+    def _schema(self, taken: Mapping[str, inspect.Parameter], described: Mapping[str, str]) -> Json:
+        schemas, defs = TypeAdapter.json_schemas(
+            [(key, "validation", adapter) for key, adapter in self._adapters.items()]
+        )
+        properties = {}
+        for key, parameter in taken.items():
+            schema = plain_schema(schemas[key, "validation"])
+            if described[key]:
+                schema["description"] = described[key]
+            if parameter.default is not parameter.empty and parameter.default is not None:
+                default = self._adapters[key].dump_python(parameter.default, mode="json", warnings=False)
+                schema["default"] = default
+            properties[key] = schema
+        required = [key for key, parameter in taken.items() if parameter.default is parameter.empty]
+        whole = {"type": "object", "properties": properties, "required": required}
+        named = plain_schema(defs).get("$defs")
+        return {**whole, "$defs": named} if named else whole
+
+
+def plain_schema(schema: Json) -> Json:
+    """A schema of pydantic as that of a tool's method: without titles, and None is said by leaving out."""
+    if not isinstance(schema, dict):
+        return schema
+    plain: dict[str, Json] = {}
+    for key, value in schema.items():
+        if key in ("properties", "$defs"):
+            plain[key] = {name: plain_schema(each) for name, each in value.items()}
+        elif isinstance(value, list):
+            plain[key] = [plain_schema(each) for each in value] if key in _LISTS else value
+        elif key == "const":
+            plain["enum"] = [value]
+        elif key != "title" and not (key == "default" and value is None):
+            plain[key] = plain_schema(value)
+    options = [each for each in plain.get("anyOf", ()) if each != {"type": "null"}]
+    if len(options) == 1:
+        del plain["anyOf"]
+        return {**options[0], **plain}
+    return plain
+
+
+_LISTS = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
+
+
+def _described(doc: str) -> list[tuple[str, str]]:
+    """Parameters and their texts in a docstring."""
+    found: list[tuple[str, str]] = _PARAM.findall(doc)
+    for section in _SECTION.findall(doc):
+        found += _IN_SECTION.findall(section)
+    return found
+
+
+def _annotated(hint: Any) -> str:
+    """The text in `Annotated[T, "text"]`."""
+    return next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, str)), "")

@@ -1,0 +1,215 @@
+"""Tools written in Python: what models are told of them, what they are given, and bad ones."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import datetime
+import enum
+from typing import Annotated, Any, Literal, Optional
+
+import pydantic
+import pytest
+
+import concerto
+from concerto.runtime.python_signatures import Signature
+from concerto.testing import ToolExecutor, ToolFailed
+from tests.runtime.servers import Script, chat_reply
+
+PROGRAM = concerto.compile_source("fn main() { }")
+
+
+class Level(enum.Enum):
+    LOW = "low"
+    HIGH = "high"
+
+
+@dataclasses.dataclass
+class Place:
+    name: str
+    country: str = "NO"
+
+
+class Trip(pydantic.BaseModel):
+    title: str = pydantic.Field(description="What it is called")
+    stops: list[Place]
+    day: datetime.date
+
+
+def execute(tool: Any, arguments: dict[str, Any], method: str = "") -> Any:
+    name = f"tool::{method}" if method else "tool"
+    return ToolExecutor(PROGRAM, tools={"tool": tool}).execute(name, arguments)
+
+
+def test_a_function_with_all_kinds_of_hints() -> None:
+    @concerto.tool
+    def plan(
+        trip: Trip,
+        level: Level,
+        mode: Literal["bus", "train"],
+        seats: Annotated[int, "How many seats", pydantic.Field(ge=1)] = 2,
+        note: str | None = None,
+        old: Optional[float] = None,  # noqa: UP045
+        extra: dict[str, list[int]] | None = None,
+        anything: Any = 5,
+    ) -> dict[str, Any]:
+        """Plan a trip.
+
+        In detail.
+
+        Args:
+            mode (str): How to go
+            note: What else to know
+
+        :param old: The old price
+        """
+        assert isinstance(trip, Trip) and isinstance(trip.stops[0], Place) and isinstance(level, Level)
+        return {"trip": trip, "level": level, "seats": seats, "note": note, "on": trip.day}
+
+    told = Signature("plan", plan)
+    assert told.description == "Plan a trip.\n\nIn detail."
+    assert told.parameters["required"] == ["trip", "level", "mode"]
+    assert told.parameters["properties"] == {
+        "trip": {"$ref": "#/$defs/Trip"},
+        "level": {"$ref": "#/$defs/Level"},
+        "mode": {"enum": ["bus", "train"], "type": "string", "description": "How to go"},
+        "seats": {"type": "integer", "minimum": 1, "default": 2, "description": "How many seats"},
+        "note": {"type": "string", "description": "What else to know"},
+        "old": {"type": "number", "description": "The old price"},
+        "extra": {
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": "integer"}},
+        },
+        "anything": {"default": 5},
+    }
+    assert told.parameters["$defs"]["Trip"]["properties"]["title"] == {
+        "type": "string",
+        "description": "What it is called",
+    }
+    trip = {"title": "North", "stops": [{"name": "Oslo"}], "day": "2026-05-01"}
+    assert execute(plan, {"trip": trip, "level": "low", "mode": "bus"}) == {
+        "trip": {"title": "North", "stops": [{"name": "Oslo", "country": "NO"}], "day": "2026-05-01"},
+        "level": "low",
+        "seats": 2,
+        "note": None,
+        "on": "2026-05-01",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"n": 0}, "`n`: "),
+        ({"n": "x"}, "`n`: expected an integer"),
+        ({"day": "tomorrow"}, "`day`: Input should be a valid date"),
+        ({}, "`n`: required, but missing"),
+    ],
+)
+def test_arguments_that_do_not_fit(changed: dict[str, Any], message: str) -> None:
+    @concerto.tool
+    def book(n: Annotated[int, pydantic.Field(ge=1)], day: datetime.date | None = None) -> None:
+        raise AssertionError("called")
+
+    with pytest.raises(ToolFailed) as failed:
+        execute(book, {"n": 1, **changed} if changed else {})
+    assert failed.value.kind == "InvalidArguments" and message in str(failed.value)
+
+
+def by_position(a: int, /) -> int:
+    return a
+
+
+def of_no_schema(a: threading_lock) -> int:  # type: ignore[name-defined]  # noqa: F821
+    return 1
+
+
+class NoSchema:
+    pass
+
+
+def of_a_plain_class(thing: NoSchema) -> int:
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (by_position, "tool `bad`: parameter `a` can only be given by position"),
+        (of_no_schema, "tool `bad`: a type hint cannot be resolved: name 'threading_lock' is not defined"),
+        (of_a_plain_class, "tool `bad`: parameter `thing` has type `NoSchema`, which has no JSON Schema"),
+    ],
+)
+def test_bad_hints(function: Any, message: str) -> None:
+    with pytest.raises(TypeError) as refused:
+        concerto.Runtime(PROGRAM, tools={"bad": function})
+    assert str(refused.value) == message
+
+
+def test_a_class_with_state_and_async_methods() -> None:
+    told: list[str] = []
+
+    @concerto.tool
+    class Store:
+        """A store"""
+
+        async def initialize(self) -> None:
+            await asyncio.sleep(0.01)
+            self.items: list[str] = []
+            told.append("begun")
+
+        def shutdown(self) -> None:
+            told.append("ended")
+
+        async def add(self, item: str) -> int:
+            """Add an item"""
+            self.items.append(item)
+            return len(self.items)
+
+        def broken(self) -> object:
+            """Give what has no JSON form"""
+            return object()
+
+        def fail(self) -> None:
+            """Fail"""
+            raise KeyError("gone")
+
+    executor = ToolExecutor(PROGRAM, tools={"Store": Store})
+    assert executor.execute("Store::add", {"item": "a"}) == 1
+    assert told == ["begun", "ended"]
+    for method, message in {"broken": "has no JSON form", "fail": "KeyError: 'gone'"}.items():
+        with pytest.raises(ToolFailed, match=message):
+            executor.execute(f"Store::{method}")
+
+
+def test_calls_wait_for_the_beginning_of_a_tool(capsys: pytest.CaptureFixture[str]) -> None:
+    @concerto.tool
+    class Slow:
+        ready = 0
+
+        async def initialize(self) -> None:
+            await asyncio.sleep(0.05)
+            self.ready += 1
+
+        def state(self) -> int:
+            """How often it was begun"""
+            return self.ready
+
+    program = concerto.compile_source(
+        """
+        agent A { provider: openai, model: "m", tools: [Slow] }
+        fn main() -> Result<Array<Any>, AgentError> {
+            Ok(A.execute("x")?.tool_calls.map(|call| call.result))
+        }
+        """,
+        tools=("Slow",),
+    )
+    with Script() as server:
+        calls = [(str(place), "Slow__state", "{}") for place in range(3)]
+        server.answer(chat_reply(None, *calls), chat_reply("done"))
+        result = concerto.Runtime(
+            program,
+            quiet=True,
+            tools={"Slow": Slow},
+            connections={"openai": {"base_url": f"{server.url}/v1", "api_key": "k"}},
+        ).run()
+    assert (result.value, capsys.readouterr().err) == ([1, 1, 1], "")
