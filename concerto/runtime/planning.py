@@ -51,6 +51,7 @@ class Planner:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._fixed: dict[str, Fixed] = {}
+        self._warned: set[tuple[str, str]] = set()
 
     def fixed(self, name: str) -> Fixed:
         found = self._fixed.get(name)
@@ -66,6 +67,7 @@ class Planner:
         fixed = self.fixed(builder.agent)
         agent, settings = fixed.agent, fixed.agent.settings
         tools = self._toolbox(fixed, builder, branch)
+        self._warn(agent.name, tools)
         choice, forced = self._choice(settings, builder, tools)
         request = fixed.request
         if choice != request.tool_choice or forced:
@@ -102,6 +104,16 @@ class Planner:
         except Raised:
             return plan
         return replace(plan, toolbox=tools, callable=callable_)
+
+    def _warn(self, agent: str, tools: Toolbox) -> None:
+        """Say once which tools are left out because a model could not tell them from others."""
+        for name, hidden, offered in tools.clashes:
+            if (agent, name) not in self._warned:
+                self._warned.add((agent, name))
+                self._run.emits.errors.write(
+                    f"warning: `{hidden.title}` and `{offered.title}` are both called `{name}` towards models; "
+                    f"`{agent}` is offered only `{offered.title}`\n"
+                )
 
     def system_prompt(self, builder: AgentBuilder) -> str:
         if builder.system_prompt is not None:

@@ -42,10 +42,12 @@ class BoundTool:
 
 @record(frozen=True)
 class Toolbox:
-    """Tools by their names on the wire, in the order in which they are offered."""
+    """Tools by their names on the wire, in the order in which they are offered. `clashes` are different tools
+    with one name: that, the one left out, and the one offered."""
 
     tools: Mapping[str, BoundTool]
     offers: tuple[ToolOffer, ...]
+    clashes: tuple[tuple[str, BoundTool, BoundTool], ...] = ()
 
     def with_tools(self, more: Iterable[BoundTool]) -> Toolbox:
         return toolbox([self.tools.values(), more])
@@ -54,10 +56,14 @@ class Toolbox:
 def toolbox(scopes: Iterable[Iterable[BoundTool]]) -> Toolbox:
     """A toolbox of several lists, the widest scope first."""
     found: dict[str, BoundTool] = {}
+    clashes: list[tuple[str, BoundTool, BoundTool]] = []
     for tools in scopes:
         for tool in tools:
-            found[tool.offer.name] = tool
-    return Toolbox(found, tuple([tool.offer for tool in found.values()]))
+            name = tool.offer.name
+            if name in found and found[name].title != tool.title:
+                clashes.append((name, found[name], tool))
+            found[name] = tool
+    return Toolbox(found, tuple([tool.offer for tool in found.values()]), tuple(clashes))
 
 
 EMPTY = Toolbox({}, ())

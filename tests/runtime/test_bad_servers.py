@@ -63,9 +63,7 @@ def _anthropic(text: str, *calls: Call) -> Json:
 
 
 def _gemini(text: str, *calls: Call) -> Json:
-    asked = [
-        {"functionCall": {"name": n, "args": json.loads(a)} | ({"id": i} if i else {})} for i, n, a in calls
-    ]
+    asked: list[Json] = [{"functionCall": {"id": i, "name": n, "args": json.loads(a)}} for i, n, a in calls]
     return {"candidates": [{"content": {"parts": asked or [{"text": text}]}, "finishReason": "STOP"}]}
 
 
