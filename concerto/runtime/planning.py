@@ -111,8 +111,8 @@ class Planner:
             if (agent, name) not in self._warned:
                 self._warned.add((agent, name))
                 self._run.emits.errors.write(
-                    f"warning: `{hidden.title}` and `{offered.title}` are both called `{name}` towards models; "
-                    f"`{agent}` is offered only `{offered.title}`\n"
+                    f"warning: `{hidden.title}` and `{offered.title}` are both called `{name}` towards "
+                    f"models; `{agent}` is offered only `{offered.title}`\n"
                 )
 
     def system_prompt(self, builder: AgentBuilder) -> str:
