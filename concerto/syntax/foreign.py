@@ -84,6 +84,10 @@ COMBINATIONS = {
     "??=": "write `x = Some(x ?? y)`",
     "**=": "write `x = x ** y`",
     "=>>": "write `=>`",
+    "<=>": "compare with `<`, `==` and `>`",
+    "<<": "there are no operators on bits; a multiple is `x * 2 ** n`",
+    ">>": "there are no operators on bits; a part is `x / 2 ** n`",
+    "=+": "write `x += 1`",
     "...": "a range is `a..b` or, with its end, `a..=b`",
 }
 
@@ -104,17 +108,96 @@ WRONG_SIGNS = {
 @dataclass(frozen=True, slots=True)
 class Syntax:
     """A construct that does not exist: how to know it by the kinds of the two tokens before and the
-    one that does not fit, what to say, what to write instead. `after_value`: only behind an operand."""
+    one that does not fit, what to say, what to write instead. `after_value`: only behind an operand;
+    `word`: only behind this one; `mendable`: one token less or another one makes sense of the rest."""
 
     found: Callable[[str, str, Token], bool]
     message: str
     advice: str
     after_value: bool = False
+    word: str = ""
+    mendable: bool = True
+
+
+def _behind(word: str, message: str, advice: str) -> Syntax:
+    """What a statement or expression of other languages begins with."""
+    return Syntax(lambda _, before, token: before == "NAME", message, advice, word=word)
 
 
 _TERNARY_VALUES = ("INT", "FLOAT", "STRING", "NAME", "TRUE", "FALSE")
 
 NO_SUCH_SYNTAX = (
+    _behind("lambda", "there is no `lambda`", "a closure is written `|x| x + 1`"),
+    _behind("assert", "`assert` is a function", "write `assert(condition)`"),
+    _behind("typeof", "`typeof` is a function", "write `typeof(value)`"),
+    _behind("unless", "there is no `unless`", "write `if !condition { … }`"),
+    _behind("yield", "there is no `yield`", "gather the values in an array and return it"),
+    _behind("with", "there is no `with`", "what is opened is closed by itself"),
+    _behind("from", "there is no `from`", "write `use path::name;`"),
+    _behind("case", "there is no `case`", "an arm is written `pattern => result`"),
+    Syntax(
+        lambda last, before, token: last in ("COLON", "ARROW") and before == "NAME" and token.kind == "QMARK",
+        "a type is not made optional with `?`",
+        "write `Option<T>`",
+    ),
+    Syntax(
+        lambda _, before, token: before in ("COLON", "ARROW") and token.kind == "LSQB",
+        "the type of an array is not written with brackets",
+        "write `Array<T>`",
+    ),
+    Syntax(
+        lambda last, before, token: last in ("COLON", "ARROW") and before == "NAME" and token.kind == "LSQB",
+        "a type takes no brackets",
+        "write `Array<T>`, `Option<T>`",
+    ),
+    Syntax(
+        lambda _, before, token: before in ("EQUAL", "LPAR", "COMMA") and token.kind == "STAR",
+        "there is nothing to follow with `*`",
+        "values are copied when needed, there are no references",
+    ),
+    Syntax(
+        lambda _, before, token: before == "CATCH" and token.kind == "LPAR",
+        "a `catch` names the type of its error",
+        "write `catch ErrorType(e) { … }`, or `catch { … }` for any",
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "NAME" and token.text == "finally",
+        "there is no `finally`",
+        "write behind the `try` what is to happen in any case",
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "NAME" and token.text in ("extends", "implements"),
+        "there is no inheritance",
+        "what types share is a `trait`: `impl Trait for Type { … }`",
+    ),
+    Syntax(
+        lambda _, before, token: before == "NAME" and token.kind == "BANG",
+        "`!` has no meaning behind a name",
+        "there are no macros, write `println(…)` or `[1, 2]`; an Option gives its value by `.unwrap()`",
+        after_value=True,
+        mendable=False,
+    ),
+    Syntax(
+        lambda last, before, token: last == "STRUCT" and before == "NAME" and token.kind == "LPAR",
+        "the fields of a struct have names",
+        "write `struct Name { value: Int }`",
+    ),
+    Syntax(
+        lambda last, before, token: last == "STRUCT" and before == "NAME" and token.kind == "SEMICOLON",
+        "a struct has braces",
+        "write `struct Name {}`",
+    ),
+    Syntax(
+        lambda _, before, token: before in ("EQUAL", "LPAR", "COMMA") and token.kind == "FN",
+        "a function inside of an expression is a closure",
+        "write `|x| x + 1`",
+        mendable=False,
+    ),
+    Syntax(
+        lambda last, before, token: last == "IF" and before == "NAME" and token.kind == "IN",
+        "there is no operator `in`",
+        "write `items.contains(x)`",
+    ),
     Syntax(
         lambda last, before, token: last == "FOR" and before == "NAME" and token.kind == "COMMA",
         "several names in a `for` stand in parentheses",

@@ -235,26 +235,31 @@ def _combination(scene: Scene) -> Mend | None:
 
 def _combined_signs(scene: Scene) -> Problem | None:
     """Two signs that are one operator elsewhere: `++`, `===`, `:=`, `?:`."""
-    before, token = scene.before, scene.token
-    advice = COMBINATIONS.get(before.text + token.text) if before.end == token.start else None
-    if advice is None or token.kind not in _SIGN_KINDS:
-        return None
-    place = Span(scene.source, before.start, token.end)
-    return UnexpectedToken(place, f"there is no `{before.text}{token.text}`", help=advice)
+    after = scene.tokens[min(scene.position + 1, len(scene.tokens) - 1)]
+    for first, second in ((scene.before, scene.token), (scene.token, after)):
+        advice = COMBINATIONS.get(first.text + second.text) if first.end == second.start else None
+        if advice is not None and scene.token.kind in _SIGN_KINDS:
+            place = Span(scene.source, first.start, second.end)
+            return UnexpectedToken(place, f"there is no `{first.text}{second.text}`", help=advice)
+    return None
 
 
 def _no_such_syntax(scene: Scene) -> Mend | None:
     """Constructs that do not exist: the message says so, the recovery does the rest."""
-    problem = _missing_syntax(scene)
+    problem = _missing_syntax(scene, to_mend=True)
     ways = _ways_on(scene, problem) if problem else []
     return ways[0] if ways else None
 
 
-def _missing_syntax(scene: Scene) -> Problem | None:
+def _missing_syntax(scene: Scene, *, to_mend: bool = False) -> Problem | None:
     """What to say about a construct that other languages have."""
     before_last = scene.tokens[scene.position - 2].kind if scene.position > 1 else ""
     for syntax in NO_SUCH_SYNTAX:
         if syntax.after_value and not scene.machine.accepts("OPERATOR"):
+            continue
+        if to_mend and not syntax.mendable:
+            continue
+        if syntax.word and scene.before.text != syntax.word:
             continue
         if syntax.found(before_last, scene.before.kind, scene.token):
             return scene.error(syntax.message, syntax.advice)
