@@ -152,7 +152,8 @@ class Injections:
     async def _call(
         self, entity: Entity, owner: str, method: MethodDef, caller: CallContext, given: dict[str, Json]
     ) -> Value:
-        values = fill_parameters(self._run.machine, owner, method, caller, given)
+        fill = partial(fill_parameters, self._run.machine, owner, method, caller, given)
+        values = await drive(caller.branch, fill)
 
         def execute() -> Value:
             assert method.function is not None

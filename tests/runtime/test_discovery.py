@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from concerto.runtime.injections import InjectionContext
+from tests.cli.commands import run as run_command
 from tests.runtime.running import Outcome, chat_at
-from tests.runtime.servers import Script, chat_reply
+from tests.runtime.servers import Answer, Script, chat_reply
 
 Run = Callable[..., Outcome]
 
@@ -154,3 +156,93 @@ def test_hosts_inject_tools_of_their_own(script: Script, run: Run) -> None:
     assert script.seen[2].body["messages"][-1]["content"] == "refunded 5"
     assert seen[0].iteration == 1
     assert seen[0].last_call.result["name"] == "Ann"
+
+
+def test_a_provider_without_an_id_is_an_error_that_names_its_type(script: Script, run: Run) -> None:
+    """That it has the field, a String or an Int, is known when it is compiled."""
+    source = (
+        SHOP[: SHOP.index("fn main")].replace('id: "c 123", name: name', 'id: "", name: name')
+        + """
+    fn main() {
+        let error = Support.with_tool_discovery().execute("Ann?").err().unwrap();
+        println("${error.kind} ${error.agent}: ${error.message}");
+    }
+    """
+    )
+    script.answer(call("Search__find", '{"name": "Ann"}'), chat_reply("never"))
+    outcome = run(source, connections=chat_at(script.url))
+    assert outcome.out == "BadTools Support: `Customer` cannot provide tools: its `id` is empty\n", (
+        outcome.err
+    )
+
+
+def test_several_calls_in_one_reply_bring_tools_each(script: Script, run: Run) -> None:
+    """The strategies are asked after each result, in the order of the calls; what they bring is offered next."""
+    asked: list[tuple[str, int]] = []
+
+    class Watching:
+        def evaluate(self, context: InjectionContext) -> list[Any]:
+            asked.append((context.last_call.arguments, len(context.tools)))
+            return []
+
+    two = chat_reply(None, ("1", "Search__find", '{"name": "Ann"}'), ("2", "Search__all", "{}"))
+    script.answer(two, call("customer_c-4_average_spend"), chat_reply("done"))
+    outcome = run(SHOP, connections=chat_at(script.url), strategies=[Watching()])
+    assert outcome.status == 0, outcome.err
+    assert asked[0] == ('{"name": "Ann"}', 5)
+    assert asked[1] == ("{}", 11)
+    assert offered(script, 1)[:5] == [
+        "Search__find",
+        "Search__all",
+        "customer_c_123_average_spend",
+        "customer_c_123_visit",
+        "customer_c_123_orders",
+    ]
+    assert result(script, 2) == 450.0
+
+
+def test_discovery_works_while_streaming_and_lasts_for_one_execution(script: Script, run: Run) -> None:
+    source = (
+        SHOP[: SHOP.index("fn main")]
+        + """
+    fn main() {
+        for chunk in Support.with_tool_discovery().stream("Ann?").unwrap() {
+            if chunk.done { println(chunk.response.unwrap().injected_tools.len()); }
+        }
+        println(Support.with_tool_discovery().execute("Again?").unwrap().injected_tools);
+    }
+    """
+    )
+    asked = {"index": 0, "id": "1", "function": {"name": "Search__find", "arguments": '{"name": "Ann"}'}}
+    script.answer(
+        events({"tool_calls": [asked]}, "tool_calls"),
+        events({"content": "done"}, "stop"),
+        chat_reply("nothing"),
+    )
+    assert run(source, connections=chat_at(script.url)).out == "3\n[]\n"
+    assert [len(offered(script, request)) for request in range(3)] == [2, 5, 2]
+
+
+def events(delta: Any, reason: str) -> Answer:
+    """A streamed answer in two events."""
+    parts = [{"choices": [{"delta": delta}]}, {"choices": [{"delta": {}, "finish_reason": reason}]}]
+    return Answer("".join([f"data: {json.dumps(part)}\n\n" for part in parts]) + "data: [DONE]\n\n")
+
+
+def test_a_test_simulates_what_a_model_does_with_a_provider(tmp_path: Path) -> None:
+    test = """
+    @test fn finds() {
+        mock Support { script: [
+            call("Search::find", {"name": "Ann"}),
+            call("customer_c_123_average_spend", {}),
+            reply("She spends 450"),
+        ] }
+        let response = Support.with_tool_discovery().execute("What does Ann spend?").unwrap();
+        assert_eq(response.tool_calls[1].result, 450.0);
+        assert_eq(response.injected_tools.len(), 3);
+        assert_eq(response.iterations, 3);
+    }
+    """
+    (tmp_path / "main.conc").write_text(SHOP + test)
+    done = run_command("concerto", "test", "main.conc", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
