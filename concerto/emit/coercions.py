@@ -9,7 +9,7 @@ from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT, RETURN
 from concerto.emit.types import TypeTable
 from concerto.ir.module import Function, Instr
 from concerto.semantics.analysis import Coercion
-from concerto.semantics.builtins import ANY
+from concerto.semantics.builtins import ANY, NIL
 from concerto.semantics.types import FunctionOf, Type
 from concerto.syntax import ast
 
@@ -28,12 +28,19 @@ def coerce(b: FunctionBuilder, node: ast.Node, coercions: Iterable[Coercion]) ->
             case "check":
                 assert coercion.target is not None
                 b.mark(node)
-                b.emit(("CHECK", b.program.types.index(coercion.target)))
+                check(b, coercion.target)
             case "function_adapter":
                 _adapt(b, b.types[node], coercion.target)
             case "convert" | "native_convert":
                 b.mark(node)
                 convert(b, coercion)
+
+
+def check(b: FunctionBuilder, target: Type) -> None:
+    """Require a type of the Any on the stack. What a function gives is looked at when it is called."""
+    b.emit(("CHECK", b.program.types.index(target)))
+    if isinstance(target, FunctionOf) and target.result not in (ANY, NIL):
+        _adapt(b, FunctionOf((ANY,) * len(target.parameters), ANY), target)
 
 
 def convert(b: FunctionBuilder, coercion: Coercion) -> None:
@@ -61,7 +68,7 @@ def _adapt(b: FunctionBuilder, source: Type, target: Type | None) -> None:
             code += _checked(types, outer, inner)
         code += [("CALL_VALUE", count), *_checked(types, source.result, target.result), RETURN]
         parameters = [f"argument{slot}" for slot in range(count)]
-        return Function("{adapter}", parameters, 1, count + 1, code, 0, [])
+        return Function("{function}", parameters, 1, count + 1, code, 0, [])
 
     b.emit(("MAKE_CLOSURE", b.program.once((source, target), make), 1))
 

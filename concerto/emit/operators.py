@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from concerto.emit.coercions import coerce
+from concerto.emit.coercions import check, coerce
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import (
     CONCAT,
@@ -165,4 +165,4 @@ def cast(b: FunctionBuilder, node: ast.Cast) -> None:
     elif source == FLOAT and target == INT:
         b.emit(FLOAT_TO_INT)
     elif target != ANY:
-        b.emit(("CHECK", b.program.types.index(target)))
+        check(b, target)

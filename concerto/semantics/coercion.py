@@ -58,8 +58,10 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
         return UNCHANGED if found is NEVER or unify(found, expected) else None
     if found.__class__ is Unsolved:
         return UNCHANGED if unify(found, expected) else None
-    if expected is ANY or found is NEVER:
+    if found is NEVER:
         return UNCHANGED
+    if expected is ANY:
+        return _fit_any(found)
     if found is ANY:
         return (Coercion("check", expected),)
     if found is INT and expected is FLOAT:
@@ -81,6 +83,13 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
     if isinstance(expected, FunctionOf):
         return (Coercion("function_adapter", expected),)
     return (Coercion("check", expected),)
+
+
+def _fit_any(found: Type) -> tuple[Coercion, ...]:
+    """A function that nobody knows any more looks at its arguments itself."""
+    if isinstance(found, FunctionOf) and any(resolve(part) is not ANY for part in found.parameters):
+        return (Coercion("function_adapter", FunctionOf((ANY,) * len(found.parameters), ANY)),)
+    return UNCHANGED
 
 
 def _fit_option(found: Type, expected: Named) -> tuple[Coercion, ...] | None:
