@@ -149,6 +149,7 @@ NO_SUCH_SYNTAX = (
         lambda last, before, token: last in ("COLON", "ARROW") and before == "NAME" and token.kind == "LSQB",
         "a type takes no brackets",
         "write `Array<T>`, `Option<T>`",
+        mendable=False,
     ),
     Syntax(
         lambda _, before, token: before in ("EQUAL", "LPAR", "COMMA") and token.kind == "STAR",
