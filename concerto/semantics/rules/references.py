@@ -116,7 +116,10 @@ def _from_manifest(
     elif home:
         help_ = f"add `use {home}::{names[0]};` at the top of the file"
     else:
-        help_ = f"declare `tool {names[0]} {{ … }}`, or `[mcp.{names[0]}]` in `Concerto.toml`"
+        help_ = (
+            f"declare `tool {names[0]} {{ … }}`; a server is named by `[mcp.{names[0]}]` in `Concerto.toml`, "
+            f"a tool in Python by `[tools.{names[0]}]` there or by `tools=` of `concerto.compile_file`"
+        )
     world.report(UnknownReference, scope.module, place, message, help=help_)
     return None
 
