@@ -340,7 +340,8 @@ def _report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
         return report_unknown_type(body, node.receiver, f"to find `{name}`")
     reason = body.world.why_not(receiver, name)
     if reason is not None:
-        return body.report(TraitNotSatisfied(body.span(node.method), reason))
+        help_ = advice_for(_type_name(receiver), name, quote(body.source, node.receiver))
+        return body.report(TraitNotSatisfied(body.span(node.method), reason, help=help_))
     field = body.world.find_field(receiver, name)
     if field is not None:
         called = isinstance(resolve(field[1]), FunctionOf)
@@ -469,8 +470,7 @@ def _report_unknown(
 ) -> Type:
     """`asked` has the `type_` that has no such member, only `names`."""
     foreign = method_for(name.text, names)
-    symbol = type_.symbol.name if isinstance(type_, Named) else ""
-    help_ = "" if foreign else advice_for(symbol, name.text, quote(body.source, asked))
+    help_ = "" if foreign else advice_for(_type_name(type_), name.text, quote(body.source, asked))
     near = foreign or suggest(name.text, names)
     if not help_ and near:
         is_call = foreign is not None and what == "field"
@@ -479,6 +479,10 @@ def _report_unknown(
     if not help_ and known and len(known) <= 8:
         help_ = f"it has {', '.join(f'`{one}`' for one in known)}"
     return body.report(UnknownMember(body.span(name), f"{owner} has no {what} `{name.text}`", help=help_))
+
+
+def _type_name(type_: Type) -> str:
+    return type_.symbol.name if isinstance(type_, Named) else ""
 
 
 def report_unknown_type(body: Body, node: ast.Expr, purpose: str) -> Type:
