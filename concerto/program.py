@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from concerto.effects.journal import Journal
     from concerto.effects.layers.watch import Watcher
     from concerto.manifest.models import Manifest
+    from concerto.manifest.said import Said
 
 Json: TypeAlias = Any
 Rules: TypeAlias = Mapping[str, Any]
@@ -112,7 +113,7 @@ class Runtime:
         quiet: bool = False,
         json: bool = False,
         debug: bool = False,
-        manifest: Manifest | None = None,
+        manifest: Manifest | Said | None = None,
         connections: Mapping[str, Mapping[str, Json]] | None = None,
         args: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,

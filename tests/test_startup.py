@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.agents import PROGRAM, STUB
+from tests.bench.startup import MANIFEST
+
 _NEVER = {"asyncio", "click", "httpx2", "lark", "mcp", "pydantic", "rich"}
 
 _PARTS = {
@@ -72,3 +75,22 @@ def test_a_cached_mocked_agent_loads_no_network(tmp_path: Path) -> None:
     modules = loaded(program)
     assert "concerto.runtime.agents" in modules
     assert not modules & (_NEVER - {"asyncio"})
+
+
+def test_a_cached_agent_with_a_manifest_loads_what_a_script_by_hand_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The network's library and asyncio; neither pydantic, which reads manifests, nor any pass."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    program = tmp_path / "agent.conc"
+    program.write_text(PROGRAM)
+    with subprocess.Popen([sys.executable, "-c", STUB], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        port = server.stdout.readline().strip()
+        (tmp_path / "Concerto.toml").write_text(MANIFEST.format(port=port))
+        modules = loaded(program)
+        server.terminate()
+    assert "httpx2" in modules
+    assert not modules & (_NEVER - {"asyncio", "httpx2"} | {"tomllib"})
+    passes = ("concerto.semantics", "concerto.emit", "concerto.syntax")
+    assert not [name for name in modules if name.startswith(passes)]

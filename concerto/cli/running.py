@@ -14,7 +14,7 @@ from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, program_file
 from concerto.compiler.store import load_program
 from concerto.diagnostics import Problems
-from concerto.manifest import ManifestError, find_manifest, load_manifest
+from concerto.manifest import ManifestError, find_manifest
 from concerto.program import Program, Runtime
 from concerto.records import record
 
@@ -90,7 +90,11 @@ def prepare(
         if program is None:
             return None
         manifest_path = find_manifest(path.parent)
-        manifest = load_manifest(manifest_path) if manifest_path is not None else None
+        manifest = None
+        if manifest_path is not None:
+            from concerto.manifest.said import said_in
+
+            manifest = said_in(manifest_path)
     except ManifestError as broken:
         show_problems(broken.problems)
         return None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from concerto.effects.journal import Journal
     from concerto.effects.layers.watch import Watcher
     from concerto.manifest.models import Manifest
+    from concerto.manifest.said import Said
 
 Json: TypeAlias = Any
 Handler: TypeAlias = Callable[[Json], Any]
@@ -73,33 +74,30 @@ class Options:
         return (Meter("the budget of this run", self.settings.max_tokens, self.settings.max_usd),)
 
 
-def read_manifest(options: Options, manifest: Manifest) -> Options:
+def read_manifest(options: Options, manifest: Manifest | Said) -> Options:
     """The options with a manifest's settings below those already given."""
+    from concerto.manifest.said import Said, said_by
     from concerto.records import replace
 
-    said = manifest.runtime
-    own = options.settings
+    said = manifest if isinstance(manifest, Said) else said_by(manifest)
+    numbers, own = said.runtime, options.settings
     settings = Settings(
-        own.max_iterations or said.max_iterations,
-        said.max_injected_tools if own.max_injected_tools is None else own.max_injected_tools,
-        own.timeout or said.timeout,
-        said.max_usd if own.max_usd is None else own.max_usd,
-        said.max_tokens if own.max_tokens is None else own.max_tokens,
-        said.emit_timeout,
+        own.max_iterations or numbers.get("max_iterations"),
+        numbers.get("max_injected_tools") if own.max_injected_tools is None else own.max_injected_tools,
+        own.timeout or numbers.get("timeout"),
+        numbers.get("max_usd") if own.max_usd is None else own.max_usd,
+        numbers.get("max_tokens") if own.max_tokens is None else own.max_tokens,
+        numbers.get("emit_timeout"),
     )
-    rules = manifest.permissions.model_dump(exclude_none=True)
-    connections = {name: each.model_dump(exclude_unset=True) for name, each in manifest.connections.items()}
-    for name, each in manifest.connections.items():
-        connections[name]["provider"] = each.provider
     return replace(
         options,
         settings=settings,
-        permissions=options.permissions.with_rules(rules),
-        connections=connections,
-        prices={model: (price.input, price.output) for model, price in manifest.prices.items()},
-        hosts={name: host.model_dump(exclude_unset=True) for name, host in manifest.hosts.items()},
-        python_tools={name: tool.import_ for name, tool in manifest.tools.items()},
-        mcp={name: server.model_dump(exclude_unset=True) for name, server in manifest.mcp.items()},
+        permissions=options.permissions.with_rules(said.permissions),
+        connections=said.connections,
+        prices=said.prices,
+        hosts=said.hosts,
+        python_tools=said.python_tools,
+        mcp=said.mcp,
     )
 
 

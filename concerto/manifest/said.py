@@ -1,0 +1,71 @@
+"""The parts of a manifest that a run reads, as plain data.
+
+Reading a manifest costs more than most runs, as checking it needs pydantic: `said_in` keeps what it found in
+the cache, for as long as the file and this package are the same.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.files import read_cached, write_cached
+from concerto.records import field_names, record
+
+if TYPE_CHECKING:
+    from concerto.manifest.models import Manifest
+
+Json: TypeAlias = Any
+
+
+@record(frozen=True)
+class Said:
+    """`prices` are input and output in USD per million tokens, `python_tools` imports by name. Settings that
+    a table leaves out are not in its dictionary."""
+
+    runtime: dict[str, Json]
+    permissions: dict[str, Json]
+    connections: dict[str, dict[str, Json]]
+    prices: dict[str, tuple[float, float]]
+    hosts: dict[str, dict[str, Json]]
+    python_tools: dict[str, str]
+    mcp: dict[str, dict[str, Json]]
+
+
+def said_by(manifest: Manifest) -> Said:
+    return Said(
+        runtime=manifest.runtime.model_dump(exclude_unset=True),
+        permissions=manifest.permissions.model_dump(exclude_none=True),
+        connections={
+            name: {**each.model_dump(exclude_unset=True), "provider": each.provider}
+            for name, each in manifest.connections.items()
+        },
+        prices={model: (price.input, price.output) for model, price in manifest.prices.items()},
+        hosts={name: host.model_dump(exclude_unset=True) for name, host in manifest.hosts.items()},
+        python_tools={name: tool.import_ for name, tool in manifest.tools.items()},
+        mcp={name: server.model_dump(exclude_unset=True) for name, server in manifest.mcp.items()},
+    )
+
+
+def said_in(path: Path) -> Said:
+    """What the manifest at `path` says; raises as `load_manifest` does."""
+    data = path.read_bytes()
+    key = f"{path}\0{sys.version}\0{_state_of_package()}\0".encode("utf-8", "surrogateescape") + data
+    name = f"{zlib.crc32(key):08x}{zlib.adler32(key):08x}.manifest"
+    kept = read_cached(name)
+    if kept is not None and kept.startswith(key):
+        return Said(*marshal.loads(memoryview(kept)[len(key) :]))
+    from concerto.manifest import load_manifest
+
+    said = said_by(load_manifest(path))
+    write_cached(name, key + marshal.dumps([getattr(said, field) for field in field_names(Said) or ()]))
+    return said
+
+
+def _state_of_package() -> list[int]:
+    with os.scandir(Path(__file__).parent) as files:
+        return sorted(file.stat().st_mtime_ns for file in files if file.is_file())
