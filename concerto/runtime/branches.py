@@ -148,18 +148,20 @@ async def follow(strand: Strand, asked: Any) -> Value:
     """Serve a started strand until it ends: `asked` is what it waits for, or its value if it is dead."""
     from asyncio import CancelledError
 
+    told = False
     try:
         while not strand.dead:
             try:
                 value = await asked()
             except CancelledError:
+                told = True
                 asked = strand.fail(Cancelled())
             except BaseException as error:
                 asked = strand.fail(error)
             else:
                 asked = strand.go_on(value)
     except Cancelled:
-        raise await _stopped(strand) from None
+        raise (CancelledError() if told else await _stopped(strand)) from None
     return asked
 
 
