@@ -51,20 +51,18 @@ def test_every_node_class() -> None:
 def test_every_rule_of_the_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
     used: set[str] = set()
 
-    class Recorder(TreeBuilder):
-        def __getattribute__(self, name: str) -> Any:
-            value = super().__getattribute__(name)
-            return recorded(name, value) if name in methods else value
+    def recorded(name: str) -> Callable[..., Any]:
+        build = getattr(TreeBuilder, name)
 
-    def recorded(name: str, build: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
-        def wrapper(children: list[Any]) -> Any:
+        def wrapper(builder: TreeBuilder, children: list[Any]) -> Any:
             used.add(name)
-            return build(children)
+            return build(builder, children)
 
         return wrapper
 
     methods = {rule.method for rule in tables().rules if not rule.hands_on}
-    monkeypatch.setattr(parser, "TreeBuilder", Recorder)
+    recorder = type("Recorder", (TreeBuilder,), {name: recorded(name) for name in methods})
+    monkeypatch.setattr(parser, "TreeBuilder", recorder)
     for source in SOURCES:
         parse(source, Problems())
     wanted = {name for name in methods if not name.startswith("error")}
