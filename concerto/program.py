@@ -229,6 +229,8 @@ class Runtime:
 
     def run(self) -> RunResult:
         """Run `main`. Ctrl-C stops all work and gives 130."""
+        if _in_event_loop():
+            raise RuntimeError("run() would stop the event loop that is running; `await` run_async() instead")
         self._begin()
         return self._finish(run_to_end(self._run.start, self._run.interrupt, self._options.settings.timeout))
 
@@ -386,6 +388,14 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
     if status != REQUIRES_ACTION:
         forget_run(run)
     return status
+
+
+def _in_event_loop() -> bool:
+    """Whether the caller runs in an event loop; asyncio is not imported to find out."""
+    import sys
+
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None
 
 
 def _nested(rules: Rules) -> dict[str, Any]:

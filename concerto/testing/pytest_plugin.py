@@ -6,6 +6,7 @@ Loaded in every project that has Concerto installed, so it imports nothing befor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +53,9 @@ class ConcertoFile(pytest.File):
         if problems.errors:
             raise self.CollectError(render(problems))
         for case in found.cases:
-            yield ConcertoItem.from_parent(self, name=case.name, case=case)
+            # pytest takes `::` for a part of a node's name, and could not find it again.
+            name = re.sub(r"\s*::\s*", " / ", case.name)
+            yield ConcertoItem.from_parent(self, name=name, case=case)
 
 
 class ConcertoItem(pytest.Item):

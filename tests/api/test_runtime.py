@@ -68,6 +68,16 @@ def test_a_runtime_runs_once() -> None:
         asyncio.run(runtime.run_async())
 
 
+def test_run_in_an_event_loop_is_refused() -> None:
+    async def main() -> None:
+        runtime = quiet(EMITTING)
+        with pytest.raises(RuntimeError, match=r"`await` run_async\(\) instead"):
+            runtime.run()
+        assert await runtime.run_async() == 0
+
+    asyncio.run(main())
+
+
 def test_a_listener_that_raises_ends_the_run() -> None:
     runtime = quiet('fn main() { try { emit("n", 1); println("on"); } catch { } }')
     runtime.on("n", lambda payload: payload["none"])

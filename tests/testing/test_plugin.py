@@ -27,7 +27,7 @@ def project(folder: Path) -> Path:
 def test_tests_of_programs_run_beside_python_tests(tmp_path: Path) -> None:
     done = run_pytest(project(tmp_path), "-rA")
     assert "2 passed" in done.stdout and "2 failed" in done.stdout, done.stdout
-    assert "sums.conc::sums :: right" in done.stdout
+    assert "sums.conc::sums / right" in done.stdout
     assert "left:  2" in done.stdout and "right: 3" in done.stdout and "said" in done.stdout
     assert "the test took longer than 1 s" in done.stdout
     assert "Traceback" not in done.stdout
@@ -43,3 +43,5 @@ def test_a_program_with_errors_is_not_collected(tmp_path: Path) -> None:
 def test_it_can_be_chosen_by_name(tmp_path: Path) -> None:
     done = run_pytest(project(tmp_path), "-k", "right", "-q")
     assert "1 passed, 3 deselected" in done.stdout
+    done = run_pytest(project(tmp_path), "sums.conc::sums / right", "-q", "-W", "error")
+    assert "1 passed" in done.stdout
