@@ -1,7 +1,8 @@
 """CPU time and memory of the tool loop, beside a hand-written one: `python -m tests.bench.agents [--memory]`.
 
 The work: prompt, tool call, result, second tool call, result, answer; three requests to a stub that answers
-at once.
+at once. Beside it an answer of 200 streamed pieces, and eight calls in one turn. `--memory` adds the peak of
+1,000 runs at once, and what 10,000 runs one after the other leave.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeAlias
 
 import httpx2
 from pydantic import BaseModel
@@ -21,6 +25,8 @@ from pydantic import BaseModel
 from concerto.compiler import compile_source
 from concerto.manifest.models import Manifest
 from concerto.program import Runtime
+
+_PAIRS = 7
 
 PROGRAM = """
 tool Calculator {
@@ -36,6 +42,26 @@ fn main() {
     assert_eq(response.iterations, 3);
 }
 """
+DECLARATIONS, _, _ = PROGRAM.partition("fn main")
+STREAMING = (
+    DECLARATIONS
+    + """
+fn main() {
+    let mut pieces = 0;
+    for chunk in Assistant.stream("Tell me a story").unwrap() { pieces += 1; }
+    assert_eq(pieces, 201);
+}
+"""
+)
+PARALLEL = (
+    DECLARATIONS
+    + """
+fn main() {
+    let response = Assistant.execute("Eight sums").unwrap();
+    assert_eq(response.tool_calls.len(), 8);
+}
+"""
+)
 
 STUB = r"""
 import asyncio, json
@@ -48,12 +74,21 @@ def reply(message):
     head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
-def call(number):
+def calls(*numbers):
     function = {"name": "Calculator__add", "arguments": '{"a": 2, "b": 2}'}
-    asked = {"id": f"call_{number}", "type": "function", "function": function}
-    return reply({"role": "assistant", "content": None, "tool_calls": [asked]})
+    asked = [{"id": f"call_{number}", "type": "function", "function": function} for number in numbers]
+    return reply({"role": "assistant", "content": None, "tool_calls": asked})
 
-ANSWERS = [call(0), call(1), reply({"role": "assistant", "content": "7"})]
+def stream(count):
+    parts = [{"choices": [{"delta": {"content": f"word{n} "}}]} for n in range(count)]
+    parts.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+    body = "".join([f"data: {json.dumps(part)}\n\n" for part in parts]) + "data: [DONE]\n\n"
+    return f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
+
+LAST = reply({"role": "assistant", "content": "7"})
+ANSWERS = [calls(0), calls(1), LAST]
+EIGHT = calls(*range(8))
+STREAM = stream(200)
 
 async def serve(reader, writer):
     try:
@@ -62,7 +97,12 @@ async def serve(reader, writer):
             length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
             body = await reader.readexactly(length)
             results = body.count(b'"role":"tool"') + body.count(b'"role": "tool"')
-            writer.write(ANSWERS[min(results, 2)])
+            if b'"stream":true' in body or b'"stream": true' in body:
+                writer.write(STREAM)
+            elif b"Eight sums" in body:
+                writer.write(LAST if results else EIGHT)
+            else:
+                writer.write(ANSWERS[min(results, 2)])
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
@@ -100,10 +140,10 @@ TOOLS = [
 ]
 
 
-async def by_hand(url: str) -> None:
+async def by_hand(url: str, prompt: str = "What is 2 + 2 + 3?") -> None:
     """What somebody would write who needs nothing else."""
     async with httpx2.AsyncClient(headers={"authorization": "Bearer x"}, verify=False) as client:
-        messages: list[Any] = [{"role": "user", "content": "What is 2 + 2 + 3?"}]
+        messages: list[Any] = [{"role": "user", "content": prompt}]
         while True:
             response = await client.post(
                 f"{url}/chat/completions", json={"model": "gpt-4o", "messages": messages, "tools": TOOLS}
@@ -118,38 +158,82 @@ async def by_hand(url: str) -> None:
                 messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
 
 
+async def streamed_by_hand(url: str) -> None:
+    async with httpx2.AsyncClient(headers={"authorization": "Bearer x"}, verify=False) as client:
+        messages = [{"role": "user", "content": "Tell me a story"}]
+        asked = {"model": "gpt-4o", "messages": messages, "tools": TOOLS, "stream": True}
+        text = ""
+        async with client.stream("POST", f"{url}/chat/completions", json=asked) as response:
+            async for line in response.aiter_lines():
+                if line.startswith("data:") and line != "data: [DONE]":
+                    text += json.loads(line[5:])["choices"][0]["delta"].get("content") or ""
+
+
 def main() -> None:
     stub = subprocess.Popen([sys.executable, "-c", STUB], stdout=subprocess.PIPE, text=True)
     assert stub.stdout is not None
     url = f"http://127.0.0.1:{stub.stdout.readline().strip()}"
-    program = compile_source(PROGRAM)
-    manifest = Manifest.model_validate({"connections": {"openai": {"provider": "openai", "base_url": url}}})
-
-    async def ours(_: str) -> None:
-        assert await Runtime(program, manifest=manifest, quiet=True).run_async() == 0
-
+    ours = runner(PROGRAM, url)
     try:
-        for at_once, times in ((1, 200), (100, 4)):
-            hand = asyncio.run(measure(by_hand, url, at_once, times))
-            mine = asyncio.run(measure(ours, url, at_once, times))
-            figures = f"by hand {hand:.2f} ms, ours {mine:.2f} ms CPU a run"
-            print(f"{at_once:4} at once: {figures}, ratio {mine / hand:.2f}")
+        for title, hand, mine, at_once, times in (
+            ("two calls in turn", by_hand, ours, 1, 50),
+            ("two calls in turn, 100 at once", by_hand, ours, 100, 1),
+            ("200 pieces streamed", streamed_by_hand, runner(STREAMING, url), 1, 20),
+            ("eight calls in one turn", partial(by_hand, prompt="Eight sums"), runner(PARALLEL, url), 1, 50),
+        ):
+            compare(title, partial(hand, url), mine, at_once, times)
         if "--memory" in sys.argv:
-            asyncio.run(measure(ours, url, 1000, 1))
-            print(
-                f"peak with 1,000 at once: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
-            )
+            asyncio.run(measure(ours, 1000, 1))
+            print(f"peak with 1,000 at once: {peak():.0f} MB")
+            asyncio.run(measure(ours, 1, 1000))
+            before = resident()
+            asyncio.run(measure(ours, 1, 10_000))
+            print(f"10,000 runs more after 1,000: {before:.1f} MB, then {resident():.1f} MB")
     finally:
         stub.terminate()
 
 
-async def measure(work: Callable[[str], Awaitable[None]], url: str, at_once: int, times: int) -> float:
+Work: TypeAlias = Callable[[], Awaitable[None]]
+
+
+def runner(source: str, url: str) -> Work:
+    """What runs a program once."""
+    program = compile_source(source)
+    manifest = Manifest.model_validate({"connections": {"openai": {"provider": "openai", "base_url": url}}})
+
+    async def run() -> None:
+        assert await Runtime(program, manifest=manifest, quiet=True).run_async() == 0
+
+    return run
+
+
+def compare(title: str, hand: Work, mine: Work, at_once: int, times: int) -> None:
+    """Medians of alternating measurements: others use the machine too."""
+    pairs = [
+        (asyncio.run(measure(hand, at_once, times)), asyncio.run(measure(mine, at_once, times)))
+        for _ in range(_PAIRS)
+    ]
+    theirs, ours = (median(column) for column in zip(*pairs, strict=True))
+    ratio = median([mine / hand for hand, mine in pairs])
+    print(f"{title}: by hand {theirs:.2f} ms, ours {ours:.2f} ms CPU a run, ratio {ratio:.2f}", flush=True)
+
+
+async def measure(work: Work, at_once: int, times: int) -> float:
     """Milliseconds of CPU for one run."""
-    await work(url)
+    await work()
     begun = time.process_time()
     for _ in range(times):
-        await asyncio.gather(*[work(url) for _ in range(at_once)])
+        await asyncio.gather(*[work() for _ in range(at_once)])
     return (time.process_time() - begun) * 1000 / (at_once * times)
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
 
 
 if __name__ == "__main__":

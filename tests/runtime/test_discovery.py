@@ -177,7 +177,7 @@ def test_a_provider_without_an_id_is_an_error_that_names_its_type(script: Script
 
 
 def test_several_calls_in_one_reply_bring_tools_each(script: Script, run: Run) -> None:
-    """The strategies are asked after each result, in the order of the calls; what they bring is offered next."""
+    """The strategies are asked after each result, in the order of the calls; then all is offered."""
     asked: list[tuple[str, int]] = []
 
     class Watching:
