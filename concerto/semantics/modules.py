@@ -268,7 +268,6 @@ class Modules:
         if leaf.tree.glob:
             return
         if target is None:
-            module.broken.add(name.text)
             return
         first = module.members.get(name.text)
         if first is not None and first is not target:
@@ -314,6 +313,8 @@ class Modules:
             leaf.state = 1
             leaf.target = _Walk(self, leaf.module).target(leaf.tree, leaf.through)
             leaf.state = 2
+            if leaf.target is None and not leaf.tree.glob:
+                leaf.module.broken.add(leaf.name.text)
         return leaf.target
 
     # --- What files depend on -------------------------------------------------------------------
