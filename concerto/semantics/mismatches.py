@@ -114,6 +114,8 @@ def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
 
 
 def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
+    if found is BOOL and expected is INT and isinstance(node, ast.Binary) and node.op in ("<", ">"):
+        return "to say an order, give a negative Int, 0 or a positive one; `sort_by_key` needs no comparison"
     item = array_item(expected)
     if item is not None and _would_fit(found, item):
         return "put it into an array: `[…]`"
