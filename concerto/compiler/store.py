@@ -22,6 +22,7 @@ from concerto.diagnostics import Problems
 from concerto.files import read_cached, write_cached
 from concerto.program import Program
 from concerto.records import record
+from concerto.resources import in_checkout
 
 if TYPE_CHECKING:
     from concerto.ir.module import Module
@@ -151,9 +152,10 @@ def _entry_name(path: Path, kind: str) -> str:
 
 
 def _compiler() -> bytes:
-    """Names this compiler: its version, its Python, and the state of its files for those who work on it."""
+    """Names this compiler: its version, its Python, and the state of its files where somebody works on it."""
     home = Path(concerto.__file__).parent
-    newest = max(_newest(folder) for folder in (home, home.parent / "grammar", home.parent / "stdlib"))
+    sources = (home, home.parent / "grammar", home.parent / "stdlib") if in_checkout() else ()
+    newest = max(map(_newest, sources), default=0)
     return f"{concerto.__version__} {sys.version} {newest}\0".encode()
 
 
