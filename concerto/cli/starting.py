@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import re
+import json
+import shlex
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +27,10 @@ PROVIDERS = {
     "mock": Provider("mock"),
 }
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_MAY_BE_THERE = frozenset({".gitignore"})
 
 _MANIFEST = """[project]
-name = "{name}"
+name = {name}
 version = "0.1.0"
 entry = "src/main.conc"
 
@@ -73,16 +75,16 @@ _IGNORED = "*.conc-ir\n.env\n"
 
 
 def init(name: str, provider: str) -> int:
-    """Makes the folder `name` with a project in it; nothing that is there already is touched."""
+    """Makes a project in the folder `name`, which may exist; nothing that is there already is touched."""
     folder = Path(name)
-    if not _NAME.fullmatch(folder.name):
-        raise Failure(f"`{folder.name}` is no name for a project: use letters, digits, `-` and `_`")
+    files = _files(folder.absolute().resolve().name, provider)
+    there = [path for path in files if path not in _MAY_BE_THERE and (folder / path).exists()]
+    if there:
+        raise Failure(f"`{folder / there[0]}` is there already; nothing was changed")
     try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise Failure(f"`{name}` is there already; nothing was changed")
-        for path, text in _files(folder.name, provider).items():
+        for path, text in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            with (folder / path).open("x", encoding="utf-8") as file:
+            with suppress(FileExistsError), (folder / path).open("x", encoding="utf-8") as file:
                 file.write(text)
     except OSError as error:
         raise cannot("write", error.filename or name, error) from None
@@ -93,16 +95,19 @@ def init(name: str, provider: str) -> int:
 def _files(name: str, provider: str) -> dict[str, str]:
     chosen = PROVIDERS[provider]
     key = f'api_key_env = "{chosen.key}"\n' if chosen.key else ""
+    # A JSON string is one of TOML.
+    quoted = json.dumps(name, ensure_ascii=False)
     return {
-        "Concerto.toml": _MANIFEST.format(name=name, provider=provider, key=key, model=chosen.model),
+        "Concerto.toml": _MANIFEST.format(name=quoted, provider=provider, key=key, model=chosen.model),
         "src/main.conc": _PROGRAM.format(provider=provider),
         ".gitignore": _IGNORED,
     }
 
 
 def _say_how_to_go_on(name: str, provider: Provider) -> None:
+    folder = shlex.quote(name)
     print(f"made the project `{name}`; go on with:")
-    print(f"  concerto test {name}")
-    print(f"  concerto run --mock {name}")
+    print(f"  concerto test {folder}")
+    print(f"  concerto run --mock {folder}")
     if provider.key:
-        print(f"  {provider.key}=… concerto run {name}")
+        print(f"  {provider.key}=… concerto run {folder}")
