@@ -221,7 +221,7 @@ class ItemRules(MemberRules):
         return [ast.UseTree(c[0].start, c[0].end, [], None, True)]
 
     def use_group(self, c: Children) -> list[ast.UseTree]:
-        prefix, _, _, branches, _ = c
+        prefix, branches = c[0], c[3]
         return [
             ast.UseTree(leaf.start, leaf.end, [*prefix, *leaf.path], leaf.alias, leaf.glob)
             for branch in branches
