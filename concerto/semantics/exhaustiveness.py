@@ -173,7 +173,7 @@ class _MatchChecker:
 
     def _broken(self, pattern: ast.Pattern) -> bool:
         """Did the checker report something inside the pattern? Then nothing is said about cases."""
-        if isinstance(pattern, ast.WildcardPattern):
+        if not self.any_broken or isinstance(pattern, ast.WildcardPattern):
             return False
         if isinstance(pattern, ast.LiteralPattern):
             return resolve(self.analysis.pattern_types.get(pattern, _NIL_MARK)) == ERROR

@@ -58,15 +58,16 @@ class Machine:
                     state = action
                     break
                 origin, size, build = steps[~action]
-                if build is None:
+                if size == 1:
+                    if build is not None:
+                        values[-1] = build(builder, values[-1:])
                     state = states[-1] = gotos[states[-2]][origin]
                 else:
-                    if size:
-                        value = build(builder, values[-size:])
-                        del values[-size:]
-                        del states[-size:]
-                    else:
-                        value = build(builder, [])
+                    assert build is not None
+                    below = len(values) - size
+                    value = build(builder, values[below:])
+                    del values[below:]
+                    del states[below + 1 :]
                     values.append(value)
                     state = gotos[states[-1]][origin]
                     states.append(state)

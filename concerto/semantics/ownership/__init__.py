@@ -38,8 +38,8 @@ __all__ = ["place_copies"]
 
 
 def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[Source]:
-    """Fill `analysis.copies` and `analysis.copied_captures`, and the `facts` of each file. The program has no
-    errors.
+    """Fill `analysis.copies` and `analysis.copied_captures`, and the `facts` of each file if there are
+    several. The program has no errors.
 
     `before` are the facts of files that were checked before. Gives those of them that must be checked again.
     """
@@ -53,6 +53,8 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[
     decisions.settle()
     analysis.copies |= decisions.copies
     analysis.copied_captures |= decisions.copied_captures
+    if len(analysis.files) == 1:
+        return set()
     outdated = {function.source for function in decisions.torn if function.source is not None}
     for source, bodies in _by_file(collection).items():
         inputs = _inputs(source, bodies, decisions)

@@ -150,12 +150,16 @@ class _Collector(Notebook):
         self, nodes: Sequence[ast.Node], keep: Keep | None = None, into: LocalSymbol | None = None
     ) -> None:
         """Operands in the order of their evaluation: each waits for those after it."""
+        if len(nodes) < 2:
+            for node in nodes:
+                self.visit(node, keep, into)
+            return
         notes = self.body.notes
         marks = []
         for node in nodes:
             self.visit(node, keep, into)
             marks.append((node, len(notes), len(self.changed)))
-        if not marks or marks[0][1:] == (len(notes), len(self.changed)):
+        if marks[0][1:] == (len(notes), len(self.changed)):
             return
         until = nodes[-1].end
         later: frozenset[LocalSymbol] = frozenset()
@@ -182,8 +186,13 @@ class _Collector(Notebook):
             if isinstance(symbol.owner, TraitSymbol):
                 self.collection.called_by_name.add(symbol.name)
 
-    def leaf(self, node: ast.Expr, keep: Keep | None, into: LocalSymbol | None) -> None:
-        """A literal without parts."""
+    def leaf(self, node: ast.Node, keep: Keep | None, into: LocalSymbol | None) -> None:
+        """A name, or a literal without parts."""
+
+    def field(self, node: ast.FieldAccess, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.receiver)
+        if keep is not None:
+            self.note_kept(node, keep, into)
 
     def binary(self, node: ast.Binary, keep: Keep | None, into: LocalSymbol | None) -> None:
         spine = [node]
@@ -525,6 +534,8 @@ class _Collector(Notebook):
 _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {
     ast.Path: _Collector.path,
     ast.FieldInit: _Collector.path,
+    ast.FieldAccess: _Collector.field,
+    ast.Ident: _Collector.leaf,
     ast.IntLit: _Collector.leaf,
     ast.FloatLit: _Collector.leaf,
     ast.StringLit: _Collector.leaf,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from concerto.semantics.analysis import Analysis, MatchBinding
 from concerto.semantics.ownership.notes import (
@@ -24,6 +23,9 @@ from concerto.semantics.symbols import LocalSymbol
 from concerto.semantics.types import ERROR
 from concerto.syntax import ast
 from concerto.syntax.walk import children
+
+_NAMES = frozenset({ast.Ident, ast.Path})
+"""Parts of patterns that bind nothing."""
 
 
 def root_of(analysis: Analysis, place: ast.Expr) -> LocalSymbol | None:
@@ -86,7 +88,10 @@ class Notebook:
     def enter_arm(self, node: ast.Node, number: int) -> Context:
         """Enter a branch; gives the context to restore."""
         before = self.context
-        self.context = replace(before, branches=(*before.branches, (id(node), number)))
+        branches = (*before.branches, (id(node), number))
+        self.context = Context(
+            before.loops, branches, before.guarded, before.overwrites, before.overwritten_at
+        )
         return before
 
     @contextmanager
@@ -113,7 +118,7 @@ class Notebook:
             if isinstance(target, MatchBinding):
                 found.append((node, target.local, whole))
                 whole = target.local
-            stack.extend((child, whole) for child in children(node))
+            stack += [(child, whole) for child in children(node) if child.__class__ not in _NAMES]
         return found
 
     def bind(self, pattern: ast.Pattern, subject: ast.Expr, scope: Region) -> None:
