@@ -107,37 +107,45 @@ class _Scanner:
         self.pending_docs: list[Token] = []
 
     def scan(self) -> Lexed:
-        text, tokens, match = self.text, self.tokens, _TOKEN.match
-        strings, docs, keywords, signs = self.strings, self.pending_docs, KEYWORDS, SIGNS
-        position = 0
-        while True:
-            found = match(text, position)
-            assert found is not None
-            kind = found.lastindex
-            if kind is None:
-                break
-            start, position = found.span(kind)
-            if kind == _WORD:
-                word = found[_WORD]
-                tokens.append(Token(keywords.get(word, "NAME"), word, start, position))
-            elif kind == _SIGN:
-                sign = found[_SIGN]
-                if strings and sign in "{}":
-                    position = self.brace_in_interpolation(sign, start)
-                else:
-                    tokens.append(Token(signs[sign], sign, start, position))
-            elif kind == _STRING:
-                tokens.append(Token("STRING", found[_STRING], start - 1, position + 1))
-                position += 1
-            else:
-                position = self.rarer(kind, found[kind], start, position)
-            if docs and tokens and tokens[-1].start >= docs[-1].end:
-                self.attach_docs(tokens[-1].start)
+        position: int | None = 0
+        while position is not None:
+            position = self.scan_from(position)
         return self.finish()
 
+    def scan_from(self, position: int) -> int | None:
+        """Takes tokens up to one after which the text goes on elsewhere: there; None at the end."""
+        strings, docs, add = self.strings, self.pending_docs, self.tokens.append
+        keywords, signs = KEYWORDS, SIGNS
+        # The expression matches everywhere, so it leaves nothing out.
+        for found in _TOKEN.finditer(self.text, position):
+            kind = found.lastindex
+            if kind is None:
+                return None
+            start, end = found.span(kind)
+            if kind == _WORD:
+                word = found[_WORD]
+                add(Token(keywords.get(word, "NAME"), word, start, end))
+            elif kind == _SIGN and not strings:
+                sign = found[_SIGN]
+                add(Token(signs[sign], sign, start, end))
+            elif kind == _STRING:
+                add(Token("STRING", found[_STRING], start - 1, end + 1))
+            else:
+                behind = self.rarer(kind, found[kind], start, end)
+                if behind != found.end():
+                    self.attach_docs_to_last()
+                    return behind
+            if docs:
+                self.attach_docs_to_last()
+        raise AssertionError("a text has an end")
+
     def rarer(self, kind: int, text: str, start: int, end: int) -> int:
-        """Takes a token that `scan` does not take itself; the offset behind it."""
-        if kind == _NUMBER:
+        """Takes a token that `scan_from` does not take itself; the offset behind it."""
+        if kind == _SIGN and text in "{}":
+            return self.brace_in_interpolation(text, start)
+        elif kind == _SIGN:
+            self.tokens.append(Token(SIGNS[text], text, start, end))
+        elif kind == _NUMBER:
             self.number(text, start, end)
         elif kind == _COMMENT:
             self.line_comment(text, start, end)
@@ -202,8 +210,12 @@ class _Scanner:
         self.lexed.cut = True
         return len(self.text)
 
-    def attach_docs(self, start: int) -> None:
-        docs = self.pending_docs
+    def attach_docs_to_last(self) -> None:
+        """Docs are those of the first token behind them."""
+        docs, tokens = self.pending_docs, self.tokens
+        if not docs or not tokens or tokens[-1].start < docs[-1].end:
+            return
+        start = tokens[-1].start
         text = "\n".join(doc.text for doc in docs)
         self.lexed.docs[start] = ast.Comment(docs[0].start, docs[-1].end, text)
         docs.clear()
@@ -388,7 +400,6 @@ class _Scanner:
             self.tokens.append(Token("TEXT", "", end, end))
             self.strings[-1].pieces.append(self.tokens[-1])
             self.close_string(end, end)
-        if self.pending_docs:
-            self.attach_docs(end)
         self.tokens.append(Token(END, "", end, end))
+        self.attach_docs_to_last()
         return self.lexed
