@@ -83,7 +83,10 @@ def _compile(source: Source, project: DiskProject, problems: Problems, units: Un
     valid = _valid(units, project, trees) if units is not None else {}
     while True:
         attempt = _Attempt(project, trees, valid)
-        analysis = attempt.check(source)
+        try:
+            analysis = attempt.check(source)
+        except NoName:
+            analysis = None
         if analysis is None and valid:
             valid = {}
         elif analysis is None:

@@ -156,6 +156,24 @@ def test_a_file_that_appears_counts(folder: Folder) -> None:
     assert len(folder.compile().paths) == 7
 
 
+def test_files_that_only_bodies_name_are_loaded_again(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 3)
+    (tmp_path / "apart.conc").write_text(
+        "use m1::keep1;\n\npub fn f(a: Array<Int>) -> Array<Int> { keep1(a) }\n"
+    )
+    (tmp_path / "other.conc").write_text("pub fn g() -> Int { self::super::apart::f([1]).len() }\n")
+    folder.edit("m1.conc", "    parts\n}", "    super::other::g();\n    super::apart::f(parts)\n}")
+    folder.edit("apart.conc", "use m1::keep1;\n\n", "")
+    folder.edit("apart.conc", "keep1(a)", "a.concat([2])")
+    assert folder.compiled_names() == ["apart", "m0", "m1", "m2", "main", "other"]
+    folder.edit("m2.conc", "each * 2", "each * 3")
+    assert folder.compiled_names() == ["m2"]
+    folder.edit("apart.conc", "a.concat([2])", "a")
+    assert folder.compiled_names() == ["apart", "m1", "other"]
+    folder.edit("apart.conc", "f(a: Array<Int>)", "f(a: Array<Int>, b: Int = 1)")
+    assert folder.compiled_names() == ["apart", "m1", "other"]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_random_edits_of_a_large_project(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
