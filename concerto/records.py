@@ -181,8 +181,14 @@ class _Tables:
         self._hints = hints
         self._frozen = frozen
         self._eq = eq
+        self._made: dict[str, Any] | None = None
 
-    def __get__(self, instance: object, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type) -> dict[str, Any]:
+        if self._made is None:
+            self._made = self._make(owner)
+        return self._made
+
+    def _make(self, owner: type) -> dict[str, Any]:
         import dataclasses
 
         members = {
@@ -196,4 +202,7 @@ class _Tables:
         }
         inside = {"__annotations__": self._hints, "__module__": owner.__module__, **members}
         twin: Any = type(owner.__name__, (), inside)
-        return dataclasses.dataclass(frozen=self._frozen, eq=self._eq)(twin).__dataclass_fields__
+        tables: dict[str, Any] = dataclasses.dataclass(frozen=self._frozen, eq=self._eq)(
+            twin
+        ).__dataclass_fields__
+        return tables

@@ -66,7 +66,7 @@ class DiskProject:
         return self.read(self.home / LOCK_NAME)
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
-        from concerto.syntax.parser import decode
+        from concerto.syntax.decoding import decode
 
         base = self.root.joinpath(*path)
         for candidate in (base.with_suffix(".conc"), base / "mod.conc"):

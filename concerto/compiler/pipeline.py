@@ -36,7 +36,7 @@ class CompileError(Exception):
 
 def read_source(data: bytes, path: str, problems: Problems) -> Source:
     """The text of a file; `path` is shown to people."""
-    from concerto.syntax.parser import decode
+    from concerto.syntax.decoding import decode
 
     return decode(data, path, problems)
 
