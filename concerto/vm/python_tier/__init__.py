@@ -11,9 +11,10 @@ import gc
 import marshal
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import islice
 from types import CodeType, FunctionType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.ir.module import Instr, Module
 from concerto.vm.access import out_of_bounds
@@ -42,7 +43,19 @@ def compile_module(module: Module) -> bytes:
     return marshal.dumps((sys.hexversion, *_compile(module)))
 
 
-def _compile(module: Module) -> tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]]:
+Compiled: TypeAlias = tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]]
+
+
+@lru_cache(maxsize=16)
+def _loaded(code: bytes | None) -> Compiled | None:
+    """What `compile_module` compiled, once for all runs of a program."""
+    if code is None:
+        return None
+    version, *compiled = marshal.loads(code)
+    return tuple(compiled) if version == sys.hexversion else None
+
+
+def _compile(module: Module) -> Compiled:
     """The code that defines the functions, the functions that it leaves to the interpreter, the names it
     uses."""
     from concerto.vm.python_tier.text import function_lines
@@ -82,7 +95,7 @@ class PythonTier:
 
     def __init__(self, machine: Machine, code: bytes | None = None) -> None:
         self.machine = machine
-        compiled, skipped, self._texts, used = self._loaded(code) or _compile(machine.module)
+        compiled, skipped, self._texts, used = _loaded(code) or _compile(machine.module)
         self._interpreter = _interpreter(machine) if skipped else None
         self._origins: dict[int, Origin] = {}
         self._places: dict[tuple[CodeType, int], tuple[int, int]] = {}
@@ -96,15 +109,6 @@ class PythonTier:
         exec(compiled, self._namespace)
         for index in skipped:
             self._leave_to_interpreter(index)
-
-    @staticmethod
-    def _loaded(
-        code: bytes | None,
-    ) -> tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]] | None:
-        if code is None:
-            return None
-        version, *compiled = marshal.loads(code)
-        return tuple(compiled) if version == sys.hexversion else None
 
     def _leave_to_interpreter(self, index: int) -> None:
         from concerto.vm.interpreter import InterpretedFunction
@@ -166,7 +170,7 @@ class PythonTier:
         match instr:
             case ("INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY", *_) if isinstance(
                 operands[0], list | str
-            ):
+            ) and isinstance(operands[1], int):
                 return out_of_bounds(operands[1], operands[0])
             case ("CALL_VALUE", *_):
                 return self._wrong_call(operands[0])
