@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from concerto.source import Source
 
 
+_PASSES = ("compiler", "diagnostics", "emit", "ir", "manifest", "semantics", "syntax", "vm", "runtime/mcp")
+"""The folders whose code has a say in what a program is compiled to."""
+
+
 def load_program(path: Path, problems: Problems, *, to_run: bool = False) -> Program | None:
     """The program that begins in `path`, with its warnings; None if there is an error.
 
@@ -154,8 +158,8 @@ def _entry_name(path: Path, kind: str) -> str:
 def _compiler() -> bytes:
     """Names this compiler: its version, its Python, and the state of its files where somebody works on it."""
     home = Path(concerto.__file__).parent
-    sources = (home, home.parent / "grammar", home.parent / "stdlib") if in_checkout() else ()
-    newest = max(map(_newest, sources), default=0)
+    sources = [home / name for name in _PASSES] + [home.parent / "grammar", home.parent / "stdlib"]
+    newest = max(map(_newest, sources)) if in_checkout() else 0
     return f"{concerto.__version__} {sys.version} {newest}\0".encode()
 
 
