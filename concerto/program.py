@@ -122,6 +122,7 @@ class Runtime:
         max_usd: float | None = None,
         max_tokens: int | None = None,
         max_iterations: int | None = None,
+        max_memory_mb: float | None = None,
         output: TextIO | None = None,
         errors: TextIO | None = None,
         watcher: Watcher | None = None,
@@ -160,7 +161,11 @@ class Runtime:
             already_said=resumed.said if resumed else 0,
             permissions=Permissions(files=(here,)),
             settings=Settings(
-                timeout=timeout, max_usd=max_usd, max_tokens=max_tokens, max_iterations=max_iterations
+                timeout=timeout,
+                max_usd=max_usd,
+                max_tokens=max_tokens,
+                max_iterations=max_iterations,
+                max_memory_mb=max_memory_mb,
             ),
             output=output,
             errors=errors,
@@ -186,6 +191,7 @@ class Runtime:
             "timeout": timeout,
             "max_usd": max_usd,
             "max_tokens": max_tokens,
+            "max_memory_mb": max_memory_mb,
             "tier": options.tier,
         }
         self.result: RunResult | None = None
@@ -232,7 +238,7 @@ class Runtime:
         if _in_event_loop():
             raise RuntimeError("run() would stop the event loop that is running; `await` run_async() instead")
         self._begin()
-        return self._finish(run_to_end(self._run.start, self._run.interrupt, self._options.settings.timeout))
+        return self._finish(run_to_end(self._run.start, self._run.interrupt, **self._limits))
 
     async def run_async(self) -> RunResult:
         """Run `main` in the caller's event loop. Cancelling the task that waits stops the run.
@@ -244,9 +250,7 @@ class Runtime:
         RunResult(status=0, value=None, error=None)
         """
         self._begin()
-        return self._finish(
-            await run_to_end_here(self._run.start_here, self._run.interrupt, self._options.settings.timeout)
-        )
+        return self._finish(await run_to_end_here(self._run.start_here, self._run.interrupt, **self._limits))
 
     async def stream(self) -> AsyncIterator[Event]:
         """Run `main` in the caller's event loop and give what it emits; leaving the loop stops the run.
@@ -291,7 +295,7 @@ class Runtime:
 
             return asyncio.run(self._run.hold(work(self._run)))
 
-        return run_to_end(start, self._run.interrupt, self._options.settings.timeout)
+        return run_to_end(start, self._run.interrupt, **self._limits)
 
     async def use_async(self, work: Callable[[Run], Awaitable[Value]]) -> Value:
         """As `use`, in the caller's event loop; failures are raised."""
@@ -302,6 +306,11 @@ class Runtime:
     def serve(self, serving: Callable[[Run], Awaitable[None]]) -> int:
         """Let `serving` use the program in place of `main`, until it ends; the exit status."""
         return self._finish(self.use(serving))
+
+    @property
+    def _limits(self) -> dict[str, float | None]:
+        settings = self._options.settings
+        return {"timeout": settings.timeout, "max_memory_mb": settings.max_memory_mb}
 
     def _begin(self) -> None:
         if self._begun:

@@ -134,6 +134,13 @@ def concerto_command() -> None:
 )
 @click.option("--max-usd", type=click.FloatRange(min=0), metavar="X", help="Budget of the run in USD.")
 @click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="Budget of the run in tokens.")
+@click.option(
+    "--max-memory",
+    "max_memory_mb",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="MB",
+    help="Memory that the run may take.",
+)
 @click.option("--trace", metavar="F", help="Write a JSON line to F for all that the run asks of the world.")
 def run(
     target: str,
@@ -150,6 +157,7 @@ def run(
     timeout: float | None,
     max_usd: float | None,
     max_tokens: int | None,
+    max_memory_mb: float | None,
     trace: str | None,
 ) -> int:
     """Compile a program if needed and run its `main`."""
@@ -168,6 +176,7 @@ def run(
         timeout=timeout,
         max_usd=max_usd,
         max_tokens=max_tokens,
+        max_memory_mb=max_memory_mb,
         trace=trace,
         arguments=arguments,
     )

@@ -42,6 +42,7 @@ class RunOptions:
     timeout: float | None = None
     max_usd: float | None = None
     max_tokens: int | None = None
+    max_memory_mb: float | None = None
     trace: str | None = None
     arguments: tuple[str, ...] = ()
 
@@ -113,6 +114,7 @@ def prepare(
         timeout=options.timeout,
         max_usd=options.max_usd,
         max_tokens=options.max_tokens,
+        max_memory_mb=options.max_memory_mb,
         watcher=watcher,
         trace=_opened(options.trace),
     )

@@ -115,6 +115,7 @@ class RuntimeTable(Table):
     emit_timeout: Seconds | None = None
     max_usd: Amount | None = None
     max_tokens: Count | None = None
+    max_memory_mb: Annotated[float, Field(gt=0)] | None = None
     record: str | None = None
 
 

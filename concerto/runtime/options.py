@@ -30,6 +30,7 @@ class Settings:
     max_usd: float | None = None
     max_tokens: int | None = None
     emit_timeout: float | None = None
+    max_memory_mb: float | None = None
 
 
 @record(frozen=True)
@@ -88,6 +89,7 @@ def read_manifest(options: Options, manifest: Manifest | Said) -> Options:
         numbers.get("max_usd") if own.max_usd is None else own.max_usd,
         numbers.get("max_tokens") if own.max_tokens is None else own.max_tokens,
         numbers.get("emit_timeout"),
+        own.max_memory_mb or numbers.get("max_memory_mb"),
     )
     return replace(
         options,

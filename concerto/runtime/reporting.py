@@ -53,6 +53,9 @@ def report(ended: Ended, run: Run, options: Options) -> RunResult:
     """Say how a run ended, in source terms, and give its result."""
     if ended.timed_out:
         return failed(run, f"the run took longer than {options.settings.timeout:g} seconds", "Timeout")
+    if ended.out_of_memory:
+        most = f"the run took more than {options.settings.max_memory_mb:g} MB of memory"
+        return failed(run, most, "MemoryLimit")
     if ended.interrupted:
         return failed(run, "interrupted", "Interrupted", INTERRUPTED)
     error = ended.error

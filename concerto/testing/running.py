@@ -100,7 +100,7 @@ def run_case(case: Case, *, timeout: float = SECONDS, live: Live | None = None) 
     if live is not None:
         live.add(run)
     try:
-        ended = run_to_end(lambda: run.start(case.test.function), run.interrupt, timeout, _GRACE)
+        ended = run_to_end(lambda: run.start(case.test.function), run.interrupt, timeout, grace=_GRACE)
     finally:
         if live is not None:
             live.remove(run)
