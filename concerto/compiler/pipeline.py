@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORD: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 class CompileError(Exception):
@@ -99,13 +99,13 @@ def _check_saved(tree: ast.Module, project: Project, problems: Problems) -> None
     source = tree.source
     lost_parts = [node for node in walk(tree) if isinstance(node, ast.ErrorExpr | ast.ErrorItem)]
     lines = {source.line_column(problem.span.start)[0] for problem in problems}
-    lost = {word for node in lost_parts for word in _WORD.findall(_lines_of(node, source))}
+    lost = {word for node in lost_parts for word in re.findall(_WORD, _lines_of(node, source))}
     found = Problems()
     check_program(tree, project, found)
     for problem in found:
         span = problem.span
         same_line = span.source is source and source.line_column(span.start)[0] in lines
-        if problem.severity == "error" and not same_line and lost.isdisjoint(_WORD.findall(span.text)):
+        if problem.severity == "error" and not same_line and lost.isdisjoint(re.findall(_WORD, span.text)):
             problems.add(problem)
 
 
