@@ -93,6 +93,7 @@ class ModelServer:
                     if response.status_code != httpx2.codes.OK:
                         await response.aread()
                         raise self._refused(response)
+                    response.encoding = "utf-8"  # As all wires have it, whatever a header says.
                     yield response.aiter_lines()
                 finally:
                     await response.aclose()

@@ -94,7 +94,8 @@ async def _streamed(
                 for part in parts:
                     begun = True
                     await sink(part)
-        reply = reader.reply()
+        with _readable(server):
+            reply = reader.reply()
         if reply is None:
             raise server.invalid("the stream ended before the answer did")
     except Raised as raised:
@@ -132,5 +133,5 @@ def _readable(server: ModelServer) -> Iterator[None]:
         yield
     except BadReply as bad:
         raise server.invalid(str(bad)) from None
-    except (AttributeError, TypeError, KeyError, IndexError):
+    except (AttributeError, TypeError, ValueError, KeyError, IndexError, RecursionError):
         raise server.invalid("its JSON has not the shape of an answer") from None

@@ -1,30 +1,54 @@
-"""Tries the properties on many random cases: `python -m tests.properties.campaign --cases 20000 --seed 7`.
+"""Tries the properties, those of `tests/fuzz` among them, on many random cases:
+`python -m tests.properties.campaign --cases 20000 --seed 7`.
 
 Case n of seed s is always the same. Prints what was tried and what failed; texts that show a failure are
-written to the folder named by `--keep`."""
+written to the folder named by `--keep`. A case that takes longer than `--limit` ends the campaign, which says
+where it hangs."""
 
 from __future__ import annotations
 
+import faulthandler
+import os
 import sys
 import threading
 import time
 from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tests.properties.checks import CHECKS, Broken
+from tests.fuzz.checks import CHECKS as HOSTILE
+from tests.properties.checks import CHECKS as PROPERTIES
+from tests.properties.checks import Broken
+
+CHECKS = {**PROPERTIES, **HOSTILE}
 
 _STACK = 512 * 1024 * 1024
+
+
+@dataclass
+class _Case:
+    """The case that is being tried, and since when."""
+
+    name: str
+    number: int
+    begun: float
 
 
 def main() -> int:
     options = _options()
     failures: list[str] = []
+    under_way = _Case("", 0, time.monotonic())
     threading.stack_size(_STACK)
     sys.setrecursionlimit(200_000)
-    worker = threading.Thread(target=_campaign, args=(options, failures))
+    worker = threading.Thread(target=_campaign, args=(options, failures, under_way), daemon=True)
     worker.start()
-    worker.join()
+    while worker.is_alive():
+        worker.join(1)
+        if time.monotonic() - under_way.begun > options.limit:
+            print(f"{under_way.name} case {under_way.number} of seed {options.seed} hangs", flush=True)
+            faulthandler.dump_traceback()
+            os._exit(1)
     return 1 if failures else 0
 
 
@@ -34,14 +58,16 @@ def _options() -> Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=sorted(CHECKS), action="append", help="these properties alone")
+    parser.add_argument("--limit", type=float, default=60, help="seconds for one case")
     parser.add_argument("--keep", type=Path, help="a folder for the texts of failures")
     return parser.parse_args()
 
 
-def _campaign(options: Namespace, failures: list[str]) -> None:
+def _campaign(options: Namespace, failures: list[str], under_way: _Case) -> None:
     for name in options.only or CHECKS:
         before, start = len(failures), time.process_time()
         for case in range(options.first, options.first + options.cases):
+            under_way.name, under_way.number, under_way.begun = name, case, time.monotonic()
             try:
                 CHECKS[name](Random(f"{options.seed}:{name}:{case}"))
             except Exception as error:

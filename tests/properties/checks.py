@@ -87,8 +87,8 @@ def prints_alike(random: Random) -> None:
 
 def mutants_end_in_diagnostics(random: Random) -> None:
     """A program with some of its pieces changed compiles or gets diagnostics."""
-    pieces = _PIECE.findall(random.choice(_corpus()))
-    others = _PIECE.findall(random.choice(_corpus()))
+    pieces = _PIECE.findall(random.choice(corpus()))
+    others = _PIECE.findall(random.choice(corpus()))
     for _ in range(random.randint(1, 6)):
         place = random.randrange(len(pieces))
         match random.randrange(5):
@@ -145,7 +145,7 @@ def _compiles_or_says_why(text: str) -> None:
 
 
 @cache
-def _corpus() -> list[str]:
+def corpus() -> list[str]:
     """The files of the test programs, each on its own."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(_PROGRAMS.rglob("*.conc"))]
     return [part for text in texts for part in text.split("//--- file:") if part.strip()]

@@ -90,7 +90,8 @@ class Stream:
         calls = tuple(_call(part) for part in self._parts if part.get("functionCall"))
         text = "".join(text_of(part.get("text")) for part in self._parts if not part.get("thought"))
         signed = any(part.get("thoughtSignature") for part in self._parts)
-        reason = "tool_calls" if calls else _STOP_REASONS.get(self._finish, self._finish)
+        finish = text_of(self._finish)
+        reason = "tool_calls" if calls else _STOP_REASONS.get(finish, finish or "stop")
         return Reply(
             Message("assistant", text, calls, echo=self._parts if signed else None),
             reason,

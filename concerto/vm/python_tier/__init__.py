@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import marshal
 import sys
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
@@ -69,11 +70,14 @@ def _compile(module: Module) -> Compiled:
             skipped.append(index)
         else:
             texts.append((index, "\n".join(lines)))
-    try:
-        code = compile("\n".join([text for _, text in texts]), FILE, "exec", dont_inherit=True)
-    except (SyntaxError, RecursionError, MemoryError):
-        code, refused = _compile_one_by_one(texts)
-        skipped += refused
+    with warnings.catch_warnings():
+        # Of what can only fail, which IR from elsewhere may hold.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        try:
+            code = compile("\n".join([text for _, text in texts]), FILE, "exec", dont_inherit=True)
+        except (SyntaxError, RecursionError, MemoryError):
+            code, refused = _compile_one_by_one(texts)
+            skipped += refused
     return with_strings(code, module.constants), skipped, names.texts, names.used
 
 

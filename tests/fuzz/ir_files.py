@@ -1,0 +1,106 @@
+"""Spoilt IR files: the reader or the verifier refuses them with one E06xx, or they run and both tiers do the
+same."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from random import Random
+from typing import Any, TypeAlias
+
+from concerto.diagnostics import Problems, render
+from concerto.ir.codec import decode, encode
+from concerto.ir.module import Module
+from concerto.ir.opcodes import OPCODES
+from concerto.ir.verifier import verify
+from tests.fuzz.machines import CUT, endings, little_memory, well_typed
+from tests.fuzz.mutating import spoilt_bytes, spoilt_json
+from tests.fuzz.sources import compiled
+from tests.properties.checks import Broken, corpus
+
+Json: TypeAlias = Any
+
+
+def bytes_are_refused_or_run(random: Random) -> None:
+    """A file with some bytes changed."""
+    _refused_or_alike(spoilt_bytes(_file(random), random, _file(random)))
+
+
+def parts_are_refused_or_run(random: Random) -> None:
+    """A file with parts of its JSON changed, anywhere."""
+    _refused_or_alike(_written(spoilt_json(json.loads(_file(random)), random)))
+
+
+def code_is_refused_or_runs(random: Random) -> None:
+    """A file with instructions changed so that most of it is still code."""
+    document = json.loads(_file(random))
+    codes = [function["code"] for function in document["functions"] if len(function["code"]) > 4]
+    for _ in range(random.choice((1, 1, 2, 3))):
+        _spoil_code(random.choice(codes), random.choice(codes), document, random)
+    _refused_or_alike(_written(document))
+
+
+def _spoil_code(code: list[Json], other: list[Json], document: Json, random: Random) -> None:
+    place = random.randrange(len(code))
+    instr = code[place]
+    match random.randrange(6):
+        case 0 if len(code) > 1:
+            del code[place]
+        case 1:
+            code.insert(place, list(instr))
+        case 2:
+            code.insert(place, list(random.choice(other)))
+        case 3:
+            like = [name for name, row in OPCODES.items() if row.stack == OPCODES[instr[0]].stack]
+            code[place] = [random.choice(like), *instr[1:]]
+        case 4 if len(instr) > 1 and isinstance(instr[-1], int):
+            instr[random.randrange(1, len(instr))] = random.randrange(12)
+        case 5 if document["constants"]:
+            constants = document["constants"]
+            constants[random.randrange(len(constants))] = random.choice((0, -1, 2**63 - 1, 0.5, "", "x"))
+        case _:
+            following = random.randrange(len(code))
+            code[place], code[following] = code[following], code[place]
+
+
+def load(data: bytes) -> Module | None:
+    """The module of a file if it may run; what is wrong with it must be one error of the IR."""
+    problems = Problems()
+    module = decode(data, "main.conc-ir", problems)
+    if module is not None and not verify(module, problems, "main.conc-ir"):
+        module = None
+    found = list(problems)
+    assert [problem.code[:3] for problem in found] == ([] if module is not None else ["E06"])
+    render(problems)
+    return module
+
+
+def _refused_or_alike(data: bytes) -> None:
+    try:
+        with little_memory():
+            module = load(data)
+            if module is None or module.entry is None:
+                return
+            one, other = endings(module).values()
+    except Exception as crash:
+        raise Broken(f"{type(crash).__name__}: {crash}", data.decode("utf-8", "backslashreplace")) from crash
+    if CUT not in (one.how, other.how) and one != other and well_typed(module):
+        raise Broken(f"{one}\n{other}", data.decode("utf-8", "backslashreplace"))
+
+
+def _written(document: Json) -> bytes:
+    return json.dumps(document).encode()
+
+
+def _file(random: Random) -> bytes:
+    """The IR of a test program that needs no other file."""
+    texts = corpus()
+    while (data := _compiled(random.randrange(len(texts)))) is None:
+        pass
+    return data
+
+
+@cache
+def _compiled(number: int) -> bytes | None:
+    module = compiled(corpus()[number].encode("utf-8", "surrogatepass"))
+    return encode(module) if module is not None and module.entry is not None else None

@@ -1,0 +1,21 @@
+"""Some cases of each kind, the same in every run; `python -m tests.properties.campaign --only ir-code` and so
+on tries as many as one likes."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tests.emit.compiling import with_deep_stack
+from tests.fuzz.checks import CHECKS
+
+CASES = {
+    "source-parts": 60, "source-bytes": 60, "ir-bytes": 40, "ir-parts": 40, "ir-code": 40, "replies": 300,
+    "loops": 60,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_hostile_input(name: str) -> None:
+    with_deep_stack(lambda: [CHECKS[name](Random(f"test:{name}:{case}")) for case in range(CASES[name])])
