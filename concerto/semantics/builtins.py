@@ -96,20 +96,8 @@ def set_of(item: Type) -> Named:
     return Named(SET, (item,))
 
 
-def queue_of(item: Type) -> Named:
-    return Named(QUEUE, (item,))
-
-
-def stack_of(item: Type) -> Named:
-    return Named(STACK, (item,))
-
-
 def task_of(item: Type) -> Named:
     return Named(TASK, (item,))
-
-
-def iterator_of(item: Type) -> Named:
-    return Named(ITERATOR, (item,))
 
 
 def hash_map_of(key: Type, value: Type) -> Named:
@@ -135,24 +123,8 @@ def option_item(type_: Type) -> Type | None:
     return _only_argument(type_, OPTION)
 
 
-def set_item(type_: Type) -> Type | None:
-    return _only_argument(type_, SET)
-
-
-def queue_item(type_: Type) -> Type | None:
-    return _only_argument(type_, QUEUE)
-
-
-def stack_item(type_: Type) -> Type | None:
-    return _only_argument(type_, STACK)
-
-
 def task_item(type_: Type) -> Type | None:
     return _only_argument(type_, TASK)
-
-
-def iterator_item(type_: Type) -> Type | None:
-    return _only_argument(type_, ITERATOR)
 
 
 def map_parts(type_: Type) -> tuple[Type, Type] | None:
@@ -161,10 +133,6 @@ def map_parts(type_: Type) -> tuple[Type, Type] | None:
 
 def result_parts(type_: Type) -> tuple[Type, Type] | None:
     return _both_arguments(type_, RESULT)
-
-
-def hash_map_parts(type_: Type) -> tuple[Type, Type] | None:
-    return _both_arguments(type_, HASH_MAP)
 
 
 def _only_argument(type_: Type, symbol: BuiltinSymbol) -> Type | None:

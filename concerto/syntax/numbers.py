@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-HIGHEST_INT = 2**63 - 1
 # `-9223372036854775808` is written as a minus before one more than the highest Int.
 LOWEST_INT_DIGITS = 2**63
 

@@ -65,14 +65,6 @@ class ClassTable:
         made = [self.variant(name, tag) for tag in range(len(definition.variants))]
         return [each if isinstance(each, type) else type(each) for each in made]
 
-    def variant_named(self, name: str, variant: str) -> tuple[int, VariantDef] | None:
-        """A variant's number and definition by its name."""
-        definition = self._by_name.get(name)
-        for tag, candidate in enumerate(definition.variants if definition else ()):
-            if candidate.name == variant:
-                return tag, candidate
-        return None
-
 
 def build_variant(table: ClassTable, name: str, tag: int, payload: Sequence[Value]) -> Value:
     made = table.variant(name, tag)

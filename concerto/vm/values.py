@@ -7,7 +7,6 @@ Everything else is a slotted class here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Final, TypeAlias
 
 Value: TypeAlias = Any
@@ -133,6 +132,3 @@ class Cancelled(BaseException):
 def failure(message: str, kind: str = "RuntimeError") -> Raised:
     """A run-time failure to raise: `raise failure("index 3 is out of bounds for length 2", "IndexError")`."""
     return Raised(ErrorValue("RuntimeError", message, kind))
-
-
-Callable_: TypeAlias = Callable[..., Value]

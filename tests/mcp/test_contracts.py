@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -223,7 +224,7 @@ def test_commands_at_the_same_time(project: Path) -> None:
     servers = "".join([f"[mcp.{name}]\ncommand = {json.dumps(scripted())}\n" for name in ("Odd", "Even")])
     (project / "Concerto.toml").write_text(servers)
     syncs = [partial(sync, project)] * 2
-    works = [*syncs, *[partial(lock, project, name) for name in ("Odd", "Even")]]
+    works: list[Callable[[], object]] = [*syncs, *[partial(lock, project, name) for name in ("Odd", "Even")]]
     with ThreadPoolExecutor(len(works)) as pool:
         for done in [pool.submit(work) for work in works]:
             done.result(timeout=60)
