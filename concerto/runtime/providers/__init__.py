@@ -50,6 +50,11 @@ class Unsupported(Exception):
     """Something that a wire cannot say; the text names it."""
 
 
+def bearer(key: str) -> Mapping[str, str]:
+    """The header that carries a key on most wires."""
+    return {"authorization": f"Bearer {key}"}
+
+
 def hosted_kind(offer: ToolOffer, *owners: str) -> str:
     """The provider's own type of a hosted tool (`web_search` of `openai:web_search`), if it is one of
     `owners`' ."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from concerto.runtime.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
-from concerto.runtime.providers.reading import arguments_text, count_of, member, text_of
+from concerto.runtime.providers.reading import arguments_object, arguments_text, count_of, member, text_of
 from concerto.runtime.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
@@ -190,18 +190,10 @@ def _content(message: Message) -> list[Json]:
     # An empty text block is refused.
     blocks: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
     blocks += [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call.arguments)}
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call.arguments)}
         for call in message.calls
     ]
     return blocks or [{"type": "text", "text": " "}]
-
-
-def _input(arguments: str) -> Json:
-    try:
-        given = json.loads(arguments)
-    except ValueError:
-        return {}
-    return given if isinstance(given, dict) else {}
 
 
 def _tool(offer: ToolOffer) -> Json:

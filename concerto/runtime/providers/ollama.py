@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from concerto.runtime.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
-from concerto.runtime.providers.reading import arguments_text, count_of, member, text_of
+from concerto.runtime.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
+from concerto.runtime.providers.reading import arguments_object, arguments_text, count_of, member, text_of
 from concerto.runtime.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
@@ -88,10 +87,6 @@ class Stream:
         )
 
 
-def authorize(key: str) -> Mapping[str, str]:
-    return {"authorization": f"Bearer {key}"}
-
-
 PROVIDER = Provider(
     "ollama",
     "http://localhost:11434",
@@ -100,7 +95,7 @@ PROVIDER = Provider(
     encode,
     decode,
     Stream,
-    authorize,
+    bearer,
     json_lines=True,
 )
 
@@ -111,20 +106,12 @@ def _message(message: Message) -> Json:
             return {"role": "tool", "content": message.text, "tool_name": message.name}
         case "assistant" if message.calls:
             calls = [
-                {"function": {"name": call.name, "arguments": _object(call.arguments)}}
+                {"function": {"name": call.name, "arguments": arguments_object(call.arguments)}}
                 for call in message.calls
             ]
             return {"role": "assistant", "content": message.text, "tool_calls": calls}
         case _:
             return {"role": message.role, "content": message.text}
-
-
-def _object(arguments: str) -> Json:
-    try:
-        given = json.loads(arguments)
-    except ValueError:
-        return {}
-    return given if isinstance(given, dict) else {}
 
 
 def _tool(offer: ToolOffer) -> Json:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from concerto.runtime.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
+from concerto.runtime.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
 from concerto.runtime.providers.reading import arguments_text, count_of, member, text_of
 from concerto.runtime.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
 
-# Models that refuse `max_tokens` and any temperature but their own.
 _REASONING = ("o1", "o3", "o4", "gpt-5")
 _STOP_REASONS = {
     "stop": "stop",
@@ -23,7 +22,7 @@ _STOP_REASONS = {
 
 def encode(request: Request) -> WireCall:
     body: dict[str, Json] = {"model": request.model, "messages": [_message(m) for m in request.messages]}
-    reasoning = request.model.startswith(_REASONING)
+    reasoning = is_reasoning(request.model)
     if request.tools:
         body["tools"] = [_tool(offer) for offer in request.tools]
         if request.forced_tool:
@@ -63,6 +62,11 @@ def decode(data: Json) -> Reply:
         count_of(usage, "prompt_tokens"),
         count_of(usage, "completion_tokens"),
     )
+
+
+def is_reasoning(model: str) -> bool:
+    """Whether a model of OpenAI refuses `max_tokens` and any temperature but its own."""
+    return model.startswith(_REASONING)
 
 
 class Stream:
@@ -120,10 +124,6 @@ class Stream:
         )
 
 
-def authorize(key: str) -> Mapping[str, str]:
-    return {"authorization": f"Bearer {key}"}
-
-
 PROVIDER = Provider(
     "openai",
     "https://api.openai.com/v1",
@@ -132,7 +132,7 @@ PROVIDER = Provider(
     encode,
     decode,
     Stream,
-    authorize,
+    bearer,
 )
 
 

@@ -5,16 +5,15 @@ Items of an answer that are neither text nor calls (reasoning) go back as they c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from concerto.runtime.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
+from concerto.runtime.providers import BadReply, Provider, StreamPart, WireCall, bearer, hosted_kind
+from concerto.runtime.providers.openai_chat import is_reasoning
 from concerto.runtime.providers.reading import arguments_text, count_of, member, text_of
 from concerto.runtime.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
-
-_REASONING = ("o1", "o3", "o4", "gpt-5")
 
 
 def encode(request: Request) -> WireCall:
@@ -26,7 +25,7 @@ def encode(request: Request) -> WireCall:
     }
     if system:
         body["instructions"] = system
-    reasoning = request.model.startswith(_REASONING)
+    reasoning = is_reasoning(request.model)
     if reasoning:
         body["include"] = ["reasoning.encrypted_content"]
     if request.tools:
@@ -102,10 +101,6 @@ class Stream:
         return self._reply
 
 
-def authorize(key: str) -> Mapping[str, str]:
-    return {"authorization": f"Bearer {key}"}
-
-
 PROVIDER = Provider(
     "openai-responses",
     "https://api.openai.com/v1",
@@ -114,7 +109,7 @@ PROVIDER = Provider(
     encode,
     decode,
     Stream,
-    authorize,
+    bearer,
 )
 
 

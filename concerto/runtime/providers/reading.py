@@ -1,4 +1,4 @@
-"""Reading parts of a server's JSON that may not be what they should be."""
+"""Reading parts of the JSON of servers and models that may not be what they should be."""
 
 from __future__ import annotations
 
@@ -40,3 +40,12 @@ def arguments_text(value: Json) -> str:
     if isinstance(value, str):
         return value
     return "{}" if value is None else json.dumps(value)
+
+
+def arguments_object(text: str) -> dict[str, Json]:
+    """Arguments as an object, the empty one if a model wrote something else."""
+    try:
+        given = json.loads(text)
+    except ValueError:
+        return {}
+    return given if isinstance(given, dict) else {}
