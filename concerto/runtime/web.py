@@ -1,21 +1,27 @@
-"""HTTP requests of the program itself, not of its models. Every hop of a redirect needs the permission."""
+"""HTTP requests of the program itself, not of its models. Every hop of a redirect needs the permission, and
+so does the address that its host's name leads to."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import cache
 from ssl import SSLContext
 from typing import Any
 from urllib.parse import urljoin
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
 from concerto.effects.kinds import Http
 from concerto.effects.permissions import Permissions, host_of
+from concerto.runtime.addresses import permitted_addresses
 from concerto.vm.values import ErrorValue, Raised
 
 _DEFAULT_TIMEOUT = 30.0
 _MOST_HOPS = 5
+_MOST_BYTES = 64 * 1024 * 1024
+"""The longest body that is read, unpacked."""
 _SECRETS = ("authorization", "cookie")
 """Headers that are for the host that was asked, not for those it leads to."""
 
@@ -37,7 +43,7 @@ async def fetch(effect: Http, permissions: Permissions) -> dict[str, Any]:
 async def _follow(effect: Http, permissions: Permissions) -> httpx2.Response:
     method, url, body, headers = effect.method, effect.url, effect.body, dict(effect.headers)
     for _ in range(_MOST_HOPS):
-        response = await _ask(method, url, headers, body)
+        response = await _ask(method, url, headers, body, permissions)
         if not response.has_redirect_location:
             return response
         location = response.headers["location"]
@@ -58,12 +64,78 @@ async def _follow(effect: Http, permissions: Permissions) -> httpx2.Response:
     raise _failure(f"`{effect.url}` was redirected more than {_MOST_HOPS} times", "TooManyRedirects")
 
 
-async def _ask(method: str, url: str, headers: dict[str, str], body: str) -> httpx2.Response:
+async def _ask(
+    method: str, url: str, headers: dict[str, str], body: str, permissions: Permissions
+) -> httpx2.Response:
+    encoded = {name.encode(): value.encode() for name, value in headers.items()}
+    async with _client(httpx2.URL(url), permissions) as client:
+        request = client.build_request(method, url, headers=encoded, content=body.encode() if body else None)
+        response = await client.send(request, stream=True)
+        try:
+            content = await _body(response)
+        finally:
+            await response.aclose()
+    # What is packed on the way is not any more.
+    unpacked = [(name, value) for name, value in response.headers.raw if name.lower() != b"content-encoding"]
+    return httpx2.Response(response.status_code, headers=unpacked, content=content)
+
+
+async def _body(response: httpx2.Response) -> bytes:
+    parts, length = [], 0
+    async for part in response.aiter_bytes():
+        parts.append(part)
+        length += len(part)
+        if length > _MOST_BYTES:
+            most = _MOST_BYTES // (1024 * 1024)
+            raise _failure(f"`{response.request.url}` answered with more than {most} MB", "TooLarge")
+    return b"".join(parts)
+
+
+def _client(url: httpx2.URL, permissions: Permissions) -> httpx2.AsyncClient:
     # Loading certificates costs more than a request; a plain address needs none.
-    verify = _certificates() if url.startswith("https:") else False
-    async with httpx2.AsyncClient(timeout=None, follow_redirects=False, verify=verify) as client:
-        encoded = {name.encode(): value.encode() for name, value in headers.items()}
-        return await client.request(method, url, headers=encoded, content=body.encode() if body else None)
+    verify = _certificates() if url.scheme == "https" else False
+    proxies = getproxies()
+    if (url.scheme in proxies or "all" in proxies) and not proxy_bypass(url.host):
+        # It is the proxy that looks names up.
+        return httpx2.AsyncClient(timeout=None, follow_redirects=False, verify=verify)
+    return httpx2.AsyncClient(timeout=None, transport=_Judged(permissions, verify))
+
+
+class _Judged(httpx2.AsyncHTTPTransport):
+    """Connects to addresses that the run may reach, whatever the host's name leads to."""
+
+    def __init__(self, permissions: Permissions, verify: SSLContext | bool) -> None:
+        super().__init__(verify=verify)
+        self._permissions = permissions
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        host = request.url.raw_host.decode("ascii")
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        try:
+            addresses = await permitted_addresses(host, port, self._permissions)
+        except OSError as error:
+            raise httpx2.ConnectError(error.strerror or str(error)) from None
+        if not addresses:
+            raise _failure(
+                f"`{host}` leads to addresses of a private network or of this machine, which are not on the "
+                "allow list",
+                "PermissionDenied",
+            )
+        for address in addresses[:-1]:
+            with suppress(httpx2.ConnectError):
+                return await super().handle_async_request(_led_to(request, host, address))
+        return await super().handle_async_request(_led_to(request, host, addresses[-1]))
+
+
+def _led_to(request: httpx2.Request, host: str, address: str) -> httpx2.Request:
+    """The request for a host, to be sent to one of its addresses."""
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": host},
+    )
 
 
 @cache

@@ -85,8 +85,8 @@ def model_server_process() -> Iterator[ModelServer]:
 
 @dataclass
 class Answer:
-    """One scripted HTTP answer; a str body is sent as it is. `hang` seconds pass before it, `cut` breaks the
-    connection in the middle of the body."""
+    """One scripted HTTP answer; a body of str or bytes is sent as it is. `hang` seconds pass before it, `cut`
+    breaks the connection in the middle of the body."""
 
     body: Json
     status: int = 200
@@ -184,7 +184,7 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, answer: Answer) -> None:
             time.sleep(answer.hang)
-            content = (answer.body if isinstance(answer.body, str) else json.dumps(answer.body)).encode()
+            content = answer.body if isinstance(answer.body, bytes) else _written(answer.body).encode()
             try:
                 self.send_response(answer.status)
                 for name, value in answer.headers.items():
@@ -202,6 +202,10 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
             pass
 
     return Handler
+
+
+def _written(body: Json) -> str:
+    return body if isinstance(body, str) else json.dumps(body)
 
 
 def free_port() -> int:

@@ -1,0 +1,55 @@
+"""Where a host's name leads, and whether a run may go there.
+
+Who owns a name decides what it leads to, and may change that at any time: a public name must be no way to the
+servers of this machine or of the network around it. So a name is looked up once, what was found is judged,
+and the connection goes to what was judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import TypeAlias
+
+from concerto.effects.permissions import Permissions
+
+Address: TypeAlias = IPv4Address | IPv6Address
+
+
+async def permitted_addresses(host: str, port: int, permissions: Permissions) -> tuple[str, ...]:
+    """The addresses of a permitted host that the run may connect to; raises OSError if it has none."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    texts = tuple(dict.fromkeys([str(entry[4][0]) for entry in found]))
+    return tuple([text for text in texts if _may_reach(host, text, permissions)])
+
+
+def _may_reach(host: str, text: str, permissions: Permissions) -> bool:
+    """An address of the outer world is as good as its name. One of a private network has to be meant: by a
+    name that stands on the allow list without a star. One of this machine stands there itself."""
+    address = _plain(text)
+    named = _stands(host, permissions.hosts)
+    if address.is_global and not address.is_multicast:
+        return True
+    if _stands(text, permissions.hosts) or _stands(str(address), permissions.hosts):
+        return True
+    if address.is_loopback:
+        return named and (host == "localhost" or host.endswith(".localhost"))
+    if address.is_link_local or address.is_unspecified or address.is_multicast:
+        return False
+    return named
+
+
+def _stands(host: str, rules: Sequence[str]) -> bool:
+    """Whether a host is on an allow list by its own name, with or without a port."""
+    written = f"[{host}]" if ":" in host else host
+    return any(rule in (host, written) or rule.startswith(f"{written}:") for rule in rules)
+
+
+def _plain(text: str) -> Address:
+    """An address without the wrappings under which IPv6 carries one of IPv4."""
+    address = ip_address(text.partition("%")[0])
+    if isinstance(address, IPv6Address):
+        return address.ipv4_mapped or address.sixtofour or address
+    return address

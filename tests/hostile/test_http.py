@@ -1,0 +1,154 @@
+"""Requests of programs to hosts that they may not ask: by spelling, by redirect, by what a name leads to."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.runtime.conftest import _private_state as _private_state
+from tests.runtime.conftest import run as run
+from tests.runtime.conftest import script as script
+from tests.runtime.running import Outcome
+from tests.runtime.servers import Answer, Script
+
+Run = Callable[..., Outcome]
+
+
+def asked(run: Run, url: str, allowed: list[str]) -> str:
+    """The kind of the error, or `reached`."""
+    source = f"""
+        use std::http;
+        fn main() {{
+            match http::get("{url}") {{
+                Ok(_) => println("reached"),
+                Err(error) => println(error.kind),
+            }}
+        }}
+    """
+    outcome = run(source, permissions={"http": allowed})
+    assert outcome.err == ""
+    return outcome.out.strip()
+
+
+SPELLINGS = [
+    "http://good.example@HOST/",
+    "http://good.example:x@HOST/",
+    "http://good.example\\\\@HOST/",
+    "http://HOST/?http://good.example/",
+    "http://HOST/#@good.example",
+    "http://HOST\\\\.good.example/",
+    "http://good.example%2f@HOST/",
+    "http://HOST%00.good.example/",
+    "http://[::ffff:127.0.0.1]:PORT/",
+    "http://[::1]:PORT/",
+    "http://2130706433:PORT/",
+    "http://0x7f000001:PORT/",
+    "http://0177.0.0.1:PORT/",
+    "http://127.1:PORT/",
+    "http://127。0。0。1:PORT/",
+    "http://0:PORT/",
+    "http://0.0.0.0:PORT/",
+    "http://localhost:PORT/",
+    "http://localhost.:PORT/",
+    "file:///etc/passwd",
+    "ftp://HOST/",
+    "HTTP+UNIX://HOST/",
+    "//HOST/",
+]
+
+
+@pytest.mark.parametrize("allowed", [["good.example"], ["*.good.example"], ["*"]], ids=str)
+@pytest.mark.parametrize("url", SPELLINGS)
+def test_no_spelling_leads_to_this_machine(script: Script, run: Run, url: str, allowed: list[str]) -> None:
+    script.answer(Answer("secret"))
+    port = script.url.rpartition(":")[2]
+    url = url.replace("HOST", f"127.0.0.1:{port}").replace("PORT", port)
+    assert asked(run, url, allowed) in ("PermissionDenied", "InvalidUrl", "ConnectionLost")
+    assert script.seen == []
+
+
+@pytest.mark.parametrize("allowed", ["127.0.0.1", "127.0.0.1:PORT", "localhost"])
+def test_what_stands_on_the_list_is_reached(script: Script, run: Run, allowed: str) -> None:
+    script.answer(Answer("fine"))
+    port = script.url.rpartition(":")[2]
+    host = allowed.partition(":")[0]
+    assert asked(run, f"http://{host}:{port}/", [allowed.replace("PORT", port)]) == "reached"
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed", "kind"),
+    [
+        ("127.0.0.1", ["*"], "PermissionDenied"),
+        ("127.0.0.1", ["*.example"], "PermissionDenied"),
+        ("127.0.0.1", ["name.example"], "PermissionDenied"),
+        ("::1", ["name.example"], "PermissionDenied"),
+        ("::ffff:127.0.0.1", ["name.example"], "PermissionDenied"),
+        ("2002:7f00:1::", ["name.example"], "PermissionDenied"),
+        ("169.254.169.254", ["name.example"], "PermissionDenied"),
+        ("0.0.0.0", ["name.example"], "PermissionDenied"),
+        ("10.1.2.3", ["*"], "PermissionDenied"),
+        ("fd00::1", ["*"], "PermissionDenied"),
+        ("127.0.0.1", ["name.example", "127.0.0.1"], "reached"),
+    ],
+)
+def test_a_name_is_no_way_around_the_list(
+    script: Script, run: Run, monkeypatch: pytest.MonkeyPatch, address: str, allowed: list[str], kind: str
+) -> None:
+    """The owner of a name lets it lead wherever he likes; here that is what the resolver says."""
+    script.answer(Answer("secret"))
+    look_up = socket.getaddrinfo
+
+    def resolver(host: Any, *rest: Any, **more: Any) -> Any:
+        return look_up(address if host in ("name.example", b"name.example") else host, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolver)
+    port = script.url.rpartition(":")[2]
+    assert asked(run, f"http://name.example:{port}/", allowed) == kind
+    assert len(script.seen) == (kind == "reached")
+
+
+def test_a_name_is_looked_up_once(script: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second answer of the resolver, which may be another one, is never asked for."""
+    script.answer(Answer("fine"))
+    look_up, asked_for = socket.getaddrinfo, []
+
+    def resolver(host: Any, *rest: Any, **more: Any) -> Any:
+        if host == "name.example":
+            asked_for.append(host)
+            host = "127.0.0.1"
+        return look_up(host, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolver)
+    port = script.url.rpartition(":")[2]
+    assert asked(run, f"http://name.example:{port}/", ["name.example", "127.0.0.1"]) == "reached"
+    assert asked_for == ["name.example"]
+    assert script.seen[0].headers["host"] == f"name.example:{port}"
+
+
+def test_a_redirect_to_another_spelling(script: Script, run: Run) -> None:
+    port = script.url.rpartition(":")[2]
+    script.answer(Answer("", 302, {"Location": f"http://2130706433:{port}/secret"}))
+    assert asked(run, script.url, ["127.0.0.1"]) == "PermissionDenied"
+    assert len(script.seen) == 1
+
+
+def test_a_small_answer_that_unpacks_to_a_large_one(script: Script, run: Run) -> None:
+    packed = gzip.compress(b"x" * 100_000_000)
+    script.answer(Answer(packed, 200, {"Content-Encoding": "gzip"}))
+    assert asked(run, script.url, ["127.0.0.1"]) == "TooLarge"
+
+
+@pytest.mark.parametrize("method", ["GET / HTTP/1.1\\r\\nX-Evil: 1\\r\\n\\r\\nGET", "G T", ""])
+def test_a_method_is_no_way_to_a_second_request(script: Script, run: Run, method: str) -> None:
+    script.answer(Answer("fine"))
+    source = f"""
+        use std::http;
+        fn main() {{ println(http::request(method: "{method}", url: "{script.url}").is_ok()); }}
+    """
+    outcome = run(source, permissions={"http": ["127.0.0.1"]})
+    assert "internal error" not in outcome.err
+    assert all("x-evil" not in seen.headers for seen in script.seen)
