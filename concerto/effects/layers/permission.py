@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.kinds import (
     AgentRun,
@@ -57,36 +59,16 @@ def denied(tool: str, method: str) -> ErrorValue:
 
 def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
     match effect:
-        case ToolCall() | HostCall():
-            return (
-                None if permissions.allows(effect.tool, effect.method) else denied(effect.tool, effect.method)
-            )
-        case McpCall():
-            return (
-                None
-                if permissions.allows(effect.server, effect.function)
-                else denied(effect.server, effect.function)
-            )
+        case ToolCall(tool=tool, method=method) | HostCall(tool=tool, method=method):
+            return None if permissions.allows(tool, method) else denied(tool, method)
+        case McpCall(server=server, function=function):
+            return None if permissions.allows(server, function) else denied(server, function)
         case HostTurn(host=name):
-            if permissions.allows(name, "execute"):
-                return None
-            message = f"host `{name}` is not permitted in this run"
-            return ErrorValue("AgentError", message, "PermissionDenied", agent=name)
+            return None if permissions.allows(name, "execute") else _denied_host(name)
         case Shell():
             return None if permissions.allows("ShellTool", "exec") else denied("ShellTool", "exec")
         case Http(url=url):
-            if permissions.allows_url(url):
-                return None
-            host = host_of(url)
-            if host is None:
-                message = f"`{url}` is no web address: it is to begin with `http://host` or `https://host`"
-                return ErrorValue("ConnectionError", message, "InvalidUrl")
-            return ErrorValue(
-                "ConnectionError",
-                f"host `{host[0]}` is not on the allow list; "
-                f'add `http = ["{host[0]}"]` to [permissions] in Concerto.toml',
-                "PermissionDenied",
-            )
+            return None if permissions.allows_url(url) else _denied_url(url)
         case (
             ReadFile(path=path)
             | WriteFile(path=path)
@@ -96,13 +78,31 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
             | LoadStore(path=path)
             | SaveStore(path=path)
         ):
-            if permissions.place(path) is not None:
-                return None
-            return ErrorValue(
-                "FsError",
-                f"`{path}` is outside of the folders this run may use",
-                "PermissionDenied",
-                path=path,
-            )
-        case _:
+            return None if permissions.place(path) is not None else _denied_path(path)
+        case ModelCall() | AgentRun() | StageRun() | EmitAwait() | Clock() | Random() | Env() | Sleep():
             return None
+        case _:
+            assert_never(effect)
+
+
+def _denied_host(name: str) -> ErrorValue:
+    return ErrorValue(
+        "AgentError", f"host `{name}` is not permitted in this run", "PermissionDenied", agent=name
+    )
+
+
+def _denied_url(url: str) -> ErrorValue:
+    host = host_of(url)
+    if host is None:
+        message = f"`{url}` is no web address: it is to begin with `http://host` or `https://host`"
+        return ErrorValue("ConnectionError", message, "InvalidUrl")
+    message = (
+        f"host `{host[0]}` is not on the allow list; "
+        f'add `http = ["{host[0]}"]` to [permissions] in Concerto.toml'
+    )
+    return ErrorValue("ConnectionError", message, "PermissionDenied")
+
+
+def _denied_path(path: str) -> ErrorValue:
+    message = f"`{path}` is outside of the folders this run may use"
+    return ErrorValue("FsError", message, "PermissionDenied", path=path)
