@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
+from pathlib import Path
 from typing import Any, cast
 
 import httpx2
 import pytest
+from mcp.types import ListToolsResult
 
 from concerto.diagnostics import Problems
 from concerto.ir.module import Function, Module
 from concerto.ir.verifier import verify
+from concerto.runtime.mcp.interface import ToolInterface, offered_tool
+from concerto.runtime.mcp.updating import new_block
 from concerto.runtime.requests import Reply
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine
 from tests.fuzz.replies import called, served
+from tests.runtime.running import run_program
 from tests.vm.hosts import TIERS, Recorder, outcome
 
 
@@ -78,3 +85,63 @@ def test_a_number_that_is_called_is_no_warning_of_python() -> None:
 def test_an_index_that_is_no_number_is_not_out_of_bounds() -> None:
     code = [("LOAD_NIL",), ("BUILD_ARRAY", 1), ("LOAD_CONST", 0), ("INDEX_ARRAY",), ("RETURN",)]
     assert ending_of(["x"], *code) == {("error", "an operation does not fit its value", "TypeError")}
+
+
+def offering(**parts: Any) -> dict[str, ToolInterface]:
+    listed = {"tools": [{"name": "now", "inputSchema": {"type": "object"}, **parts}]}
+    tools = ListToolsResult.model_validate(listed, by_name=False).tools
+    return {tool.name: offered_tool(tool) for tool in tools}
+
+
+@pytest.mark.parametrize("description", [7, ["x"], {"x": 1}, None])
+def test_a_description_that_is_no_text(description: Any) -> None:
+    member = {"type": "integer", "description": description}
+    schema = {"type": "object", "properties": {"x": member}}
+    text = new_block("Clock", offering(inputSchema=schema, outputSchema=schema), "").text
+    assert '@param("x", "X")' in text
+
+
+def test_a_member_that_refers_to_a_list() -> None:
+    schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/A"}}, "$defs": {"A": []}}
+    assert "x: Option<Any>" in new_block("Clock", offering(outputSchema=schema), "").text
+
+
+def test_half_a_character_in_a_description() -> None:
+    assert "\N{REPLACEMENT CHARACTER}" in new_block("Clock", offering(description="\ud800"), "").text
+
+
+def test_an_answer_of_a_server_that_is_no_answer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Its content is a list in a list; the tools listed before were right."""
+    server = tmp_path / "server.py"
+    server.write_text(
+        """
+import json, sys
+answers = {
+    "initialize": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "x", "version": "1"},
+    },
+    "tools/list": {"tools": [{"name": "now", "inputSchema": {"type": "object"}}]},
+    "tools/call": {"content": [[]]},
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        answer = {"jsonrpc": "2.0", "id": asked["id"], "result": answers[asked["method"]]}
+        print(json.dumps(answer), flush=True)
+"""
+    )
+    source = f"""
+mcp Odd {{
+    command: {json.dumps(f"'{sys.executable}' -I -S '{server}'")},
+    @describe("Now") fn now() -> Result<String, ToolError>;
+}}
+fn main() {{
+    match Odd.now() {{ Ok(text) => println(text), Err(e) => println("${{e.kind}} ${{e.message}}") }}
+}}
+"""
+    out = run_program(source, capsys, environment=os.environ).out
+    assert out.startswith(
+        "InvalidResult mcp server `Odd` gave `now` an invalid answer: it sent an unreadable"
+    )

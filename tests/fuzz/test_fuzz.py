@@ -12,7 +12,7 @@ from tests.fuzz.checks import CHECKS
 
 CASES = {
     "source-parts": 60, "source-bytes": 60, "ir-bytes": 40, "ir-parts": 40, "ir-code": 40, "replies": 300,
-    "loops": 60,
+    "loops": 60, "mcp-interfaces": 60, "mcp-results": 300, "mcp-sessions": 3, "mcp-real": 1,
 }  # fmt: skip
 
 

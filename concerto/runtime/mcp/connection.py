@@ -142,6 +142,8 @@ class Connection:
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
             what = f"does not list its tools: {_first_line(error)}"
+        except ValidationError as error:
+            what = f"does not list its tools: {_first_line(error)}"
         else:
             return
         self._stale = True
@@ -159,7 +161,10 @@ class Connection:
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
             raise self._failed_call(tool, error) from None
-        except RuntimeError as error:  # An answer that does not fit the server's own schema.
+        except (
+            RuntimeError,
+            ValidationError,
+        ) as error:  # It does not fit the server's own schema, or the protocol.
             message = f"{self.settings.title} gave `{tool}` an invalid answer: {_first_line(error)}"
             raise ServerFailure(message, "InvalidResult") from None
         if sum(len(getattr(block, "text", "")) for block in result.content) > MOST_BYTES:

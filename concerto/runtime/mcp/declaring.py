@@ -24,6 +24,7 @@ from concerto.runtime.mcp.schemas import (
     required,
     resolved,
     type_text,
+    writable_text,
 )
 from concerto.source import Source
 from concerto.syntax.format import format_module
@@ -80,10 +81,8 @@ class Structs:
 
         type_ = type_text(member, root, named)
         text = _optional(name, type_, member, root, name in required(part))
-        description = resolved(member, root).get("description") if isinstance(member, dict) else None
-        told = "".join(
-            [f"{_INDENT}/// {line}\n" for line in (description or "").splitlines() if line.strip()]
-        )
+        description = _description(member, root).splitlines()
+        told = "".join([f"{_INDENT}/// {line}\n" for line in description if line.strip()])
         return f"{told}{_INDENT}{text},\n"
 
 
@@ -121,9 +120,8 @@ def parameters_of(tool: ToolInterface, structs: Structs) -> list[Parameter]:
         if name in needed:  # None is left out of a call, so that a value is what it needs.
             type_ = _without_none(type_)
         text = _optional(written, type_, schema, schema, name in needed)
-        told = resolved(schema, schema)
-        description = told.get("description") if isinstance(told, dict) else None
-        found.append(Parameter(written, text, description or _words(name), name in needed))
+        description = _description(schema, schema) or _words(name)
+        found.append(Parameter(written, text, description, name in needed))
     return sorted(found, key=lambda each: not each.needed)
 
 
@@ -147,13 +145,23 @@ def _laid_out(text: str) -> str:
     return format_module(module)
 
 
+def _description(schema: Json, root: Json) -> str:
+    found = _said(schema, root, "description")
+    return writable_text(found) if isinstance(found, str) else ""
+
+
+def _said(schema: Json, root: Json, key: str) -> Json:
+    found = resolved(schema, root)
+    return found.get(key) if isinstance(found, dict) else None
+
+
 def _optional(name: str, type_: str, schema: Json, root: Json, needed: bool) -> str:
     """`name: Type`, with the server's default, or None where a value may be left out."""
     if _without_none(type_) == "Nil":  # Of nothing but nil no schema can be made.
         type_ = "Any"
     if needed:
         return f"{name}: {type_}"
-    default = resolved(schema, root).get("default") if isinstance(schema, dict) else None
+    default = _said(schema, root, "default")
     if _is_simple(default) and type_ != "Any" and fits({"const": default}, _without_default(schema, root)):
         return f"{name}: {_without_none(type_)} = {literal(default)}"
     return f"{name}: {type_ if type_.startswith('Option<') else f'Option<{type_}>'} = None"

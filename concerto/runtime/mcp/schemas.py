@@ -7,6 +7,7 @@ write; they are left to the server.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ NameObject: TypeAlias = Callable[[Json], str]
 _WORDS = {"integer": "Int", "number": "Float", "string": "String", "boolean": "Bool", "null": "Nil"}
 _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "$schema", "$defs", "definitions"})
 _MOST_SHOWN = 120
+_LONE_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,8 +356,13 @@ def quoted(text: str) -> str:
     """A text as a string literal: JSON's escapes, except for those that the language writes in another
     way."""
     escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
-    written = [escapes.get(c, c if c.isprintable() else f"\\u{{{ord(c):X}}}") for c in text]
+    written = [escapes.get(c, c if c.isprintable() else f"\\u{{{ord(c):X}}}") for c in writable_text(text)]
     return '"' + "".join(written).replace("${", "\\${") + '"'
+
+
+def writable_text(text: str) -> str:
+    """The text without halves of characters, which JSON may hold and no program."""
+    return _LONE_HALF.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _is_null(schema: Json) -> bool:
