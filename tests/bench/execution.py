@@ -18,6 +18,7 @@ from time import process_time
 from typing import Any, cast
 
 from concerto.compiler import compile_file
+from concerto.ir.module import Module
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine
 
@@ -83,7 +84,11 @@ def _python_work(path: Path) -> Callable[[], Any]:
 
 
 def _concerto_work(path: Path) -> Callable[[], Any]:
-    module = compile_file(path).module
+    return work_of(compile_file(path).module)
+
+
+def work_of(module: Module) -> Callable[..., Any]:
+    """The function `work` of a program."""
     machine = Machine(module, cast(Host, _NoHost()))
     index = next(index for index, function in enumerate(module.functions) if function.name == "work")
     return machine.function(index)

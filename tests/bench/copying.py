@@ -1,0 +1,122 @@
+"""What values cost: copies that programs make, and time per element as they grow: `python -m
+tests.bench.copying`.
+
+Each program takes `n`. One that shares nothing must copy nothing; time per element stays about the same where
+work is linear. `shared` is there to show that a copy which is needed is seen.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from time import process_time
+from types import FrameType
+from typing import Any
+
+from concerto.compiler import compile_source
+from concerto.stacks import start_deep
+from concerto.vm.operations import copy_value
+from tests.bench.execution import work_of
+
+SIZES = (2_000, 8_000, 32_000)
+ROUNDS = 5
+
+PROGRAMS = {
+    "append in a loop": """
+fn work(n: Int) -> Int {
+    let mut items: Array<Int> = [];
+    for i in 0..n { items.push(i); }
+    items.len()
+}""",
+    "append down a recursion": """
+fn grow(items: Array<Int>, left: Int) -> Array<Int> {
+    if left == 0 { return items; }
+    let mut mine = items;
+    mine.push(left);
+    grow(mine, left - 1)
+}
+fn work(n: Int) -> Int { grow([], n).len() }""",
+    "read down a recursion": """
+fn total(items: Array<Int>, at: Int) -> Int {
+    if at == items.len() { 0 } else { items[at] + total(items, at + 1) }
+}
+fn work(n: Int) -> Int {
+    let mut items: Array<Int> = [];
+    for i in 0..n { items.push(i); }
+    total(items, 0)
+}""",
+    "fields of structs": """
+struct Point { x: Int, y: Int }
+struct Cloud { points: Array<Point>, sum: Int }
+impl Cloud {
+    fn add(mut self, p: Point) { self.sum += p.x * p.y; self.points.push(p); }
+}
+fn work(n: Int) -> Int {
+    let mut cloud = Cloud { points: [], sum: 0 };
+    for i in 0..n { cloud.add(Point { x: i, y: 2 }); }
+    for i in 0..n { cloud.points[i].x += 1; }
+    cloud.sum
+}""",
+    "maps of arrays": """
+fn work(n: Int) -> Int {
+    let mut groups: Map<Int, Array<Int>> = {};
+    for i in 0..n {
+        let key = i % 100;
+        if !groups.has(key) { groups[key] = []; }
+        groups[key].push(i);
+    }
+    groups.values().map(|group| group.len()).sum()
+}""",
+    "closures over arrays": """
+fn work(n: Int) -> Int {
+    let weights = [3, 1, 2];
+    (0..n).map(|i| weights[i % 3] * i).filter(|x| x % 2 == 0).fold(0, |a, b| a + b)
+}""",
+    "shared": """
+fn work(n: Int) -> Int {
+    let mut items: Array<Int> = [];
+    for i in 0..n { items.push(i); }
+    let before = items;
+    items.push(1);
+    items.len() - before.len()
+}""",
+}
+
+
+def main() -> None:
+    sizes = "".join(f"{f'ns/element at {size:,}':>24}" for size in SIZES)
+    print(f"{'program':<26}{'copies':>8}{sizes}")
+    for title, text in PROGRAMS.items():
+        work = work_of(compile_source(text).module)
+        times = "".join(f"{best(work, size) / size * 1e9:>24.0f}" for size in SIZES)
+        print(f"{title:<26}{copies(work, SIZES[0]):>8}{times}")
+
+
+def copies(work: Callable[[int], Any], size: int) -> int:
+    """How many values are copied."""
+    count = 0
+
+    def watch(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal count
+        count += event == "call" and frame.f_code is copy_value.__code__
+
+    sys.setprofile(watch)
+    try:
+        work(size)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def best(work: Callable[[int], Any], size: int) -> float:
+    """Seconds of CPU."""
+    times = []
+    for _ in range(ROUNDS):
+        begun = process_time()
+        work(size)
+        times.append(process_time() - begun)
+    return min(times)
+
+
+if __name__ == "__main__":
+    start_deep(main, "copying").join()
