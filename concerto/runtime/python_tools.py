@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
@@ -137,15 +138,18 @@ class PythonTools:
         if place is None:
             raise agent_failure(f"there is no tool `{name}`", AgentKind.BAD_TOOLS)
         module, _, path = place.partition(":")
+        # Last, so that no file of a project hides an installed module.
+        if (folder := str(self._run.options.folder)) not in sys.path:
+            sys.path.append(folder)
         try:
             found: Any = import_module(module)
             for part in path.split("."):
                 found = getattr(found, part)
             self.add(name, found)
         except (ImportError, AttributeError, TypeError) as error:
-            raise agent_failure(
-                f"tool `{name}` cannot be made from `{place}`: {error}", AgentKind.BAD_TOOLS
-            ) from None
+            raise _unmade(name, place, str(error)) from None
+        except Exception as error:
+            raise _unmade(name, place, f"{type(error).__name__}: {error}") from None
 
     def _bind(self, made: PythonTool) -> list[BoundTool]:
         bound = []
@@ -201,3 +205,7 @@ async def _resolved(value: Any) -> Any:
 
 async def _call(function: Callable[[], Any]) -> Any:
     return await _resolved(function())
+
+
+def _unmade(name: str, place: str, reason: str) -> Raised:
+    return agent_failure(f"tool `{name}` cannot be made from `{place}`: {reason}", AgentKind.BAD_TOOLS)

@@ -145,16 +145,33 @@ def test_tools_written_in_python(
         f'[tools.Weather]\nimport = "weather_tool:Weather"\n[connections.openai]\nbase_url = "{script.url}"\n'
     )
     (tmp_path / "main.conc").write_text(AGENT % "Weather" + EXECUTE)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
     script.answer(call("Weather__now", '{"city": "Rome"}'), chat_reply("done"))
     program = compile_file(tmp_path / "main.conc")
-    runtime = Runtime(program, manifest=load_manifest(tmp_path / "Concerto.toml"), quiet=True)
+    manifest = load_manifest(tmp_path / "Concerto.toml")
+    runtime = Runtime(program, manifest=manifest, folder=tmp_path, quiet=True)
     assert runtime.run() == 0, capsys.readouterr().err
     function = script.seen[0].body["tools"][0]["function"]
     assert function["description"] == "The weather in a city."
     assert function["parameters"]["required"] == ["city"]
     assert told(script) == '{"city": "Rome", "days": 1}'
     assert sys.modules["weather_tool"].begun == ["begun", "ended"]
+
+
+def test_a_module_of_tools_that_fails_is_one_message(
+    script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken_tool.py").write_text("raise ValueError('no licence')\n")
+    (tmp_path / "Concerto.toml").write_text(
+        f'[tools.Weather]\nimport = "broken_tool:Weather"\n[connections.openai]\nbase_url = "{script.url}"\n'
+    )
+    (tmp_path / "main.conc").write_text(AGENT % "Weather" + EXECUTE)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    program = compile_file(tmp_path / "main.conc")
+    manifest = load_manifest(tmp_path / "Concerto.toml")
+    assert Runtime(program, manifest=manifest, folder=tmp_path, quiet=True).run() == 1
+    told = "tool `Weather` cannot be made from `broken_tool:Weather`: ValueError: no licence"
+    assert told in capsys.readouterr().err
 
 
 def test_the_host_may_give_a_tool_by_its_name() -> None:
