@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from concerto.diagnostics import MismatchedTypes, Problem
 from concerto.semantics.analysis import CheckedBody, Coercion
-from concerto.semantics.builtins import ANY
+from concerto.semantics.builtins import AGENT_REF, ANY
 from concerto.semantics.coercion import fit
 from concerto.semantics.infer import is_erroneous, resolve, zonk
 from concerto.semantics.mismatches import explain_mismatch
-from concerto.semantics.symbols import FunctionSymbol, LocalSymbol
+from concerto.semantics.symbols import AgentSymbol, FunctionSymbol, LocalSymbol, ToolSymbol
 from concerto.semantics.types import ERROR, ErrorType, Named, Type
-from concerto.semantics.world import TypeScope, World
+from concerto.semantics.world import MethodMatch, TypeScope, World
 from concerto.source import Source, Span
 from concerto.syntax import ast
 
@@ -189,6 +189,23 @@ class Body:
         assert done.outer is not None
         self.analysis.captures[done.node] = list(done.captures)
         self.frame = done.outer
+
+    # --- Members ---
+
+    def own_tool(self, receiver: Type) -> ToolSymbol | None:
+        """The tool that the body is a part of, if the receiver is its `self`."""
+        owner = self.frame.function.owner if self.frame.function is not None else None
+        if isinstance(owner, ToolSymbol) and isinstance(receiver, Named) and receiver.symbol is owner.state:
+            return owner
+        return None
+
+    def find_method(self, receiver: Type, name: str) -> MethodMatch | None:
+        """The method of a value; inside of a tool or an agent's impl also those of the declaration itself."""
+        owner = self.frame.function.owner if self.frame.function is not None else None
+        agent = owner if isinstance(owner, AgentSymbol) and receiver is AGENT_REF else None
+        inside = agent or self.own_tool(receiver)
+        own = inside.methods.get(name) if inside is not None else None
+        return MethodMatch(own, {}, False) if own is not None else self.world.find_method(receiver, name)
 
     # --- The end ---
 

@@ -17,9 +17,10 @@ from concerto.semantics.builtins import (
 from concerto.semantics.coercion import widened
 from concerto.semantics.context import Body, checks
 from concerto.semantics.infer import show
-from concerto.semantics.methods import report_unknown_type, tuple_item
+from concerto.semantics.methods import tuple_item
 from concerto.semantics.mismatches import quote
 from concerto.semantics.types import ErrorType, Named, TupleOf, Type, Unsolved
+from concerto.semantics.unknown_members import report_unknown_type
 from concerto.syntax import ast
 
 

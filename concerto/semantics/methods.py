@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.diagnostics import (
-    MismatchedTypes,
     PrivateName,
-    TraitNotSatisfied,
     UnknownMember,
     UnknownName,
     WrongArguments,
-    suggest,
 )
 from concerto.semantics.analysis import (
     DynamicCall,
@@ -33,17 +30,13 @@ from concerto.semantics.builtins import (
     TOOL_CONTEXT,
     TOOL_CONTEXT_FIELDS,
     TOOL_REF,
-    map_parts,
-    option_item,
     result_of,
     result_parts,
 )
 from concerto.semantics.calls import call_function, call_tool
 from concerto.semantics.coercion import widened
 from concerto.semantics.context import Body, checks
-from concerto.semantics.foreign import advice_for, method_for
-from concerto.semantics.infer import is_erroneous, resolve, show
-from concerto.semantics.mismatches import has_lost_bound, quote
+from concerto.semantics.infer import resolve, show
 from concerto.semantics.paths import count, quiet_path, require_visible, written_types
 from concerto.semantics.places import require_mutable
 from concerto.semantics.symbols import (
@@ -52,7 +45,6 @@ from concerto.semantics.symbols import (
     BuiltinSymbol,
     EnumSymbol,
     FunctionSymbol,
-    HostSymbol,
     McpSymbol,
     ModuleSymbol,
     PipelineSymbol,
@@ -61,8 +53,14 @@ from concerto.semantics.symbols import (
     ToolSymbol,
     TraitSymbol,
 )
-from concerto.semantics.types import ERROR, ErrorType, FunctionOf, Generic, Named, TupleOf, Type, Unsolved
-from concerto.semantics.world import MethodMatch
+from concerto.semantics.types import ERROR, ErrorType, Named, TupleOf, Type, Unsolved
+from concerto.semantics.unknown_members import (
+    owner_of,
+    report_no_field,
+    report_no_method,
+    report_unknown,
+    report_without_self,
+)
 from concerto.source import Span
 from concerto.syntax import ast
 
@@ -86,12 +84,12 @@ def check_method_call(
     plain = widened(found)
     if plain is ANY:
         return _call_on_any(body, node, arguments)
-    match = _find(body, plain, node.method.text)
+    match = body.find_method(plain, node.method.text)
     if match is None and node.method.text == "to_string" and not isinstance(plain, ErrorType | Unsolved):
         return _text_of_any_value(body, node, arguments)
     if match is None:
         check_unknown_arguments(body, arguments)
-        return _report_no_method(body, node, plain)
+        return report_no_method(body, node, plain)
     function = match.function
     require_visible(body, node.method, function)
     types = match.substitution
@@ -107,7 +105,7 @@ def check_method_call(
             return checked
     elif not function.receiver and not isinstance(function.owner, ToolSymbol | AgentSymbol):
         check_unknown_arguments(body, arguments)
-        return _report_without_self(body, node, plain)
+        return report_without_self(body, node, plain)
     given = receiver if function.receiver else None
     return call_function(body, node, node.method, function, types, arguments, hint, given, match.dynamic)
 
@@ -120,18 +118,6 @@ def _text_of_any_value(body: Body, node: ast.MethodCall, arguments: Sequence[ast
     check_arguments(body, "`to_string`", place, [], {}, arguments)
     body.analysis.calls[node] = NativeCall(function, [node.receiver])
     return STRING
-
-
-def _report_without_self(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
-    name = node.method.text
-    owner = receiver.symbol.name if isinstance(receiver, Named) else show(receiver)
-    return body.report(
-        UnknownMember(
-            body.span(node.method),
-            f"`{name}` is a function of `{owner}`, not of its values",
-            help=f"call it as `{owner}::{name}(…)`",
-        )
-    )
 
 
 def _declared(body: Body, receiver: ast.Expr) -> Symbol | None:
@@ -161,8 +147,8 @@ def _call_on_declared(
             if method is None:
                 check_unknown_arguments(body, arguments)
                 offered = offered_methods(symbol)
-                owner = _owner(body, receiver, TOOL_REF)
-                return _report_unknown(body, node.method, owner, "method", offered, receiver, TOOL_REF)
+                owner = owner_of(body, receiver, TOOL_REF)
+                return report_unknown(body, node.method, owner, "method", offered, receiver, TOOL_REF)
             return call_tool(body, node, node.method, method, arguments)
         case AgentSymbol():
             body.infer(receiver)
@@ -201,7 +187,7 @@ def _call_pipeline(
     if node.method.text != "run":
         check_unknown_arguments(body, arguments)
         owner = f"the pipeline `{pipeline.name}`"
-        return _report_unknown(body, node.method, owner, "method", ["run"], node.receiver, ERROR)
+        return report_unknown(body, node.method, owner, "method", ["run"], node.receiver, ERROR)
     place = Span(body.source, node.method.start, node.method.end)
     given = check_arguments(body, f"`{pipeline.name}.run`", place, pipeline.parameters, {}, arguments)
     body.analysis.calls[node] = PipelineCall(pipeline, given)
@@ -218,20 +204,6 @@ def pipeline_error(body: Body, pipeline: PipelineSymbol) -> Type:
     if len(found) == 1:
         return found[0]
     return body.world.error_type("AgentError") or ERROR
-
-
-def _find(body: Body, receiver: Type, name: str) -> MethodMatch | None:
-    """The method of a value; inside of a tool or an agent's impl also those of the declaration itself."""
-    function = body.frame.function
-    owner = function.owner if function is not None else None
-    own: FunctionSymbol | None = None
-    if (isinstance(owner, ToolSymbol) and isinstance(receiver, Named) and receiver.symbol is owner.state) or (
-        isinstance(owner, AgentSymbol) and receiver is AGENT_REF
-    ):
-        own = owner.methods.get(name)
-    if own is not None:
-        return MethodMatch(own, {}, False)
-    return body.world.find_method(receiver, name)
 
 
 def _call_on_any(body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
@@ -292,11 +264,11 @@ def field_of(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
         return TOOL_CONTEXT_FIELDS[name]
     found = body.world.find_field(receiver, name)
     if found is None:
-        return _report_no_field(body, node, receiver)
+        return report_no_field(body, node, receiver)
     field, type_ = found
     struct = receiver.symbol if isinstance(receiver, Named) else None
     is_error = isinstance(struct, StructSymbol) and struct.is_error
-    if not (is_error or body.world.may_use(field, body.scope) or _in_own_tool(body, receiver)):
+    if not (is_error or body.world.may_use(field, body.scope) or body.own_tool(receiver)):
         owner = show(receiver)
         body.report(
             PrivateName(
@@ -309,12 +281,6 @@ def field_of(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
     return type_
 
 
-def _in_own_tool(body: Body, receiver: Type) -> bool:
-    function = body.frame.function
-    owner = function.owner if function is not None else None
-    return isinstance(owner, ToolSymbol) and isinstance(receiver, Named) and receiver.symbol is owner.state
-
-
 def tuple_item(body: Body, node: ast.Expr, place: ast.Node, receiver: TupleOf, index: int) -> Type:
     """`t.0` and `t[0]`"""
     if index < len(receiver.items):
@@ -325,173 +291,5 @@ def tuple_item(body: Body, node: ast.Expr, place: ast.Node, receiver: TupleOf, i
             body.span(place),
             f"`{show(receiver)}` has no element {index}",
             help=f"it has {count(len(receiver.items), 'element')}, counted from 0",
-        )
-    )
-
-
-# --- Unknown members ------------------------------------------------------------------------------
-
-
-def _report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
-    name = node.method.text
-    if is_erroneous(receiver) or receiver is NEVER or name in body.world.lost_methods:
-        return ERROR
-    if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, f"to find `{name}`")
-    reason = body.world.why_not(receiver, name)
-    if reason is not None:
-        help_ = advice_for(_type_name(receiver), name, quote(body.source, node.receiver))
-        return body.report(TraitNotSatisfied(body.span(node.method), reason, help=help_))
-    field = body.world.find_field(receiver, name)
-    if field is not None:
-        called = isinstance(resolve(field[1]), FunctionOf)
-        quoted = quote(body.source, node.receiver)
-        help_ = (
-            f"call the function in it: `({quoted}.{name})(…)`"
-            if called
-            else f"leave the parentheses out: `{quoted}.{name}`"
-        )
-        return body.report(
-            UnknownMember(
-                body.span(node.method), f"`{name}` is a field of `{show(receiver)}`, not a method", help=help_
-            )
-        )
-    inside = _inside(body, receiver, name)
-    if inside:
-        return body.report(
-            UnknownMember(
-                body.span(node.method),
-                f"`{show(receiver)}` has no method `{name}`",
-                help=_take_out(body, node.receiver, inside),
-            )
-        )
-    if isinstance(receiver, Generic):
-        if has_lost_bound(receiver):
-            return ERROR
-        return body.report(
-            UnknownMember(
-                body.span(node.method),
-                f"`{show(receiver)}` has no method `{name}`",
-                help=f"say what it can do: `{show(receiver)}: Trait`, with `{name}` in the trait",
-            )
-        )
-    names = _method_names(body, receiver)
-    owner = _owner(body, node.receiver, receiver)
-    return _report_unknown(body, node.method, owner, "method", names, node.receiver, receiver)
-
-
-def _report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
-    name = node.name.text
-    if is_erroneous(receiver):
-        return ERROR
-    if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, f"to find `{name}`")
-    shown = _owner(body, node.receiver, receiver)
-    if _is_tool_state(body, node):
-        return body.report(
-            PrivateName(
-                body.span(node.name),
-                f"`{name}` is state of {shown}, which only its methods see",
-                help="add a method that returns it",
-            )
-        )
-    match = _find(body, receiver, name)
-    if match is not None:
-        given = "…" if any(each.default is None for each in match.function.parameters) else ""
-        return body.report(
-            UnknownMember(
-                body.span(node.name),
-                f"`{name}` is a method of {shown}",
-                help=f"call it: `{quote(body.source, node.receiver)}.{name}({given})`",
-            )
-        )
-    parts = map_parts(receiver)
-    if parts is not None and parts[0] is STRING:
-        help_ = f'a value of a map is read by its key: `{quote(body.source, node.receiver)}["{name}"]`'
-        return body.report(UnknownMember(body.span(node.name), f"{shown} has no field `{name}`", help=help_))
-    inside = _inside(body, receiver, name)
-    if inside:
-        return body.report(
-            UnknownMember(
-                body.span(node.name),
-                f"{shown} has no field `{name}`",
-                help=_take_out(body, node.receiver, inside),
-            )
-        )
-    names = _method_names(body, receiver)
-    return _report_unknown(body, node.name, shown, "field", names, node.receiver, receiver)
-
-
-def _is_tool_state(body: Body, node: ast.FieldAccess) -> bool:
-    tool = body.analysis.uses.get(node.receiver) if isinstance(node.receiver, ast.Path) else None
-    return isinstance(tool, ToolSymbol) and any(field.name == node.name.text for field in tool.state.fields)
-
-
-def _owner(body: Body, receiver: ast.Expr, type_: Type) -> str:
-    """What a member is missing from: the declaration that the receiver names, or the type of its value."""
-    symbol = body.analysis.uses.get(receiver) if isinstance(receiver, ast.Path) else None
-    match symbol:
-        case AgentSymbol() | HostSymbol():
-            return f"the agent `{symbol.name}`"
-        case ToolSymbol():
-            return f"the tool `{symbol.name}`"
-        case McpSymbol():
-            return f"the server `{symbol.name}`"
-        case _:
-            return f"`{show(type_)}`"
-
-
-def _inside(body: Body, receiver: Type, name: str) -> str:
-    """What must be taken out of an Option or Result for the member to be there."""
-    parts = result_parts(receiver)
-    inner = resolve(option_item(receiver) or (parts[0] if parts is not None else ERROR))
-    if isinstance(inner, ErrorType | Unsolved):
-        return ""
-    if body.world.find_field(inner, name) is None and _find(body, inner, name) is None:
-        return ""
-    return show(inner)
-
-
-def _take_out(body: Body, receiver: ast.Expr, inside: str) -> str:
-    return f"take the `{inside}` out first: `{quote(body.source, receiver)}?`, or with `match`"
-
-
-def _method_names(body: Body, receiver: Type) -> list[str]:
-    names = body.world.member_names(receiver)
-    function = body.frame.function
-    owner = function.owner if function is not None else None
-    if isinstance(owner, ToolSymbol) and isinstance(receiver, Named) and receiver.symbol is owner.state:
-        names = [*names, *owner.methods]
-    return names
-
-
-def _report_unknown(
-    body: Body, name: ast.Ident, owner: str, what: str, names: Sequence[str], asked: ast.Expr, type_: Type
-) -> Type:
-    """`asked` has the `type_` that has no such member, only `names`."""
-    foreign = method_for(name.text, names)
-    help_ = "" if foreign else advice_for(_type_name(type_), name.text, quote(body.source, asked))
-    near = foreign or suggest(name.text, names)
-    if not help_ and near:
-        is_call = foreign is not None and what == "field"
-        help_ = f"did you mean `{near}{'()' if is_call else ''}`?"
-    known = sorted(names)
-    if not help_ and known and len(known) <= 8:
-        help_ = f"it has {', '.join(f'`{one}`' for one in known)}"
-    return body.report(UnknownMember(body.span(name), f"{owner} has no {what} `{name.text}`", help=help_))
-
-
-def _type_name(type_: Type) -> str:
-    return type_.symbol.name if isinstance(type_, Named) else ""
-
-
-def report_unknown_type(body: Body, node: ast.Expr, purpose: str) -> Type:
-    """A member of something whose type nothing has said so far."""
-    name = body.text(node)
-    return body.report(
-        MismatchedTypes(
-            body.span(node),
-            f"the type of `{name}` must be known here {purpose}",
-            help=f"write its type where it is declared: `{name}: …`" if isinstance(node, ast.Path) else "",
         )
     )
