@@ -25,6 +25,7 @@ _MESSAGES: dict[type[BaseException], tuple[str, str]] = {
     # What a checked program cannot do; only IR from elsewhere gets here.
     AttributeError: ("an operation does not fit its value", "TypeError"),
     TypeError: ("an operation does not fit its value", "TypeError"),
+    ValueError: ("an operation does not fit its value", "TypeError"),
 }
 
 

@@ -34,7 +34,7 @@ def parts_are_refused_or_run(random: Random) -> None:
 def code_is_refused_or_runs(random: Random) -> None:
     """A file with instructions changed so that most of it is still code."""
     document = json.loads(_file(random))
-    codes = [function["code"] for function in document["functions"] if len(function["code"]) > 4]
+    codes = [function["code"] for function in document["functions"] if function["code"]]
     for _ in range(random.choice((1, 1, 2, 3))):
         _spoil_code(random.choice(codes), random.choice(codes), document, random)
     _refused_or_alike(_written(document))
@@ -89,9 +89,10 @@ def _refused_or_alike(data: bytes) -> None:
 
 
 def _alike(one: Ending, other: Ending) -> bool:
-    """What is said of a value of a wrong type may be less on one tier than on the other."""
-    if one.kind == other.kind == "TypeError":
-        return one.asked == other.asked
+    """What is said of a failure that only spoilt code has may be less on one tier than on the other, and
+    what belongs to no type or was never assigned may be noticed at another place."""
+    if one.how == other.how == "error" and one.kind == other.kind:
+        return one.asked == other.asked or one.kind in ("TypeError", "Unassigned")
     return one == other or CUT in (one.how, other.how)
 
 

@@ -145,3 +145,10 @@ fn main() {{
     assert out.startswith(
         "InvalidResult mcp server `Odd` gave `now` an invalid answer: it sent an unreadable"
     )
+
+
+def test_a_text_as_a_number() -> None:
+    unfit = {("error", "an operation does not fit its value", "TypeError")}
+    assert ending_of(["z"], ("LOAD_CONST", 0), ("INT_TO_FLOAT",), ("RETURN",)) == unfit
+    divided = [("LOAD_CONST", 0), ("LOAD_CONST", 1), ("DIV_FLOAT",), ("RETURN",)]
+    assert ending_of([1.5, "z"], *divided) == unfit

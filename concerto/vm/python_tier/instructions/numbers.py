@@ -79,7 +79,8 @@ def _division_bounds(a: Fact, b: Fact, divides: bool) -> Fact:
 def _float_division(writer: FunctionWriter, instr: Instr) -> None:
     left, right = writer.pop_many(2)
     fact = KINDS["float"]
-    if right.literal and not right.text.startswith("k") and float(right.text.strip("()")) != 0:
+    number = right.literal and right.fact.kind in ("int", "float") and not right.text.startswith("k")
+    if number and float(right.text.strip("()")) != 0:
         writer.compute(f"{left.wrapped} / {right.text}", (left, right), fact)
     elif left.cheap:
         # The divisor may be computed first: nothing in it changes a local or a literal.
