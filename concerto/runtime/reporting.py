@@ -23,8 +23,8 @@ INTERRUPTED = 130
 class RunResult(int):
     """The exit status of a run, with what it gave.
 
-    `status` is that number alone; `value` is what `main` returned, as JSON; `error` the message of its failure, None if it ended well.
-    `kind` is the failure's, as `.kind` in the language.
+    `status` is that number alone; `value` is what `main` returned, as JSON; `error` the message of its
+    failure, None if it ended well; `kind` the failure's, as `.kind` in the language.
     """
 
     value: Json
