@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 
-from concerto.effects.permissions import Permissions
+from concerto.effects.permissions import WHOLE, Permissions
 from concerto.ir.module import Module
 from concerto.records import record, replace
 from concerto.runtime.ending import Ended, run_to_end, run_to_end_here
@@ -408,13 +408,19 @@ def _in_event_loop() -> bool:
 
 
 def _nested(rules: Rules) -> dict[str, Any]:
-    """Permission rules with `Tool::method` and `Tool.method` keys put under their tool."""
+    """Permission rules with `Tool::method` and `Tool.method` keys put under their tool, beside what holds for
+    all of it."""
     nested: dict[str, Any] = {}
     for name, rule in rules.items():
+        if isinstance(rule, list | tuple):
+            nested[name] = rule
+            continue
         owner, separator, method = name.replace(".", "::").rpartition("::")
         if not separator:
-            nested[name] = rule
-        else:
-            kept = nested.get(owner)
-            nested[owner] = {**(kept if isinstance(kept, dict) else {}), method: rule}
+            owner, method = name, WHOLE
+        answers = rule if isinstance(rule, Mapping) else {method: rule}
+        for answer in answers.values():
+            if not isinstance(answer, bool):
+                raise TypeError(f"the permission of `{name}` is True or False, not {answer!r}")
+        nested.setdefault(owner, {}).update(answers)
     return nested

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from concerto.records import field, record
 
+WHOLE = "*"
+"""Among the rules of a tool: the answer for the methods that have none of their own."""
 _DENIED_UNLESS_ALLOWED = {"ShellTool": False}
 
 
@@ -23,8 +25,10 @@ class Permissions:
     hosts: tuple[str, ...] = ()
 
     def allows(self, tool: str, method: str) -> bool:
-        rule = self.tools.get(tool, _DENIED_UNLESS_ALLOWED.get(tool, True))
-        return rule if isinstance(rule, bool) else rule.get(method, True)
+        rule = self.tools.get(tool, {})
+        if isinstance(rule, bool):
+            return rule
+        return rule.get(method, rule.get(WHOLE, _DENIED_UNLESS_ALLOWED.get(tool, True)))
 
     def place(self, path: str) -> tuple[Path, Path] | None:
         """An allowed folder and the way from it to the file, links resolved; None if none holds it."""
@@ -68,9 +72,9 @@ def _host_fits(rule: str, host: str, with_port: str) -> bool:
 def _merged(
     old: bool | Mapping[str, bool] | None, new: bool | Mapping[str, bool]
 ) -> bool | Mapping[str, bool]:
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return {**old, **new}
-    return new
+    if isinstance(new, bool) or WHOLE in new:
+        return new
+    return {**({WHOLE: old} if isinstance(old, bool) else old or {}), **new}
 
 
 def host_of(url: str) -> tuple[str, str] | None:

@@ -15,6 +15,7 @@ import pytest
 
 import concerto
 from concerto import Runtime, compile_source
+from concerto.manifest import load_manifest
 from concerto.testing import ToolExecutor, ToolFailed
 from tests.runtime.servers import model_server_process
 
@@ -205,6 +206,50 @@ def test_tool_schemas_and_permissions() -> None:
     with pytest.raises(ToolFailed, match="not permitted") as denied:
         ToolExecutor(program, permissions={"Files::wipe": False}).execute("Files::wipe")
     assert denied.value.kind == "PermissionDenied"
+
+
+TILL = compile_source(
+    """
+    use std::tools::ShellTool;
+    tool Till {
+        description: "The till",
+        @describe("Look") pub fn look() -> Result<Int, ToolError> { Ok(1) }
+        @describe("Take") pub fn take() -> Result<Int, ToolError> { Ok(2) }
+    }
+    fn main() {
+        println("${Till.look().is_ok()} ${Till.take().is_ok()} ${ShellTool.exec("true").is_ok()}");
+    }
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "given", "allowed"),
+    [
+        ("", {}, "true true false"),
+        ("Till = false", {"Till::look": True}, "true false false"),
+        ("Till = true", {"Till::look": False}, "false true false"),
+        ("Till = { look = true }", {"Till": False}, "false false false"),
+        ("Till = { look = false }", {"Till::take": False}, "false false false"),
+        ("", {"Till": False, "Till::look": True}, "true false false"),
+        ("", {"Till::look": True, "Till": False}, "true false false"),
+        ("", {"Till": {"look": False}, "ShellTool::other": False}, "false true false"),
+        ("ShellTool = { exec = true }", {}, "true true true"),
+    ],
+)
+def test_what_is_said_of_a_method_leaves_the_others_as_they_are(
+    manifest: str, given: Any, allowed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "Concerto.toml").write_text(f"[permissions]\n{manifest}\n")
+    rules = load_manifest(tmp_path / "Concerto.toml")
+    assert Runtime(TILL, permissions=given, manifest=rules).run() == 0
+    assert capsys.readouterr().out == allowed + "\n"
+
+
+@pytest.mark.parametrize("given", [{"Till": "no"}, {"Till::look": 0}, {"Till": {"look": "no"}}])
+def test_a_permission_is_true_or_false(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"^the permission of `Till(::look)?` is True or False, not "):
+        Runtime(TILL, permissions=given)
 
 
 def test_a_tool_alone() -> None:
