@@ -67,9 +67,9 @@ _Key: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Ctor:
-    """A constructor: `key` tells it from the others of its type. Keys: ("variant", n), ("builtin", name),
-    ("one",) for tuples and structs, ("int", low, high), ("value", type, value), ("array", length, open),
-    ("other", id) for what equals nothing else."""
+    """A constructor: `key` tells it from the others of its type. Keys: ("variant", n, enum),
+    ("builtin", name), ("struct", symbol), ("tuple", length), ("int", low, high), ("value", type, value),
+    ("array", length, open), ("other", id) for what equals nothing else."""
 
     key: _Key
     arity: int
@@ -201,7 +201,7 @@ class _MatchChecker:
             case ast.RangePattern():
                 return _range(_constant(pattern.low), _constant(pattern.high), pattern.inclusive, id(pattern))
             case ast.TuplePattern(items=items):
-                return _Made(_Ctor(("one",), len(items)), tuple(map(self._lower, items)))
+                return _Made(_tuple(len(items)), tuple(map(self._lower, items)))
             case ast.ArrayPattern():
                 return self._array(pattern)
             case ast.StructPattern():
@@ -215,7 +215,7 @@ class _MatchChecker:
         match target:
             case MatchVariant(variant=variant):
                 padded = arguments + (_WILD,) * (len(variant.fields) - len(arguments))
-                return _Made(_Ctor(("variant", variant.index), len(variant.fields)), padded)
+                return _Made(_variant(variant), padded)
             case MatchBuiltin(name=name):
                 arity = 0 if name == "None" else 1
                 return _Made(_Ctor(("builtin", name), arity), (arguments or (_WILD,))[:arity])
@@ -235,14 +235,15 @@ class _MatchChecker:
 
     def _struct(self, pattern: ast.StructPattern) -> _Pattern:
         target = self.analysis.patterns[pattern]
-        fields = target.variant.fields if isinstance(target, MatchVariant) else _struct_fields(target)
+        assert isinstance(target, MatchVariant | MatchStruct)
+        fields = target.variant.fields if isinstance(target, MatchVariant) else target.struct.fields
         given = {f.name.text: f.pattern for f in pattern.fields}
         arguments = tuple(
             self._lower(inner) if (inner := given.get(field.name)) is not None else _WILD for field in fields
         )
         if isinstance(target, MatchVariant):
             return self._target(target, arguments)
-        return _Made(_Ctor(("one",), len(fields)), arguments)
+        return _Made(_struct(target.struct), arguments)
 
     # --- The matrix ---
 
@@ -259,7 +260,7 @@ class _MatchChecker:
             for (ctor, arguments), special in zip(cases, _specialised(rows, cases, head), strict=True):
                 found = self._witness(special, arguments + rest)
                 if found is not None:
-                    return [_show(head, ctor, found[: ctor.arity]), *found[ctor.arity :]]
+                    return [_show(ctor, found[: ctor.arity]), *found[ctor.arity :]]
             if _complete(head):
                 return None
         found = self._witness([row[1:] for row in rows if isinstance(row[0], _Wild)], rest)
@@ -400,18 +401,13 @@ def _constructors(head: Type) -> list[_Case] | None:
     """All constructors of a type with finitely many."""
     match head:
         case TupleOf(items=items):
-            return [(_Ctor(("one",), len(items)), items)]
+            return [(_tuple(len(items)), items)]
         case Literals(values=values):
             return [(_literal(value).ctor, ()) for _, value in values]
         case Named(symbol=EnumSymbol() as enum, arguments=arguments):
-            return [
-                (_Ctor(("variant", v.index), len(v.fields)), _field_types(enum.generics, arguments, v.fields))
-                for v in enum.variants
-            ]
+            return [(_variant(v), _field_types(enum.generics, arguments, v.fields)) for v in enum.variants]
         case Named(symbol=StructSymbol() as struct, arguments=arguments):
-            return [
-                (_Ctor(("one",), len(struct.fields)), _field_types(struct.generics, arguments, struct.fields))
-            ]
+            return [(_struct(struct), _field_types(struct.generics, arguments, struct.fields))]
         case Named(arguments=arguments):
             match _name(head):
                 case "Bool":
@@ -426,6 +422,18 @@ def _constructors(head: Type) -> list[_Case] | None:
                     ok, err = arguments
                     return [(_Ctor(("builtin", "Ok"), 1), (ok,)), (_Ctor(("builtin", "Err"), 1), (err,))]
     return None
+
+
+def _variant(variant: VariantSymbol) -> _Ctor:
+    return _Ctor(("variant", variant.index, variant.enum), len(variant.fields))
+
+
+def _struct(struct: StructSymbol) -> _Ctor:
+    return _Ctor(("struct", struct), len(struct.fields))
+
+
+def _tuple(length: int) -> _Ctor:
+    return _Ctor(("tuple", length), length)
 
 
 def _name(head: Type) -> str:
@@ -489,19 +497,13 @@ def _range(low: object, high: object, inclusive: bool, identity: int) -> _Patter
     return _Made(_Ctor(("other", identity), 0), ())
 
 
-def _struct_fields(target: object) -> list[FieldSymbol]:
-    assert isinstance(target, MatchStruct)
-    return target.struct.fields
-
-
 # --- Writing a missing case ---------------------------------------------------------------------
 
 
-def _show(head: Type, ctor: _Ctor, arguments: list[str]) -> str:
+def _show(ctor: _Ctor, arguments: list[str]) -> str:
     match ctor.key:
-        case ("variant", int(index)):
-            assert isinstance(head, Named) and isinstance(head.symbol, EnumSymbol)
-            return _show_variant(head.symbol, head.symbol.variants[index], arguments)
+        case ("variant", int(index), EnumSymbol() as enum):
+            return _show_variant(enum, enum.variants[index], arguments)
         case ("builtin", name):
             return f"{name}({arguments[0]})" if arguments else str(name)
         case ("int", int(low), int(high)):
@@ -510,9 +512,9 @@ def _show(head: Type, ctor: _Ctor, arguments: list[str]) -> str:
             return _show_value(value)
         case ("array", *_) as key:
             return f"[{', '.join([*arguments, '..'] if key[2] else arguments)}]"
-        case ("one",) if isinstance(head, Named) and isinstance(head.symbol, StructSymbol):
-            return f"{head.symbol.name} {_show_fields(head.symbol.fields, arguments)}"
-        case ("one",):
+        case ("struct", StructSymbol() as struct):
+            return f"{struct.name} {_show_fields(struct.fields, arguments)}"
+        case ("tuple", _):
             return f"({', '.join(arguments)}{',' if len(arguments) == 1 else ''})"
     return "_"
 
