@@ -1,27 +1,14 @@
-"""Methods, fields and traits of types: which impl serves a receiver, and whether a type meets a bound."""
+"""Methods and fields of types: which impl serves a receiver.
+
+What the functions promise stands with the methods of `World` that call them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-from concerto.semantics.builtins import (
-    AGENT_BUILDER,
-    AGENT_REF,
-    ANY,
-    BOOL,
-    FLOAT,
-    FROM,
-    HANDLES,
-    HASH,
-    INT,
-    NIL,
-    NUMBER,
-    ORD,
-    STRING,
-    array_item,
-)
+from concerto.semantics.builtins import AGENT_BUILDER, AGENT_REF
+from concerto.semantics.impl_table import Candidate, head_of
 from concerto.semantics.infer import resolve, show, substitute, unify
 from concerto.semantics.scope import MethodMatch
 from concerto.semantics.symbols import (
@@ -30,7 +17,6 @@ from concerto.semantics.symbols import (
     BuiltinSymbol,
     EnumSymbol,
     FieldSymbol,
-    FunctionSymbol,
     GenericSymbol,
     ImplSymbol,
     McpSymbol,
@@ -38,9 +24,8 @@ from concerto.semantics.symbols import (
     Symbol,
     ToolSymbol,
     TraitSymbol,
-    TraitUse,
-    TypeSymbol,
 )
+from concerto.semantics.traits import base_type, has_form, satisfies, show_bound, substitute_bound
 from concerto.semantics.types import (
     ERROR,
     ErrorType,
@@ -55,119 +40,6 @@ from concerto.semantics.types import (
 
 if TYPE_CHECKING:
     from concerto.semantics.world import World
-
-Head: TypeAlias = "TypeSymbol | Literal['tuple', 'fn'] | None"
-"""What impls are sorted by: the outermost part of a type; None for a bare generic parameter."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A method of an impl. `simple`: the target is a type with the impl's own parameters as its
-    arguments."""
-
-    impl: ImplSymbol
-    function: FunctionSymbol
-    simple: bool
-    bounded: bool
-    weight: int
-
-
-@dataclass(slots=True)
-class ImplTable:
-    """The impls of a program (or of the library), sorted by the head of their target."""
-
-    inherent: dict[Head, dict[str, list[Candidate]]] = field(default_factory=dict)
-    provided_by_traits: dict[Head, dict[str, list[Candidate]]] = field(default_factory=dict)
-    by_trait: dict[TraitSymbol, dict[Head, list[ImplSymbol]]] = field(default_factory=dict)
-
-    def add(self, impl: ImplSymbol) -> None:
-        target = impl.target
-        simple = isinstance(target, Named) and target.arguments == tuple(map(Generic, impl.generics))
-        bounded = any(generic.bounds for generic in impl.generics)
-        table = self.inherent if impl.trait is None else self.provided_by_traits
-        names = table.setdefault(head_of(target), {})
-        for name, function in all_methods(impl).items():
-            found = names.setdefault(name, [])
-            found.append(Candidate(impl, function, simple, bounded, _weight(target)))
-            found.sort(key=_lighter)
-        if impl.trait is not None:
-            heads = self.by_trait.setdefault(impl.trait.trait, {})
-            heads.setdefault(head_of(target), []).append(impl)
-
-    def named(self, name: str) -> Iterator[FunctionSymbol]:
-        """The methods of that name of all types."""
-        for table in (self.inherent, self.provided_by_traits):
-            for names in table.values():
-                for candidate in names.get(name, ()):
-                    yield candidate.function
-
-    def of_trait(self, trait: TraitSymbol, target: Type) -> Iterator[ImplSymbol]:
-        """Impls of a trait whose target may be this type."""
-        heads = self.by_trait.get(trait)
-        if heads is None:
-            return
-        head = head_of(target)
-        yield from heads.get(head, ())
-        if head is not None:
-            yield from heads.get(None, ())
-
-    def inherent_of(self, target: Type, name: str) -> Iterator[FunctionSymbol]:
-        """Functions of that name in inherent impls of exactly this target."""
-        for candidate in self.inherent.get(head_of(target), {}).get(name, ()):
-            if candidate.impl.target == target or (candidate.simple and isinstance(target, Named)):
-                own = {
-                    g: Generic(h) for g, h in zip(candidate.impl.generics, _generics_in(target), strict=False)
-                }
-                if substitute(candidate.impl.target, own) == target and not candidate.bounded:
-                    yield candidate.function
-
-
-def _generics_in(target: Type) -> list[GenericSymbol]:
-    parts = target.arguments if isinstance(target, Named) else ()
-    return [part.symbol for part in parts if isinstance(part, Generic)]
-
-
-def _lighter(candidate: Candidate) -> int:
-    return -candidate.weight
-
-
-def _weight(target: Type) -> int:
-    """How special a target is: the number of its parts that are not parameters."""
-    match target:
-        case Named():
-            return 1 + sum(map(_weight, target.arguments))
-        case TupleOf():
-            return 1 + sum(map(_weight, target.items))
-        case FunctionOf():
-            return 1 + sum(map(_weight, target.parameters)) + _weight(target.result)
-        case _:
-            return 0
-
-
-def all_methods(impl: ImplSymbol) -> dict[str, FunctionSymbol]:
-    """Methods of an impl and those that its trait provides."""
-    if impl.trait is None:
-        return impl.methods
-    trait = impl.trait.trait.methods
-    provided = {
-        name: method for name, method in trait.items() if method.decl is not None and method.decl.body
-    }
-    return {**provided, **impl.methods}
-
-
-def head_of(type_: Type) -> Head:
-    match type_:
-        case Named():
-            return type_.symbol
-        case TupleOf():
-            return "tuple"
-        case FunctionOf():
-            return "fn"
-        case _:
-            return None
-
-
-# --- Finding methods ------------------------------------------------------------------------------
 
 
 def find_method(world: World, receiver: Type, name: str) -> MethodMatch | None:
@@ -194,7 +66,7 @@ def why_not(world: World, receiver: Type, name: str) -> str | None:
     reason = None
     for candidate in world.candidates(head_of(receiver), name):
         bindings: dict[GenericSymbol, Type] = {}
-        if not _matches(candidate.impl.target, receiver, set(candidate.impl.generics), bindings, []):
+        if not has_form(candidate.impl.target, receiver, set(candidate.impl.generics), bindings, []):
             reason = reason or f"`{name}` needs `{show(candidate.impl.target)}`"
             continue
         for generic in candidate.impl.generics:
@@ -256,16 +128,6 @@ def trait_generics(trait: TraitSymbol) -> list[GenericSymbol]:
     return [*([trait.self_generic] if trait.self_generic is not None else []), *trait.generics]
 
 
-def base_type(type_: Type) -> Type:
-    """A literal union has the methods of its literals' type."""
-    type_ = resolve(type_)
-    if isinstance(type_, Literals):
-        kinds = {kind for kind, _ in type_.values}
-        bases = {"String": STRING, "Int": INT, "Bool": BOOL, "Nil": NIL}
-        return bases[kinds.pop()] if len(kinds) == 1 else ANY
-    return type_
-
-
 def _through_bounds(receiver: Type, name: str) -> MethodMatch | None:
     assert isinstance(receiver, Generic)
     for bound in receiver.symbol.bounds:
@@ -287,7 +149,7 @@ def _try(world: World, candidate: Candidate, receiver: Type) -> MethodMatch | No
     else:
         bindings = {}
         opened: list[tuple[Type, Type]] = []
-        if not _matches(impl.target, receiver, set(impl.generics), bindings, opened):
+        if not has_form(impl.target, receiver, set(impl.generics), bindings, opened):
             return None
         for generic in impl.generics:
             bindings.setdefault(generic, Unsolved())
@@ -325,52 +187,6 @@ def _bounds_met(world: World, impl: ImplSymbol, bindings: dict[GenericSymbol, Ty
     )
 
 
-def substitute_bound(bound: TraitUse, types: dict[GenericSymbol, Type]) -> TraitUse:
-    if not bound.arguments:
-        return bound
-    return TraitUse(bound.trait, tuple([substitute(argument, types) for argument in bound.arguments]))
-
-
-def _matches(
-    pattern: Type,
-    found: Type,
-    generics: set[GenericSymbol],
-    bindings: dict[GenericSymbol, Type],
-    opened: list[tuple[Type, Type]],
-) -> bool:
-    """Whether a type has the form of an impl's target. Solves nothing: pairs that could be made equal by
-    solving go to `opened`."""
-    found = resolve(found)
-    if isinstance(pattern, Generic) and pattern.symbol in generics:
-        bound = bindings.setdefault(pattern.symbol, found)
-        if bound is found or bound == found:
-            return True
-        opened.append((bound, found))
-        return isinstance(bound, Unsolved) or isinstance(found, Unsolved)
-    if isinstance(found, Unsolved):
-        opened.append((pattern, found))
-        return True
-    if isinstance(found, ErrorType):
-        return True
-    match pattern, found:
-        case Named(), Named():
-            if pattern.symbol is not found.symbol:
-                return False
-            pairs = zip(pattern.arguments, found.arguments, strict=True)
-        case TupleOf(), TupleOf():
-            if len(pattern.items) != len(found.items):
-                return False
-            pairs = zip(pattern.items, found.items, strict=True)
-        case FunctionOf(), FunctionOf():
-            if len(pattern.parameters) != len(found.parameters):
-                return False
-            wanted = (*pattern.parameters, pattern.result)
-            pairs = zip(wanted, (*found.parameters, found.result), strict=True)
-        case _:
-            return pattern == found
-    return all(_matches(part, other, generics, bindings, opened) for part, other in pairs)
-
-
 # --- Fields -----------------------------------------------------------------------------------------
 
 
@@ -401,127 +217,3 @@ def member_names(world: World, receiver: Type) -> list[str]:
             names.extend(bound.trait.methods)
     names.extend(world.method_names(head_of(receiver)))
     return list(dict.fromkeys(names))
-
-
-# --- Traits -----------------------------------------------------------------------------------------
-
-_NUMBERS = (INT, FLOAT)
-_ORDERED = (INT, FLOAT, STRING, BOOL)
-
-
-def satisfies(world: World, type_: Type, bound: TraitUse) -> bool:
-    type_ = resolve(type_)
-    match type_:
-        case Unsolved() | ErrorType():
-            return True
-        case Generic():
-            if any(
-                own.trait is bound.trait and own.arguments == bound.arguments for own in type_.symbol.bounds
-            ):
-                return True
-        case _:
-            pass
-    if bound.trait is NUMBER:
-        return type_ in _NUMBERS or _all_literals(type_, {"Int"})
-    if bound.trait is ORD:
-        return _is_ordered(type_)
-    if bound.trait is HASH:
-        return _is_hashed(type_)
-    base = base_type(type_)
-    return any(_implements(world, impl, base, bound) for impl in world.impls_of(bound.trait, base))
-
-
-def _is_ordered(type_: Type) -> bool:
-    type_ = resolve(type_)
-    match type_:
-        case TupleOf():
-            return all(map(_is_ordered, type_.items))
-        case Literals():
-            return len({kind for kind, _ in type_.values}) == 1
-        case Generic():
-            return any(bound.trait in (ORD, NUMBER) for bound in type_.symbol.bounds)
-        case Unsolved() | ErrorType():
-            return True
-        case _:
-            item = array_item(type_)
-            return type_ in _ORDERED if item is None else _is_ordered(item)
-
-
-def _is_hashed(type_: Type) -> bool:
-    type_ = resolve(type_)
-    match type_:
-        case Named():
-            return type_.symbol not in HANDLES and all(map(_is_hashed, type_.arguments))
-        case TupleOf():
-            return all(map(_is_hashed, type_.items))
-        case FunctionOf():
-            return False
-        case _:
-            return True
-
-
-def _all_literals(type_: Type, kinds: set[str]) -> bool:
-    return isinstance(type_, Literals) and {kind for kind, _ in type_.values} <= kinds
-
-
-def _implements(world: World, impl: ImplSymbol, type_: Type, bound: TraitUse) -> bool:
-    assert impl.trait is not None
-    bindings: dict[GenericSymbol, Type] = {}
-    generics = set(impl.generics)
-    if not _matches(impl.target, type_, generics, bindings, []):
-        return False
-    for own, wanted in zip(impl.trait.arguments, bound.arguments, strict=True):
-        if not _matches(own, wanted, generics, bindings, []):
-            return False
-    return all(
-        satisfies(world, bindings.get(generic, ERROR), substitute_bound(own, bindings))
-        for generic in impl.generics
-        for own in generic.bounds
-    )
-
-
-def show_bound(bound: TraitUse) -> str:
-    if not bound.arguments:
-        return bound.trait.name
-    return f"{bound.trait.name}<{', '.join(map(show, bound.arguments))}>"
-
-
-def advice(type_: Type, bound: TraitUse) -> str:
-    """What to write so that a type meets a bound."""
-    if bound.trait is ORD:
-        return "`Int`, `Float`, `String`, `Bool`, and arrays and tuples of these have an order"
-    if bound.trait is NUMBER:
-        return "`Int` and `Float` are numbers"
-    if bound.trait is HASH:
-        return "functions and handles have no content to compare"
-    if isinstance(type_, Generic):
-        return f"write `{type_.symbol.name}: {show_bound(bound)}` where it is declared"
-    return f"write `impl {show_bound(bound)} for {show(type_)} {{ … }}`"
-
-
-# --- From -------------------------------------------------------------------------------------------
-
-_TO_TOOL_ERROR = ("EmitError", "SchemaError", "AgentError", "TimeoutError", "ConnectionError", "BudgetError")
-_TO_AGENT_ERROR = ("EmitError", "SchemaError", "ToolError", "TimeoutError", "ConnectionError", "BudgetError")
-
-
-def conversion(world: World, source: Type, target: Type) -> FunctionSymbol | Literal["native"] | None:
-    source, target = resolve(source), resolve(target)
-    if isinstance(source, Literals):
-        source = base_type(source)
-    if not (isinstance(source, Named) and isinstance(target, Named)):
-        return None
-    use = TraitUse(FROM, (source,))
-    for impl in world.impls_of(FROM, target):
-        if _implements(world, impl, target, use):
-            function = impl.methods.get("from")
-            return "native" if function is not None and function.native is not None else function
-    if target == world.error_type("ToolError"):
-        natives: Iterable[str] = _TO_TOOL_ERROR
-        if source == STRING:
-            return "native"
-    elif target == world.error_type("AgentError"):
-        natives = _TO_AGENT_ERROR
-    else:
-        return None
-    return "native" if any(source == world.error_type(name) for name in natives) else None

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from concerto.diagnostics import Problem, Problems, TraitNotSatisfied, UnknownType
-from concerto.semantics import assemble, members, resolution, type_expressions
+from concerto.semantics import assemble, members, resolution, traits, type_expressions
 from concerto.semantics.analysis import Analysis
 from concerto.semantics.builtins import MAP_KEYS, PLAIN_TYPES
 from concerto.semantics.constants import fill_const
+from concerto.semantics.impl_table import Candidate, Head, ImplTable
 from concerto.semantics.infer import show
-from concerto.semantics.members import Candidate, Head, ImplTable
 from concerto.semantics.modules import Modules
 from concerto.semantics.project import Project
 from concerto.semantics.scope import Demand, MethodMatch, TypeScope
@@ -211,11 +211,11 @@ class World:
 
     def satisfies(self, type_: Type, bound: TraitUse) -> bool:
         """Whether a type meets a bound."""
-        return members.satisfies(self, type_, bound)
+        return traits.satisfies(self, type_, bound)
 
     def conversion(self, source: Type, target: Type) -> FunctionSymbol | Literal["native"] | None:
         """How `?` turns an error of type `source` into `target`: `impl From<source> for target`."""
-        return members.conversion(self, source, target)
+        return traits.conversion(self, source, target)
 
     def candidates(self, head: Head, name: str) -> tuple[Candidate, ...]:
         """Methods of that name for types of that head, in the order in which they are to be tried."""
@@ -358,21 +358,21 @@ class World:
                 self._check_map_key(demand)
                 continue
             for bound in demand.generic.bounds:
-                wanted = members.substitute_bound(bound, demand.types)
+                wanted = traits.substitute_bound(bound, demand.types)
                 if not self.satisfies(demand.argument, wanted):
-                    message = f"`{show(demand.argument)}` does not satisfy `{members.show_bound(wanted)}`"
+                    message = f"`{show(demand.argument)}` does not satisfy `{traits.show_bound(wanted)}`"
                     self.report(
                         TraitNotSatisfied,
                         demand.module,
                         demand.node,
                         message,
-                        help=members.advice(demand.argument, wanted),
+                        help=traits.advice(demand.argument, wanted),
                         related=self.declared_at(demand.generic, "required here"),
                     )
         self._demands.clear()
 
     def _check_map_key(self, demand: Demand) -> None:
-        key = members.base_type(demand.argument)
+        key = traits.base_type(demand.argument)
         if key in MAP_KEYS or isinstance(key, Generic | Unsolved | ErrorType):
             return
         message = f"`{show(demand.argument)}` cannot be the key of a map"
