@@ -12,7 +12,7 @@ import re
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from ssl import SSLContext
 from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes
@@ -38,10 +38,8 @@ _HEADERS = {
     "connection": "keep-alive",
     "user-agent": f"concerto/{__version__}",
 }
-_NETWORK_VARIABLES = (
-    "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
-    "SSL_CERT_FILE", "SSL_CERT_DIR",
-)  # fmt: skip
+_PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class ModelServer:
@@ -55,9 +53,11 @@ class ModelServer:
         if key:
             self._headers.update(self.provider.authorize(key))
         # Looking for proxies costs as much as a request.
-        trusting = any(environment.get(name) for name in _NETWORK_VARIABLES)
-        secure = connection.base_url.startswith("https:")
-        self._clients = Clients(partial(_client, secure, trusting))
+        proxied = any(environment.get(name) for name in _PROXIES)
+        certificates = None
+        if connection.base_url.startswith("https:"):
+            certificates = tuple([environment.get(name) for name in _CERTIFICATES])
+        self._clients = Clients(partial(_client, certificates, proxied))
 
     async def close(self) -> None:
         await self._clients.close()
@@ -164,20 +164,22 @@ class ModelServer:
         )
 
 
-def _client(secure: bool, trusting: bool) -> Client:
-    """What sends requests and does nothing else, unless the environment says more of networks."""
-    if trusting:
-        verify = httpx2.create_ssl_context(trust_env=True) if secure else False
+def _client(certificates: tuple[str | None, ...] | None, proxied: bool) -> Client:
+    """What sends requests and does nothing else, unless the environment names proxies."""
+    verify = _tls(certificates)
+    if proxied:
         client = httpx2.AsyncClient(verify=verify, timeout=None, follow_redirects=False, trust_env=True)
         return Client(partial(client.send, stream=True), client.aclose)
-    transport = httpx2.AsyncHTTPTransport(verify=_tls(secure), trust_env=False)
+    transport = httpx2.AsyncHTTPTransport(verify=verify, trust_env=False)
     return Client(transport.handle_async_request, transport.aclose)
 
 
-@cache
-def _tls(secure: bool) -> SSLContext:
-    """Loading certificates costs more than a request; a plain address needs none."""
-    return httpx2.create_ssl_context(verify=secure, trust_env=False)
+@lru_cache(8)
+def _tls(certificates: tuple[str | None, ...] | None) -> SSLContext:
+    """Loading certificates, which the environment may name, costs more than a request; a plain address needs
+    none."""
+    secure = certificates is not None
+    return httpx2.create_ssl_context(verify=secure, trust_env=secure)
 
 
 @lru_cache(64)
