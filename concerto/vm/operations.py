@@ -44,6 +44,8 @@ _SHARED = frozenset(
 """Types whose values never change, so that no copy is needed."""
 
 _KEY_DEPTH = 500
+_SHOWN_DEPTH = 200_000
+"""No program makes a value that holds itself, but IR from elsewhere may."""
 
 
 def type_name(value: Value) -> str:
@@ -77,6 +79,8 @@ def to_text(value: Value) -> str:
             if type(part) is str:
                 pieces.append(part)
             else:
+                if len(todo) > _SHOWN_DEPTH:
+                    raise failure("the value is nested too deeply to be shown", "CallDepth")
                 todo.append(iter(_parts(part.value)))
                 break
         else:

@@ -152,3 +152,9 @@ def test_a_text_as_a_number() -> None:
     assert ending_of(["z"], ("LOAD_CONST", 0), ("INT_TO_FLOAT",), ("RETURN",)) == unfit
     divided = [("LOAD_CONST", 0), ("LOAD_CONST", 1), ("DIV_FLOAT",), ("RETURN",)]
     assert ending_of([1.5, "z"], *divided) == unfit
+
+
+def test_an_array_that_holds_itself() -> None:
+    code = [("BUILD_ARRAY", 0), ("STORE_LOCAL", 0), ("LOAD_LOCAL", 0), ("LOAD_LOCAL", 0)]
+    code += [("CALL_NATIVE", "Array::push", 2), ("LOAD_LOCAL", 0), ("TO_STRING",), ("RETURN",)]
+    assert ending_of([], *code) == {("error", "the value is nested too deeply to be shown", "CallDepth")}
