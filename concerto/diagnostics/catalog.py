@@ -87,6 +87,7 @@ from concerto.diagnostics.warnings import (
     UnreachableCode,
     UnusedImport,
     UnusedName,
+    UnusedValue,
 )
 
 __all__ = [
@@ -154,6 +155,7 @@ __all__ = [
     "UnreadableIr",
     "UnusedImport",
     "UnusedName",
+    "UnusedValue",
     "WithoutToolsArguments",
     "WrongArguments",
     "render",

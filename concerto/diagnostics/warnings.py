@@ -1,4 +1,4 @@
-"""What is allowed but probably not meant (W0001–W0005)."""
+"""What is allowed but probably not meant (W0001–W0006)."""
 
 from __future__ import annotations
 
@@ -102,6 +102,27 @@ class UnreachableCode(Problem, code="W0005", title="code that is never reached")
     fn main() {
         println("done");
         println("really done");
+    }
+    ```
+    """
+
+
+class UnusedValue(Problem, code="W0006", title="value that is not used"):
+    """A method of a built-in type that changes nothing gives a new value, and nothing keeps it. `sort`,
+    `reverse`, `concat`, `to_upper` and their like leave what they are called on as it was.
+
+    ```concerto
+    fn main() {
+        let numbers = [2, 3, 1];
+        numbers.sort();
+        println(numbers);
+    }
+    ```
+
+    ```concerto
+    fn main() {
+        let numbers = [2, 3, 1].sort();
+        println(numbers);
     }
     ```
     """

@@ -1,4 +1,5 @@
-"""What follows from the order in which a body runs: E0206, second assignments, unused variables, dead code.
+"""What follows from the order in which a body runs: E0206, second assignments, unused variables
+and values, dead code.
 
 A variable declared by `let x: T;` must be assigned on every path before it is read, and only once unless it
 is `mut`. The walk keeps the set of such variables that are certainly assigned; it is None where control
@@ -16,12 +17,14 @@ from concerto.diagnostics import (
     UnknownName,
     UnreachableCode,
     UnusedName,
+    UnusedValue,
 )
-from concerto.semantics.analysis import Analysis, MatchBinding
-from concerto.semantics.builtins import NEVER
+from concerto.semantics.analysis import Analysis, MatchBinding, NativeCall
+from concerto.semantics.builtins import NEVER, NIL
 from concerto.semantics.infer import resolve
+from concerto.semantics.mismatches import quote
 from concerto.semantics.symbols import LocalSymbol
-from concerto.semantics.types import ERROR
+from concerto.semantics.types import ERROR, Named, Type
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
@@ -33,6 +36,7 @@ def check_flow(analysis: Analysis, problems: Problems) -> None:
         for node in body.nodes:
             if isinstance(node, ast.Block):
                 _check_dead_code(node, body.source, analysis, problems)
+                _check_unused_values(node, body.source, analysis, problems)
         if body.deferred:
             _Assignment(analysis, problems, body.source, body.deferred).visit(body.node)
     _check_unused(analysis, problems)
@@ -78,6 +82,43 @@ def _check_dead_code(block: ast.Block, source: Source, analysis: Analysis, probl
             span = source.span(following.start, following.end)
             problems.add(UnreachableCode(span, "this is never reached", label="control never comes here"))
             return
+
+
+_VALUES = frozenset(
+    f"std::{kind}"
+    for kind in ("array", "float", "int", "map", "option", "queue", "range", "set", "stack", "string")
+)
+"""Modules whose methods without `mut self` have no effect but their value."""
+_MAY_STOP = frozenset({"unwrap", "expect"})
+
+
+def _check_unused_values(block: ast.Block, source: Source, analysis: Analysis, problems: Problems) -> None:
+    for statement in block.statements:
+        if not isinstance(statement, ast.ExprStmt) or not isinstance(call := statement.expr, ast.MethodCall):
+            continue
+        match analysis.calls.get(call):
+            case NativeCall(function) if function.receiver == "self" and function.module in _VALUES:
+                pass
+            case _:
+                continue
+        # What calls a closure for its effects gives nothing, or many nothings.
+        if function.name in _MAY_STOP or _holds_nil(analysis.types.get(call, ERROR)):
+            continue
+        name, written = function.name, quote(source, call)
+        problems.add(
+            UnusedValue(
+                source.span(call.method.start, call.method.end),
+                f"the value of `{name}` is not used",
+                label=f"`{name}` changes nothing",
+                help=f"keep what it gives: `let kept = {written};`",
+            )
+        )
+
+
+def _holds_nil(type_: Type) -> bool:
+    type_ = resolve(type_)
+    inside = type_.arguments if isinstance(type_, Named) else ()
+    return type_ in (NIL, NEVER, ERROR) or any(map(_holds_nil, inside))
 
 
 class _Assignment:
