@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from concerto.vm.native import native
 from concerto.vm.operations import copy_value
-from concerto.vm.values import NONE, ErrorValue, TypeValue, Value
+from concerto.vm.values import NONE, ErrorValue, TypeValue, Value, message_of_program
 
 _OWN_FIELDS: dict[str, dict[str, Value]] = {
     "AgentError": {"agent": "", "provider": "", "status": NONE, "retry_after_ms": NONE, "messages": []},
@@ -35,7 +35,7 @@ def parse_error(message: str, kind: str) -> ErrorValue:
 
 def _constructor(type_name: str) -> Callable[[str], ErrorValue]:
     def new(message: str) -> ErrorValue:
-        return make_error(type_name, message)
+        return make_error(type_name, message_of_program(message))
 
     return new
 

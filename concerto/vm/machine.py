@@ -19,7 +19,16 @@ from concerto.vm.failures import language_error
 from concerto.vm.host import Host
 from concerto.vm.native import find_native
 from concerto.vm.type_checks import Misfit, TypeChecks
-from concerto.vm.values import Cancelled, ErrorValue, Raised, Struct, TypeValue, Value, failure
+from concerto.vm.values import (
+    Cancelled,
+    ErrorValue,
+    Raised,
+    Struct,
+    TypeValue,
+    Value,
+    failure,
+    message_of_program,
+)
 
 Tier = Literal["python", "interpreter"]
 
@@ -164,6 +173,6 @@ def _error_constructor(name: str) -> Callable[..., Value] | None:
         return None
 
     def new(message: Any, kind: str = "") -> Value:
-        return ErrorValue(owner.rpartition("::")[2], message, kind)
+        return ErrorValue(owner.rpartition("::")[2], message_of_program(message), kind)
 
     return new

@@ -129,6 +129,13 @@ class Cancelled(BaseException):
     """The run, or the branch, was told to stop."""
 
 
+def message_of_program(message: Value) -> str:
+    """The message of an error that a program makes; IR from elsewhere may give anything."""
+    if type(message) is not str:
+        raise failure("the message of an error is a String", "TypeError")
+    return message
+
+
 def failure(message: str, kind: str = "RuntimeError") -> Raised:
     """A run-time failure to raise: `raise failure("index 3 is out of bounds for length 2", "IndexError")`."""
     return Raised(ErrorValue("RuntimeError", message, kind))

@@ -19,6 +19,7 @@ from concerto.ir.verifier import verify
 from concerto.runtime.mcp.interface import ToolInterface, offered_tool
 from concerto.runtime.mcp.updating import new_block
 from concerto.runtime.requests import Reply
+from concerto.vm import operations
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine
 from tests.fuzz.replies import called, served
@@ -154,7 +155,18 @@ def test_a_text_as_a_number() -> None:
     assert ending_of([1.5, "z"], *divided) == unfit
 
 
-def test_an_array_that_holds_itself() -> None:
-    code = [("BUILD_ARRAY", 0), ("STORE_LOCAL", 0), ("LOAD_LOCAL", 0), ("LOAD_LOCAL", 0)]
+def test_an_array_that_holds_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "_SHOWN_DEPTH", 1000)
+    code: list[tuple[Any, ...]] = [
+        ("BUILD_ARRAY", 0),
+        ("STORE_LOCAL", 0),
+        ("LOAD_LOCAL", 0),
+        ("LOAD_LOCAL", 0),
+    ]
     code += [("CALL_NATIVE", "Array::push", 2), ("LOAD_LOCAL", 0), ("TO_STRING",), ("RETURN",)]
     assert ending_of([], *code) == {("error", "the value is nested too deeply to be shown", "CallDepth")}
+
+
+def test_an_error_whose_message_is_no_text() -> None:
+    code = [("LOAD_NIL",), ("CALL_NATIVE", "ToolError::new", 1), ("TO_STRING",), ("RETURN",)]
+    assert ending_of([], *code) == {("error", "the message of an error is a String", "TypeError")}
