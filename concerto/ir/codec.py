@@ -148,7 +148,7 @@ def _reason(error: Exception) -> str:
 def _module(document: dict[str, Json]) -> Module:
     known = {"version", "module", "source_file", *SECTIONS, "entry", "source_map", "metadata"}
     if document.keys() != known:
-        odd = sorted(document.keys() ^ known)[0]
+        odd = min(document.keys() ^ known)
         raise _Unfit("complete" if odd in known else f"known to have `{odd[:40]}`")
     hints = get_type_hints(Module)
     module = Module(

@@ -145,7 +145,7 @@ def _known_keys(path: KeyPath) -> list[str]:
 
 
 def _without_none(annotation: Any) -> Any:
-    if get_origin(annotation) in (types.UnionType,):
+    if get_origin(annotation) is types.UnionType:
         return next(part for part in get_args(annotation) if part is not type(None))
     return annotation
 

@@ -69,7 +69,7 @@ def path_value(body: Body, node: ast.Path, hint: Type | None) -> Type:
         wrapper = WRAPPERS.get(segments[0].name.text)
         if wrapper is not None:
             body.analysis.uses[node] = wrapper
-            return _wrapper_type(body, wrapper.name)
+            return _wrapper_type(wrapper.name)
     found = find_path(body, node)
     if found is None:
         return ERROR
@@ -393,7 +393,7 @@ def variant_type(
     return Named(enum, tuple(types[generic] for generic in enum.generics)), types
 
 
-def _wrapper_type(body: Body, name: str) -> Type:
+def _wrapper_type(name: str) -> Type:
     value, error = fresh(), fresh()
     match name:
         case "None":

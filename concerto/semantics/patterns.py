@@ -109,7 +109,7 @@ def check_pattern(body: Body, node: ast.Pattern, subject: Type, bindings: Bindin
 def _bind(body: Body, node: ast.BindPattern, subject: Type, bindings: Bindings) -> bool:
     name = node.name.text
     if name[0].isupper() and not node.mutable and node.pattern is None:
-        target = _named_target(body, node, name)
+        target = _named_target(body, name)
         if target is not None:
             body.analysis.patterns[node] = target
             return _meet_target(body, node, target, subject)
@@ -156,7 +156,7 @@ def _make_local(
     return known
 
 
-def _named_target(body: Body, node: ast.BindPattern, name: str) -> PatternTarget | None:
+def _named_target(body: Body, name: str) -> PatternTarget | None:
     if name == "None":
         return MatchBuiltin("None")
     symbol: Symbol | None = body.world.lookup(name, body.scope)

@@ -117,7 +117,7 @@ class ItemPrinter(StatementPrinter):
             case ast.PipelineDecl():
                 head = f"pipeline {node.name.text}"
                 if node.parameters is not None:
-                    head = concat(head, (yield self.parameters(node.parameters, node.name.end, node.end)))
+                    head = concat(head, (yield self.parameters(node.parameters, node.name.end)))
                 head = concat(head, (yield self.result(node.result)))
                 return (yield self.body(head, node.stages, node, self.stage))
             case ast.ErrorItem():
@@ -147,14 +147,13 @@ class ItemPrinter(StatementPrinter):
     def function(self, node: ast.FnDecl) -> Printing:
         word = "async fn" if node.is_async else "fn"
         head = concat(f"{word} {node.name.text}", (yield self.generics(node.generics)))
-        end = node.body.start if node.body else node.end
-        head = concat(head, (yield self.parameters(node.parameters, node.name.end, end)))
+        head = concat(head, (yield self.parameters(node.parameters, node.name.end)))
         head = concat(head, (yield self.result(node.result)))
         if node.body is None:
             return concat(head, ";")
         return concat(head, " ", (yield self.block(node.body)))
 
-    def parameters(self, nodes: Sequence[ast.Parameter], start: int, end: int) -> Printing:
+    def parameters(self, nodes: Sequence[ast.Parameter], start: int) -> Printing:
         # The list's own end is not in the tree; comments behind its last element stay out of it.
         place = (nodes[0].start if nodes else start, nodes[-1].end if nodes else start)
         return (yield self.bracketed("()", nodes, place, self.parameter))
@@ -170,7 +169,7 @@ class ItemPrinter(StatementPrinter):
     def stage(self, node: ast.StageDecl) -> Printing:
         head = concat(
             f"stage {node.name.text}",
-            (yield self.parameters(node.parameters, node.name.end, node.body.start)),
+            (yield self.parameters(node.parameters, node.name.end)),
             (yield self.result(node.result)),
         )
         return (yield self.dressed(node, concat(head, " ", (yield self.block(node.body))), HARD))

@@ -113,7 +113,7 @@ def grow(code: list[Instr], constants: Sequence[Value]) -> Region:
             if top.arms:
                 top.arms[-1].falls = not dead
             regions.pop()
-            dead = _close(top, regions[-1], code)
+            dead = _close(top, regions[-1])
         elif name in ("BR", "BR_IF"):
             target = regions[-1 - instr[1]]
             target.branched = True
@@ -188,7 +188,7 @@ def _step(before: list[Instr], local: int, constants: Sequence[Value]) -> int | 
             return None
 
 
-def _close(region: Region, parent: Region, code: list[Instr]) -> bool:
+def _close(region: Region, parent: Region) -> bool:
     """Adds up a finished region into its parent; true if the code after its END cannot be reached."""
     reached = region.branched and not region.loops
     if region.kind == "FOR":
