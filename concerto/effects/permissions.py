@@ -34,7 +34,11 @@ class Permissions:
         """An allowed folder and the way from it to the file, links resolved; None if none holds it."""
         if not self.files:
             return None
-        real = Path(os.path.realpath(self.files[0] / path))
+        try:
+            real = Path(os.path.realpath(self.files[0] / path))
+        except (FileNotFoundError, ValueError):
+            # A link on the way was taken away while it was read, or this can be no path at all.
+            return None
         for folder in self.files:
             root = Path(os.path.realpath(folder))
             if real.is_relative_to(root):

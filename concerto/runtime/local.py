@@ -31,6 +31,9 @@ T = TypeVar("T")
 
 Local = Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize
 
+_MOST_BYTES = 256 * 1024 * 1024
+"""The largest file that is read."""
+
 _KINDS: dict[type[OSError], str] = {
     FileNotFoundError: "NotFound",
     NotADirectoryError: "NotFound",
@@ -103,6 +106,9 @@ def _read(folder: int, name: str) -> str:
     # Not blocking: a pipe without a writer must not hold the run.
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
+        _require_plain(descriptor)
+        if os.fstat(descriptor).st_size > _MOST_BYTES:
+            raise ValueError(f"it is larger than {_MOST_BYTES // (1024 * 1024)} MB")
         return file.read().decode("utf-8")
 
 
@@ -111,7 +117,14 @@ def _write(folder: int, name: str, text: str, append: bool) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | mode
     descriptor = os.open(name, flags, 0o666, dir_fd=folder)
     with os.fdopen(descriptor, "wb") as file:
+        _require_plain(descriptor)
         file.write(text.encode("utf-8", "surrogatepass"))
+
+
+def _require_plain(descriptor: int) -> None:
+    """A device or a pipe may give without end, or do more than to keep what is written."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise ValueError("it is no plain file")
 
 
 def _list(folder: int, name: str) -> list[str]:
