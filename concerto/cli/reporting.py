@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from concerto.visible import visible
+
 if TYPE_CHECKING:
     from concerto.diagnostics import Problems
 
@@ -24,7 +26,7 @@ class Failure(Exception):
 
 
 def report(message: str) -> None:
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {visible(message)}", file=sys.stderr)
 
 
 def show_problems(problems: Problems, format: str = "text") -> None:  # noqa: A002  the option's word

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
+from concerto.visible import visible
 from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.operations import to_text
 from concerto.vm.type_checks import Misfit
@@ -102,7 +103,7 @@ class Emits:
         shown = not (self._quiet and channel.startswith(_RUNTIME_CHANNELS))
         if shown and not self._json_lines:
             self._unflushed = True
-            self.output.write(f"[emit:{channel}] {to_text(payload)}\n")
+            self.output.write(visible(f"[emit:{channel}] {to_text(payload)}\n"))
         if not (shown and self._json_lines) and not self._listeners:
             return
         written = to_json(payload)

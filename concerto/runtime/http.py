@@ -23,6 +23,7 @@ from concerto import __version__
 from concerto.runtime.clients import Client, Clients
 from concerto.runtime.connections import Connection, key_of
 from concerto.runtime.failures import AgentKind, agent_failure
+from concerto.runtime.hiding import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.runtime.providers import Provider, WireCall, find_provider
 from concerto.vm.values import Raised
 
@@ -49,6 +50,7 @@ class ModelServer:
         self.connection = connection
         self.provider: Provider = find_provider(connection.provider)
         key = key_of(connection, environment)
+        self._key = key if len(key) >= SHORTEST_SECRET else ""
         self._headers = {**_HEADERS, **connection.headers}
         if key:
             self._headers.update(self.provider.authorize(key))
@@ -94,13 +96,28 @@ class ModelServer:
                         await response.aread()
                         raise self._refused(response)
                     response.encoding = "utf-8"  # As all wires have it, whatever a header says.
-                    yield response.aiter_lines()
+                    yield self._lines(response)
                 finally:
                     await response.aclose()
         except httpx2.TimeoutException:
             raise self._too_slow(seconds) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             raise self._unreachable(error) from None
+
+    async def _lines(self, response: httpx2.Response) -> AsyncIterator[str]:
+        """Only line feeds end lines: what else may do so stands inside texts too."""
+        rest = b""
+        async for data in response.aiter_bytes():
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                yield self._text(line)
+        yield self._text(rest)
+
+    def _text(self, line: bytes) -> str:
+        try:
+            return line.decode("utf-8").removesuffix("\r")
+        except UnicodeDecodeError:
+            raise self.invalid("the stream is not UTF-8 text") from None
 
     def invalid(self, why: str) -> Raised:
         """The error for an answer that is no answer."""
@@ -153,12 +170,14 @@ class ModelServer:
 
     def _unreachable(self, error: Exception) -> Raised:
         why = str(error) or type(error).__name__
-        message = f"no answer from `{self.connection.name}` at {self.connection.base_url}: {why}"
+        place = without_user(self.connection.base_url)
+        message = f"no answer from `{self.connection.name}` at {place}: {why}"
         return self._failure(message, AgentKind.CONNECTION_LOST)
 
     def _failure(
-        self, message: str, kind: AgentKind, status: int | None = None, retry_after_ms: int | None = None
+        self, said: str, kind: AgentKind, status: int | None = None, retry_after_ms: int | None = None
     ) -> Raised:
+        message = said.replace(self._key, HIDDEN) if self._key else said
         return agent_failure(
             message, kind, provider=self.connection.name, status=status, retry_after_ms=retry_after_ms
         )

@@ -109,9 +109,15 @@ async def _streamed(
 
 async def _events(lines: AsyncIterator[str], server: ModelServer) -> AsyncIterator[Json]:
     """The JSON of each event: the data of server-sent events, or whole lines."""
+    name = ""
     async for line in lines:
-        text = line.strip() if server.provider.json_lines else _data_of(line)
-        if not text or text == "[DONE]":
+        field, text = ("data", line.strip()) if server.provider.json_lines else _field_of(line)
+        if field == "event":
+            name = text
+        elif field not in _FIELDS:
+            # Standards let readers skip it; here it is a line whose beginning was lost.
+            raise server.invalid(f"a line of the stream is none of an event: `{line[:80]}`")
+        if field != "data" or not text or text == "[DONE]":
             continue
         try:
             event = json.loads(text)
@@ -119,11 +125,20 @@ async def _events(lines: AsyncIterator[str], server: ModelServer) -> AsyncIterat
             raise server.invalid(f"an event is no JSON: `{text[:80]}`") from None
         if not isinstance(event, dict):
             raise server.invalid("an event is no JSON object")
+        if name and isinstance(event.get("type"), str) and event["type"] != name:
+            raise server.invalid(f"an event `{name[:80]}` says that it is `{event['type'][:80]}`")
+        name = ""
         yield event
 
 
-def _data_of(line: str) -> str:
-    return line[5:].strip() if line.startswith("data:") else ""
+_FIELDS = frozenset({"data", "event", "id", "retry", ""})
+"""Of server-sent events; a line that begins with a colon is a comment."""
+
+
+def _field_of(line: str) -> tuple[str, str]:
+    """The name and the value of a line; an empty line has neither."""
+    field, _, value = line.partition(":")
+    return field, value.strip()
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from concerto.runtime.execution import Plan
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.requests import Request, ToolOffer
 from concerto.runtime.toolbox import EMPTY, BoundTool, Toolbox, toolbox, wire_name
+from concerto.visible import visible
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
@@ -110,10 +111,11 @@ class Planner:
         for name, hidden, offered in tools.clashes:
             if (agent, name) not in self._warned:
                 self._warned.add((agent, name))
-                self._run.emits.errors.write(
+                said = (
                     f"warning: `{hidden.title}` and `{offered.title}` are both called `{name}` towards "
                     f"models; `{agent}` is offered only `{offered.title}`\n"
                 )
+                self._run.emits.errors.write(visible(said))
 
     def system_prompt(self, builder: AgentBuilder) -> str:
         if builder.system_prompt is not None:

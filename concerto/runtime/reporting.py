@@ -9,6 +9,7 @@ from concerto.runtime.ending import Ended
 from concerto.runtime.failures import RunEnds, message_of
 from concerto.runtime.options import Options
 from concerto.runtime.run import Run
+from concerto.visible import visible
 from concerto.vm.json_values import to_json
 from concerto.vm.type_checks import Misfit
 from concerto.vm.values import Err, ErrorValue, Ok, Panic, Raised, Value
@@ -77,7 +78,7 @@ def report(ended: Ended, run: Run, options: Options) -> RunResult:
             raise error
         case _:
             what = f"internal error: {type(error).__name__}: {error}"
-            run.emits.errors.write(f"error: {what} (please report it; --debug shows where)\n")
+            run.emits.errors.write(f"error: {visible(what)} (please report it; --debug shows where)\n")
             if options.debug:
                 _python_traceback(run, error)
             return RunResult(FAILED, None, what, "InternalError")
@@ -86,7 +87,7 @@ def report(ended: Ended, run: Run, options: Options) -> RunResult:
 def failed(run: Run, message: str, kind: str = "RunEnds", status: int = FAILED) -> RunResult:
     """Say that a run failed, of which there is no place in the source."""
     run.emits.output.flush()
-    run.emits.errors.write(f"error: {message}\n")
+    run.emits.errors.write(f"error: {visible(message)}\n")
     return RunResult(status, None, message, kind)
 
 
@@ -94,7 +95,7 @@ def _traced(run: Run, error: BaseException, headline: str, message: str, kind: s
     from concerto.vm.trace import render_failure
 
     run.emits.output.flush()
-    run.emits.errors.write(render_failure(error, run.machine, headline))
+    run.emits.errors.write(visible(render_failure(error, run.machine, headline)))
     if run.options.debug:
         _python_traceback(run, error)
     return RunResult(FAILED, None, message, kind)

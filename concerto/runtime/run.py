@@ -27,6 +27,7 @@ from concerto.runtime.branches import (
 from concerto.runtime.emits import Emits
 from concerto.runtime.options import Options
 from concerto.runtime.waiting import LoopWaiting
+from concerto.visible import visible
 from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.machine import Machine
 from concerto.vm.native import find_native
@@ -356,7 +357,7 @@ class Run:
         self.emits.print(text)
 
     def log(self, level: str, text: str) -> None:
-        self.emits.errors.write(f"[{level}] {text}\n")
+        self.emits.errors.write(f"[{level}] {visible(text)}\n")
 
     def emit(self, channel: str, payload: Value) -> None:
         self.emits.emit(channel, payload)

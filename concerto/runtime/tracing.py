@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.effects.trace import Line, Trace
+from concerto.runtime.hiding import HIDDEN, SHORTEST_SECRET, without_user
 
 if TYPE_CHECKING:
     from concerto.runtime.run import Run
@@ -25,9 +26,6 @@ VERSION = 1
 
 _LONGEST = 500
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
-_SHORTEST_SECRET = 6
-_HIDDEN = "***"
-_URL_USER = re.compile(r"(\w://)[^\s/@`'\"]+@")
 _URL_QUERY = re.compile(r"(\w://[^\s?`'\"]+\?)[^\s`'\"]+")
 
 
@@ -73,9 +71,9 @@ class TraceFile:
     def _shown(self, data: Json) -> Json:
         match data:
             case str():
-                text = self._secret.sub(_HIDDEN, data) if self._secret else data
+                text = self._secret.sub(HIDDEN, data) if self._secret else data
                 if "://" in text:
-                    text = _URL_QUERY.sub(r"\1…", _URL_USER.sub(rf"\1{_HIDDEN}@", text))
+                    text = _URL_QUERY.sub(r"\1…", without_user(text))
                 return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
             case dict():
                 return {key: self._shown(value) for key, value in data.items()}
@@ -88,7 +86,7 @@ class TraceFile:
 def _secrets(run: Run) -> Iterable[str]:
     named = {str(each.get("api_key_env")) for each in run.options.connections.values()}
     for name, value in run.options.environment.items():
-        if (name in named or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST_SECRET:
+        if (name in named or _SECRET_NAME.search(name)) and len(value) >= SHORTEST_SECRET:
             yield value
 
 

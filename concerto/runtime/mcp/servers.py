@@ -36,6 +36,7 @@ from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.requests import ToolOffer
 from concerto.runtime.toolbox import BoundTool, wire_name
+from concerto.visible import visible
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
 
@@ -346,7 +347,7 @@ class McpServers:
 
     def _note(self, name: str, text: str) -> None:
         if self._run.options.debug:
-            sys.stderr.write(f"[mcp:{name}] {text}\n")
+            sys.stderr.write(f"[mcp:{name}] {visible(text)}\n")
 
 
 def mismatch(name: str, changes: Sequence[Change]) -> str:
