@@ -105,12 +105,12 @@ def _written(document: Json) -> bytes:
 def _file(random: Random) -> bytes:
     """The IR of a test program that needs no other file."""
     texts = corpus()
-    while (data := _compiled(random.randrange(len(texts)))) is None:
+    while (data := compiled_program(random.randrange(len(texts)))) is None:
         pass
     return data
 
 
 @cache
-def _compiled(number: int) -> bytes | None:
+def compiled_program(number: int) -> bytes | None:
     module = compiled(corpus()[number].encode("utf-8", "surrogatepass"))
     return encode(module) if module is not None and module.entry is not None else None
