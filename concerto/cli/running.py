@@ -21,6 +21,7 @@ from concerto.records import record
 if TYPE_CHECKING:
     from concerto.cli.progress import Progress
     from concerto.effects.layers.watch import Watcher
+    from concerto.manifest.said import Said
 
 
 @record(frozen=True, slots=False)
@@ -99,6 +100,7 @@ def prepare(
     except ManifestError as broken:
         show_problems(broken.problems)
         return None
+    _check_permissions([name for name, _ in options.permissions], program, manifest)
     return Runtime(
         program,
         mock=options.mock,
@@ -118,6 +120,34 @@ def prepare(
         watcher=watcher,
         trace=_opened(options.trace),
     )
+
+
+def _check_permissions(given: list[str], program: Program, manifest: Said | None) -> None:
+    """A misspelt name would protect nothing."""
+    module = program.module
+    methods = {tool.name: {method.name for method in tool.methods} for tool in module.tools}
+    known = {*methods, *_LIBRARY_TOOLS, *(type_.name for type_ in module.types)}
+    for section in module.mcp_servers, module.hosts, module.agents:
+        known |= {each.name for each in section}
+    if manifest is not None:
+        known |= {*manifest.mcp, *manifest.hosts, *manifest.python_tools}
+    for name in given:
+        owner, _, method = name.replace(".", "::").partition("::")
+        if owner not in known:
+            raise Failure(f"there is no tool `{owner}` in this program{_near(owner, known)}", USAGE)
+        if method and method not in methods.get(owner, {method}):
+            near = _near(method, methods[owner])
+            raise Failure(f"the tool `{owner}` has no method `{method}`{near}", USAGE)
+
+
+_LIBRARY_TOOLS = frozenset({"FileTool", "HttpTool", "ShellTool"})
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    from concerto.diagnostics.suggest import suggest
+
+    near = suggest(name, known)
+    return f"; did you mean `{near}`?" if near else ""
 
 
 def _opened(trace: str | None) -> TextIO | None:

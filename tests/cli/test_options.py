@@ -54,6 +54,19 @@ def test_a_denied_tool_cannot_be_called(tmp_path: Path) -> None:
     assert run("concerto", "run", "--allow-tool", "Safe", "main.conc", cwd=tmp_path).stdout == "1\n"
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        ("--deny-tool", "Saef", "there is no tool `Saef` in this program; did you mean `Safe`?"),
+        ("--allow-tool", "Safe::opne", "the tool `Safe` has no method `opne`; did you mean `open`?"),
+    ],
+)
+def test_a_misspelt_permission_is_refused(option: str, name: str, said: str, tmp_path: Path) -> None:
+    write(tmp_path, TOOL)
+    refused = run("concerto", "run", option, name, "main.conc", cwd=tmp_path)
+    assert (refused.stdout, refused.stderr, refused.returncode) == ("", f"error: {said}\n", 2)
+
+
 def test_variables_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALREADY", "set")
     write(tmp_path, 'fn main() {\n    println(env("FROM_FILE"));\n    println(env("ALREADY"));\n}\n')
