@@ -55,11 +55,11 @@ class Tables:
 def tables() -> Tables:
     grammar = resource(_GRAMMAR).read_text(encoding="utf-8")
     place = _cache_place(grammar)
-    cached = _load(place)
+    cached = load(place)
     if cached is not None:
         return cached
     built = build_tables(grammar)
-    _store(place, built)
+    store(place, built)
     return built
 
 
@@ -141,8 +141,8 @@ def _cache_place(grammar: str) -> Path:
     return user_cache_path("concerto", appauthor=False) / f"syntax-{digest}.tables"
 
 
-def _load(place: Path) -> Tables | None:
-    """What `_store` wrote, if it is all there and nobody else could have written it."""
+def load(place: Path) -> Tables | None:
+    """What `store` wrote, if it is all there and nobody else could have written it."""
     try:
         status = place.stat()
         if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
@@ -157,7 +157,8 @@ def _load(place: Path) -> Tables | None:
         return None
 
 
-def _store(place: Path, built: Tables) -> None:
+def store(place: Path, built: Tables) -> None:
+    """Keeps tables for `load`; where that is not possible nothing happens."""
     rules = [(rule.origin, rule.size, rule.method) for rule in built.rules]
     body = marshal.dumps((built.actions, built.gotos, rules, built.start, built.end))
     try:

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from concerto.compiler import compile_file
+from concerto.diagnostics import Problems
 from concerto.manifest import load_manifest
 from concerto.program import Runtime
+from concerto.testing import find_tests, run_tests
 from tests.mcp import peers
 from tests.mcp.peers import scripted
 from tests.runtime.running import Outcome, chat_at, make_runtime
@@ -364,7 +366,7 @@ def test_questions_of_a_server_are_answered_by_a_handler(
     assert asked[0]["server"] == "Everything" and "name" in asked[0]["schema"]["properties"]
 
 
-def test_a_mocked_server_is_not_started() -> None:
+def test_a_mocked_server_is_not_started(tmp_path: Path) -> None:
     source = """
 mcp Odd {
     command: "no-such-server",
@@ -379,6 +381,6 @@ agent Tester { provider: openai, model: "m", tools: [Odd] }
     assert_eq(Odd.add(2).unwrap(), 42);
 }
 """
-    runtime = make_runtime(source, testing=True, quiet=True)
-    function = runtime._run.module.tests[0].function
-    runtime._run.start(function)
+    (tmp_path / "main.conc").write_text(source)
+    [outcome] = run_tests(find_tests(tmp_path / "main.conc", Problems()))
+    assert outcome.passed, outcome.failure

@@ -71,33 +71,33 @@ def test_every_node_class_comes_from_some_text() -> None:
 
 def test_tables_are_kept(tmp_path: Path, built: Tables) -> None:
     place = tmp_path / "cache" / "syntax.tables"
-    tables._store(place, built)
-    assert tables._load(place) == built
+    tables.store(place, built)
+    assert tables.load(place) == built
 
 
 @pytest.mark.parametrize("damage", [b"", b"x" * 200, b"\0" * 31])
 def test_a_broken_cache_is_no_cache(tmp_path: Path, damage: bytes) -> None:
     place = tmp_path / "syntax.tables"
     place.write_bytes(damage)
-    assert tables._load(place) is None
+    assert tables.load(place) is None
 
 
 def test_a_changed_cache_is_no_cache(tmp_path: Path, built: Tables) -> None:
     place = tmp_path / "syntax.tables"
-    tables._store(place, built)
+    tables.store(place, built)
     data = bytearray(place.read_bytes())
     data[-5] ^= 1
     place.write_bytes(bytes(data))
-    assert tables._load(place) is None
+    assert tables.load(place) is None
 
 
 def test_a_cache_that_others_may_write_is_no_cache(tmp_path: Path, built: Tables) -> None:
     place = tmp_path / "syntax.tables"
-    tables._store(place, built)
+    tables.store(place, built)
     place.chmod(0o666)
-    assert tables._load(place) is None
+    assert tables.load(place) is None
 
 
 def test_an_unwritable_cache_place_is_no_matter(tmp_path: Path, built: Tables) -> None:
     (tmp_path / "file").write_text("not a folder")
-    tables._store(tmp_path / "file" / "syntax.tables", built)
+    tables.store(tmp_path / "file" / "syntax.tables", built)

@@ -65,7 +65,7 @@ _CALLED_BY_MODELS: tuple[Place, ...] = (
 )  # fmt: skip
 _DESCRIBED: tuple[Place, ...] = (*_CALLED_BY_MODELS, "struct field", "schema field")
 
-_RULES = {
+DECORATORS = {
     "retry": _Rule(
         _AROUND_EFFECTS,
         (
@@ -94,6 +94,7 @@ _RULES = {
     "test": _Rule(("function",), (_Argument("name", "String"),)),
     "expect_fail": _Rule(("function",), (_Argument("message", "String"),)),
 }
+"""Where each decorator of the language may stand, and its arguments."""
 
 _PARAM_ON_PARAMETER = _Rule(("parameter",), (_Argument("text", "String", required=True),))
 
@@ -105,7 +106,7 @@ def check_decorators(
     seen: set[str] = set()
     for decorator in decorators:
         name = decorator.name.text
-        rule = _PARAM_ON_PARAMETER if place == "parameter" and name == "param" else _RULES.get(name)
+        rule = _PARAM_ON_PARAMETER if place == "parameter" and name == "param" else DECORATORS.get(name)
         if rule is None:
             _report_unknown(world, decorator, place, scope)
         elif place not in rule.places:
@@ -121,13 +122,13 @@ def check_decorators(
 def is_broken(world: World, decorators: Iterable[ast.Decorator], name: str) -> bool:
     """Whether there is a decorator of that name, or one that was most likely to be it, that was reported:
     what it was to say is not missing too."""
-    required = {argument.name for argument in _RULES[name].arguments if argument.required}
+    required = {argument.name for argument in DECORATORS[name].arguments if argument.required}
     for decorator in decorators:
         given = world.analysis.decorators.get(decorator)
         if decorator.name.text == name:
             if given is None or not required <= given.keys():
                 return True
-        elif given is None and suggest(decorator.name.text, _RULES) == name:
+        elif given is None and suggest(decorator.name.text, DECORATORS) == name:
             return True
     return False
 
@@ -227,8 +228,8 @@ def _value(
 
 def _report_unknown(world: World, decorator: ast.Decorator, place: Place, scope: TypeScope) -> None:
     name = decorator.name.text
-    near = suggest(name, _RULES)
-    fitting = [f"`@{each}`" for each, rule in _RULES.items() if place in rule.places]
+    near = suggest(name, DECORATORS)
+    fitting = [f"`@{each}`" for each, rule in DECORATORS.items() if place in rule.places]
     if near is not None:
         help_ = f"did you mean `@{near}`?"
     elif fitting:
