@@ -88,7 +88,10 @@ def find_path(body: Body, node: ast.Path) -> Symbol | MethodMatch | None:
     if owner is None and len(segments) == 1 and _is_own_member(body, names[0]):
         return None
     if owner is None:
-        return body.world.resolve_path(names, body.scope, body.locals)
+        found = body.world.resolve_path(names, body.scope, body.locals)
+        # A module is no value, so `use std::env;` leaves the function `env` as it is.
+        known = body.world.prelude.members.get(names[0].text) if isinstance(found, ModuleSymbol) else None
+        return known if len(names) == 1 and isinstance(known, FunctionSymbol) else found
     in_module = isinstance(body.world.lookup(names[0].text, body.scope), ModuleSymbol)
     if in_module and body.world.resolve_path(names[:-1], body.scope) is None:
         return None
