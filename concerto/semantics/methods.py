@@ -143,6 +143,9 @@ def _call_on_declared(
         case ToolSymbol() | McpSymbol():
             body.types[receiver] = TOOL_REF if isinstance(symbol, ToolSymbol) else MCP_REF
             body.analysis.uses[receiver] = symbol
+            names = [segment.name for segment in receiver.segments]
+            if len(names) > 1 and body.world.resolve_path(names, body.scope) is None:
+                return ERROR  # It is private, which was reported.
             method = symbol.methods.get(name)
             if method is None:
                 check_unknown_arguments(body, arguments)

@@ -21,6 +21,7 @@ from concerto.semantics.builtins import AGENT_REF, MCP_REF, TOOL_REF, option_of,
 from concerto.semantics.context import Body, checks
 from concerto.semantics.foreign import method_for
 from concerto.semantics.infer import fresh, instantiate, show, substitute
+from concerto.semantics.resolution import start_of
 from concerto.semantics.symbols import (
     AgentSymbol,
     AliasSymbol,
@@ -177,10 +178,14 @@ def find_owner(body: Body, segments: Sequence[ast.PathSegment]) -> Type | Symbol
 
 def quiet_path(body: Body, segments: Sequence[ast.PathSegment]) -> Symbol | None:
     """What segments name, following modules; reports nothing. A `Type::Trait` path gives the trait."""
-    symbol = body.world.lookup(segments[0].name.text, body.scope)
+    world, first = body.world, segments[0].name
+    start = start_of(world, first, body.scope) if len(segments) > 1 else None
+    symbol = start or world.lookup(first.text, body.scope)
     for segment in segments[1:]:
         name = segment.name.text
         match symbol:
+            case ModuleSymbol() if symbol is world.standard_library():
+                symbol = world.library_module(name)
             case ModuleSymbol():
                 symbol = symbol.members.get(name) or symbol.imports.get(name)
             case EnumSymbol() if any(variant.name == name for variant in symbol.variants):

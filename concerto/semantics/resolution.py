@@ -72,7 +72,7 @@ def _first(
     if name == "Self" and scope.self_type is not None:
         return type_symbol(scope.self_type)
     if len(segments) > 1:
-        start = _start(world, segment, scope)
+        start = start_of(world, segment, scope)
         if start is not None:
             return start
     found = world.lookup(name, scope)
@@ -81,7 +81,7 @@ def _first(
     return found
 
 
-def _start(world: World, segment: ast.Ident, scope: TypeScope) -> ModuleSymbol | None:
+def start_of(world: World, segment: ast.Ident, scope: TypeScope) -> ModuleSymbol | None:
     """`self::`, `super::`, `std::` at the head of a path."""
     match segment.text:
         case "self":
