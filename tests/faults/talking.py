@@ -65,7 +65,7 @@ fn main() {
 _RIGHT = ["add 17 25", "double 42", f"answer {ANSWER}"]
 _KINDS = frozenset(kind.value for kind in AgentKind)
 _SECONDS = 0.5
-"""How long what a fault has taken away is waited for. On a slow machine that makes more errors, never others."""
+"""How long a missing byte is waited for. A slow machine makes more errors of it, never others."""
 _PATIENCE = 60.0
 
 

@@ -1,4 +1,4 @@
-"""A few hundred of the faults of `tests.faults.sweep`: none ends in a wrong answer or leaves anything open."""
+"""Some hundred of the faults of `tests.faults.sweep`: none ends in a wrong answer or leaves anything open."""
 
 from __future__ import annotations
 
