@@ -13,6 +13,7 @@ CHECKS: dict[str, Callable[[Random], None]] = {
     "ir-bytes": ir_files.bytes_are_refused_or_run,
     "ir-parts": ir_files.parts_are_refused_or_run,
     "ir-code": ir_files.code_is_refused_or_runs,
+    "ir-declarations": ir_files.declarations_are_refused_or_run,
     "replies": replies.decoding_gives_replies_or_errors,
     "loops": replies.loops_end_in_answers_or_errors,
     "mcp-interfaces": mcp_messages.interfaces_are_read_or_refused,

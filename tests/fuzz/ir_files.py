@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from io import StringIO
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from concerto.diagnostics import Problems, render
@@ -13,12 +15,17 @@ from concerto.ir.codec import decode, encode
 from concerto.ir.module import Module
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.verifier import verify
+from concerto.program import Program, Runtime
 from tests.fuzz.machines import CUT, Ending, endings, little_memory, well_typed
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json
 from tests.fuzz.sources import compiled
 from tests.properties.checks import Broken, corpus
 
 Json: TypeAlias = Any
+
+_DECLARATIONS = (
+    "agents", "tools", "schemas", "connections", "hashmaps", "ledgers", "memories", "pipelines", "providers",
+)  # fmt: skip
 
 
 def bytes_are_refused_or_run(random: Random) -> None:
@@ -38,6 +45,33 @@ def code_is_refused_or_runs(random: Random) -> None:
     for _ in range(random.choice((1, 1, 2, 3))):
         _spoil_code(random.choice(codes), random.choice(codes), document, random)
     _refused_or_alike(_written(document))
+
+
+def declarations_are_refused_or_run(random: Random) -> None:
+    """A file with declarations changed, run as `concerto run --mock` would."""
+    full: list[str] = []
+    while not full:
+        document = json.loads(_file(random))
+        if not document["mcp_servers"] and not document["hosts"]:
+            full = [section for section in _DECLARATIONS if document[section]]
+    section = random.choice(full)
+    document[section] = spoilt_json(document[section], random)
+    data = _written(document)
+    out, errors = StringIO(), StringIO()
+    try:
+        module = load(data)
+        if module is None or module.entry is None:
+            return
+        with TemporaryDirectory() as folder:
+            runtime = Runtime(
+                Program(module), mock=True, quiet=True, environment={}, folder=folder, timeout=20.0,
+                output=out, errors=errors,
+            )  # fmt: skip
+            result = runtime.run()
+    except Exception as crash:
+        raise Broken(f"{type(crash).__name__}: {crash}", data.decode("utf-8", "backslashreplace")) from crash
+    if result.kind in ("InternalError", "Timeout"):
+        raise Broken(f"{result!r}", data.decode("utf-8", "backslashreplace"))
 
 
 def _spoil_code(code: list[Json], other: list[Json], document: Json, random: Random) -> None:

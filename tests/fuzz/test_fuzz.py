@@ -11,8 +11,9 @@ from tests.emit.compiling import with_deep_stack
 from tests.fuzz.checks import CHECKS
 
 CASES = {
-    "source-parts": 60, "source-bytes": 60, "ir-bytes": 40, "ir-parts": 40, "ir-code": 40, "replies": 300,
-    "loops": 60, "mcp-interfaces": 60, "mcp-results": 300, "mcp-sessions": 3, "mcp-real": 1,
+    "source-parts": 60, "source-bytes": 60, "ir-bytes": 40, "ir-parts": 40, "ir-code": 40,
+    "ir-declarations": 20, "replies": 300, "loops": 60, "mcp-interfaces": 60, "mcp-results": 300,
+    "mcp-sessions": 3, "mcp-real": 1,
 }  # fmt: skip
 
 
