@@ -64,13 +64,13 @@ def declarations_are_refused_or_run(random: Random) -> None:
             return
         with TemporaryDirectory() as folder:
             runtime = Runtime(
-                Program(module), mock=True, quiet=True, environment={}, folder=folder, timeout=20.0,
+                Program(module), mock=True, quiet=True, environment={}, folder=folder, timeout=5.0,
                 output=out, errors=errors,
             )  # fmt: skip
             result = runtime.run()
     except Exception as crash:
         raise Broken(f"{type(crash).__name__}: {crash}", data.decode("utf-8", "backslashreplace")) from crash
-    if result.kind in ("InternalError", "Timeout"):
+    if result.kind == "InternalError":  # A sleep may have become longer than the run may be.
         raise Broken(f"{result!r}", data.decode("utf-8", "backslashreplace"))
 
 
