@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,11 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = Path(__file__).parent / "programs"
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """More than there are cores: many tests wait for servers, time limits and processes."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_configure() -> None:

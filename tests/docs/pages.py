@@ -86,8 +86,8 @@ def _as_expected(said: str, expected: str) -> bool:
 def _run(command: str, folder: Path) -> str:
     """All that a command says, as a shell runs it whose PATH begins with this environment."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    secrets = {name for name in os.environ if name.endswith("_API_KEY")}
-    environment = {name: value for name, value in os.environ.items() if name not in secrets} | {
+    unwanted = {name for name in os.environ if name.endswith("_API_KEY") or name == "PYTEST_ADDOPTS"}
+    environment = {name: value for name, value in os.environ.items() if name not in unwanted} | {
         "PATH": path,
         "PYTHONIOENCODING": "utf-8",
     }

@@ -165,9 +165,10 @@ def test_progress_is_traced_under_its_call(run: Run) -> None:
     lines = [json.loads(line) for line in trace.getvalue().splitlines()]
     [call] = [each for each in lines if each["event"] == "begin" and each["kind"] == "McpCall"]
     notes = [each for each in lines if each["event"] == "note"]
-    assert [(each["kind"], each["parent"], each["progress"], each["total"]) for each in notes] == [
-        ("progress", call["id"], 1, 2), ("progress", call["id"], 2, 2)
+    assert [(each["kind"], each["parent"], each["facts"]["progress"]) for each in notes] == [
+        ("progress", call["id"], 1), ("progress", call["id"], 2)
     ]  # fmt: skip
+    assert [each["facts"]["total"] for each in notes] == [2, 2]
 
 
 def test_an_agent_calls_three_tools_of_a_server(

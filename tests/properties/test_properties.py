@@ -13,7 +13,7 @@ from tests.properties.checks import CHECKS
 from tests.properties.programs import make_program
 from tests.properties.running import outcomes
 
-CASES = {"runs": 60, "prints": 300, "mutants": 200, "bytes": 300}
+CASES = {"runs": 50, "prints": 120, "mutants": 200, "bytes": 300}
 
 
 @pytest.mark.parametrize("name", CHECKS)
