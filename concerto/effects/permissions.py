@@ -36,11 +36,11 @@ class Permissions:
             return None
         try:
             real = Path(os.path.realpath(self.files[0] / path))
-        except (FileNotFoundError, ValueError):
-            # A link on the way was taken away while it was read, or this can be no path at all.
+            roots = [Path(os.path.realpath(folder)) for folder in self.files]
+        except (OSError, ValueError):
+            # A link on the way was changed while it was read, or this can be no path at all.
             return None
-        for folder in self.files:
-            root = Path(os.path.realpath(folder))
+        for root in roots:
             if real.is_relative_to(root):
                 return root, real.relative_to(root)
         return None

@@ -42,6 +42,18 @@ class Terminal:
         self._read = place + len(wanted)
         return before
 
+    def interrupt_line(self, wanted: str) -> None:
+        """Ctrl-C until a text comes: one that falls just before readline begins to wait is not heard before
+        the next key (CPython looks for signals when the wait is interrupted)."""
+        end = time.monotonic() + _PATIENCE
+        while self.text.find(wanted, self._read) < 0:
+            assert time.monotonic() < end, f"no {wanted!r} in {self.text[self._read :]!r}"
+            self.type("\x03")
+            again = time.monotonic() + 2
+            while time.monotonic() < again and self.text.find(wanted, self._read) < 0:
+                assert self._more(), "the command has ended"
+        self.wait_for(wanted)
+
     def end(self) -> int:
         """The exit status, when all that was written has been read."""
         end = time.monotonic() + _PATIENCE
