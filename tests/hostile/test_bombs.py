@@ -45,7 +45,7 @@ def test_the_manifest_limits_memory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tier", ["python", "interpreter"])
 def test_memory_is_limited_in_an_event_loop_too(tier: str, capsys: pytest.CaptureFixture[str]) -> None:
-    program = compile_source('fn main() { let mut s = "x"; loop { s = s + s; } }')
+    program = compile_source("fn main() { let mut a = [0]; loop { a.push(1); } }")
     result = asyncio.run(Runtime(program, max_memory_mb=120, tier=tier).run_async())
     assert (result.status, result.kind) == (1, "MemoryLimit")
     assert capsys.readouterr().err == "error: the run took more than 120 MB of memory\n"
