@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import zlib
 from pathlib import Path
 
 _MOST_ENTRIES = 400
@@ -29,6 +30,11 @@ def write_atomically(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def entry_name(key: bytes, kind: str) -> str:
+    """The name of a cache entry. Others may have the same: the entry itself has to say whose it is."""
+    return f"{zlib.crc32(key):08x}{zlib.adler32(key):08x}.{kind}"
 
 
 def read_cached(name: str) -> bytes | None:

@@ -8,21 +8,18 @@ changed. Entries of another compiler, or of another Python, do not count.
 from __future__ import annotations
 
 import marshal
-import os
-import sys
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import concerto
 from concerto.compiler.disk import DiskProject, open_project, read_bytes, shown_path
 from concerto.compiler.packing import pack_module, pack_problems, unpack_module, unpack_problems
 from concerto.compiler.pipeline import read_source, require_main
 from concerto.diagnostics import Problems
-from concerto.files import read_cached, write_cached
+from concerto.files import entry_name, read_cached, write_cached
 from concerto.program import Program
 from concerto.records import record
-from concerto.resources import in_checkout
+from concerto.resources import code_folder, resource, state_of
 
 if TYPE_CHECKING:
     from concerto.ir.module import Module
@@ -152,26 +149,8 @@ def _unchanged(looked_at: list[tuple[str, bytes | None]], path: Path, data: byte
 
 def _entry_name(path: Path, kind: str) -> str:
     place = f"{path.absolute()}\0{shown_path(path)}".encode("utf-8", "surrogateescape")
-    return f"{zlib.crc32(place):08x}{zlib.adler32(place):08x}.{kind}"
+    return entry_name(place, kind)
 
 
 def _compiler() -> bytes:
-    """Names this compiler: its version, its Python, and the state of its files where somebody works on it."""
-    home = Path(concerto.__file__).parent
-    sources = [home / name for name in _PASSES] + [home.parent / "grammar", home.parent / "stdlib"]
-    newest = max(map(_newest, sources)) if in_checkout() else 0
-    return f"{concerto.__version__} {sys.version} {newest}\0".encode()
-
-
-def _newest(folder: Path) -> int:
-    newest = 0
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    newest = max(newest, _newest(Path(entry)) if entry.name != "__pycache__" else 0)
-                else:
-                    newest = max(newest, entry.stat().st_mtime_ns)
-    except OSError:
-        return 0
-    return newest
+    return state_of([*map(code_folder, _PASSES), resource("grammar"), resource("stdlib")])

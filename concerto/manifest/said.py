@@ -7,14 +7,12 @@ the cache, for as long as the file and this package are the same.
 from __future__ import annotations
 
 import marshal
-import os
-import sys
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.files import read_cached, write_cached
+from concerto.files import entry_name, read_cached, write_cached
 from concerto.records import field_names, record
+from concerto.resources import code_folder, state_of
 
 if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
@@ -54,8 +52,8 @@ def said_by(manifest: Manifest) -> Said:
 def said_in(path: Path) -> Said:
     """What the manifest at `path` says; raises as `load_manifest` does."""
     data = path.read_bytes()
-    key = f"{path}\0{sys.version}\0{_state_of_package()}\0".encode("utf-8", "surrogateescape") + data
-    name = f"{zlib.crc32(key):08x}{zlib.adler32(key):08x}.manifest"
+    key = state_of([code_folder("manifest")]) + f"{path}\0".encode("utf-8", "surrogateescape") + data
+    name = entry_name(key, "manifest")
     kept = read_cached(name)
     if kept is not None and kept.startswith(key):
         return Said(*marshal.loads(memoryview(kept)[len(key) :]))
@@ -64,8 +62,3 @@ def said_in(path: Path) -> Said:
     said = said_by(load_manifest(path))
     write_cached(name, key + marshal.dumps([getattr(said, field) for field in field_names(Said) or ()]))
     return said
-
-
-def _state_of_package() -> list[int]:
-    with os.scandir(Path(__file__).parent) as files:
-        return sorted(file.stat().st_mtime_ns for file in files if file.is_file())

@@ -65,7 +65,7 @@ def to_array(members: Set) -> list[Value]:
 @native("Set::insert")
 def insert(members: Set, item: Value) -> bool:
     """Whether the element is new; an equal one that is there stays."""
-    key = item if type(item) is int else hash_key(item)
+    key = hash_key(item)
     if key in members.items:
         return False
     members.items[key] = item

@@ -66,11 +66,11 @@ class FunctionWriter:
     def line(self, text: str) -> None:
         self.lines.append(" " * self.indent + text)
 
-    def mark(self, text: str) -> str:
-        """A text as the work of the current instruction."""
+    def mark(self, text: str, pc: int | None = None) -> str:
+        """A text as the work of an instruction, the current one if none is named."""
         if not self.marked:
             return text
-        return f"{MARK_OPEN}{self.pc}{MARK_SPLIT}{text}{MARK_CLOSE}"
+        return f"{MARK_OPEN}{self.pc if pc is None else pc}{MARK_SPLIT}{text}{MARK_CLOSE}"
 
     # The symbolic stack
 
@@ -157,9 +157,9 @@ class FunctionWriter:
         self.settle(1 << number)
         if expr.unchecked is not None and not self.guarded:
             # Nobody sees the local if the check fails, and a statement costs less than an expression.
-            text, self.pc = expr.unchecked
+            text, pc = expr.unchecked
             self.line(f"v{number} = {text}")
-            self.line(f"if v{number}.bit_length() > 63: {self.mark(f'checked(v{number})')}")
+            self.line(f"if v{number}.bit_length() > 63: {self.mark(f'checked(v{number})', pc)}")
         else:
             self.line(f"v{number} = {expr.text}")
         self.learn(number, expr.fact)

@@ -100,25 +100,19 @@ _FOLDED = re.compile(r"not \{|\}\[")
 _MEMBERSHIP = "{0}.__contains__({1})"
 
 
-@writes("CALL_METHOD")
+@writes("CALL_METHOD", "CALL_BOUND")
 def _call_method(writer: FunctionWriter, instr: Instr) -> None:
-    _, method, count = instr
+    opcode, method, count = instr
     receiver, *arguments = writer.pop_many(count + 1)
     first, again = writer.named(receiver)
-    text = f"{writer.names.method(method)}[type({first})]({listed([name(again), *arguments])})"
-    writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
-
-
-@writes("CALL_BOUND")
-def _call_bound(writer: FunctionWriter, instr: Instr) -> None:
-    """A receiver without the method is found out before the arguments are computed, so they may not fail."""
-    _, method, count = instr
-    receiver, *arguments = writer.pop_many(count + 1)
-    first, again = writer.named(receiver)
-    plain = all(argument.cheap for argument in arguments)
-    table = (writer.names.bound if plain else writer.names.bound_any)(method)
-    if writer.marked:
-        writer.operands[writer.pc] = (again,)
+    if opcode == "CALL_METHOD":
+        table = writer.names.method(method)
+    else:
+        # A receiver without the method is found out before the arguments are computed: they may not fail.
+        plain = all(argument.cheap for argument in arguments)
+        table = (writer.names.bound if plain else writer.names.bound_any)(method)
+        if writer.marked:
+            writer.operands[writer.pc] = (again,)
     text = f"{table}[type({first})]({listed([name(again), *arguments])})"
     writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
 
