@@ -6,13 +6,13 @@ A checker gives the value back, converted where an implicit conversion applies: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, TypeAlias
 
 from concerto.ir.module import TypeDef
 from concerto.vm.collections import Queue, Set, Stack
-from concerto.vm.operations import quoted, short_name, type_name
+from concerto.vm.operations import hash_key, parts_of, quoted, short_name, type_name
 from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Some, Struct, Value, Variant, failure
 
 Checker: TypeAlias = Callable[[Value], Value]
@@ -22,7 +22,11 @@ PYTHON_CLASSES: dict[str, type] = {
 }  # fmt: skip
 
 
-_COLLECTIONS: dict[str, type[Set | Queue | Stack]] = {"set": Set, "queue": Queue, "stack": Stack}
+_COLLECTIONS: dict[str, tuple[type[Set | Queue | Stack], Callable[[list[Value]], Value]]] = {
+    "set": (Set, lambda items: Set({hash_key(item): item for item in items})),
+    "queue": (Queue, Queue),
+    "stack": (Stack, Stack),
+}
 
 
 class Misfit(Exception):
@@ -64,39 +68,34 @@ class TypeChecks:
         return self.checking(type_index)(value)
 
     def checking(self, type_index: int) -> Checker:
-        """`check` for one type; its checker is made when it is first called."""
-        checker: Checker | None = None
-
-        def check(value: Value) -> Value:
-            nonlocal checker
-            if checker is None:
-                checker = self.checker(type_index, True)
-            try:
-                return checker(value)
-            except Misfit as misfit:
-                raise failure(str(misfit), "TypeError") from None
-
-        return check
+        """`check` for one type."""
+        return self._judging(type_index, convert=True)
 
     def fits(self, value: Value, type_index: int) -> bool:
         """Whether the value is of the type as it is."""
         return self.fitting(type_index)(value)
 
     def fitting(self, type_index: int) -> Callable[[Value], bool]:
-        """`fits` for one type; its checker is made when it is first called."""
+        """`fits` for one type."""
+        return self._judging(type_index, convert=False)
+
+    def _judging(self, type_index: int, convert: bool) -> Callable[[Value], Any]:
+        """`check` or `fits` for one type; its checker is made when it is first called."""
         checker: Checker | None = None
 
-        def fits(value: Value) -> bool:
+        def judge(value: Value) -> Value:
             nonlocal checker
             if checker is None:
-                checker = self.checker(type_index, False)
+                checker = self.checker(type_index, convert)
             try:
-                checker(value)
-            except Misfit:
+                converted = checker(value)
+            except Misfit as misfit:
+                if convert:
+                    raise failure(str(misfit), "TypeError") from None
                 return False
-            return True
+            return converted if convert else True
 
-        return fits
+        return judge
 
     def checker(self, type_index: int, convert: bool) -> Checker:
         """Raises Misfit. With `convert`, implicit conversions are applied."""
@@ -131,7 +130,7 @@ class TypeChecks:
             case "tuple":
                 return _tuple(parts, text)
             case "set" | "queue" | "stack":
-                return _collection(_COLLECTIONS[definition.kind], parts[0], text)
+                return _collection(definition.kind, parts[0], text)
             case "range":
                 return _of_class(range, text)
             case "fn":
@@ -159,17 +158,17 @@ class TypeChecks:
         payloads = (
             [definition.fields] if definition.kind != "enum" else [v.fields for v in definition.variants]
         )
-        checks = [[self.checker(field.type, convert) for field in fields] for fields in payloads]
+        checks = [
+            [(self.checker(field.type, convert), f".{field.name}") for field in fields] for fields in payloads
+        ]
 
         def check_parts(value: Value) -> Value:
             if not (isinstance(value, Struct | Variant) and value.type_name == name):
                 raise Misfit(text, type_name(value))
-            for slot, check in enumerate(checks[value.tag if isinstance(value, Variant) else 0]):
-                part = getattr(value, f"f{slot}")
-                checked = _inside(check, part, f".{value.field_names[slot]}")
-                if checked is not part:
-                    setattr(value, f"f{slot}", checked)
-            return value
+            parts = parts_of(value)
+            fields = zip(checks[value.tag if isinstance(value, Variant) else 0], parts, strict=True)
+            converted = _converted(parts, [_inside(check, part, step) for (check, step), part in fields])
+            return value if converted is parts else type(value)(*converted)
 
         return check_parts
 
@@ -262,13 +261,13 @@ def _elements(check: Checker, text: str) -> Checker:
             raise Misfit(text, type_name(value))
         if check is _anything:
             return value
-        return _changed(value, [_inside(check, item, f"[{place}]") for place, item in enumerate(value)])
+        return _converted(value, [_inside(check, item, f"[{place}]") for place, item in enumerate(value)])
 
     return check_elements
 
 
-def _changed(old: list[Value], new: list[Value]) -> list[Value]:
-    """The old list itself unless a conversion made another element."""
+def _converted(old: list[Value], new: list[Value]) -> list[Value]:
+    """The old list itself unless a conversion made another element: a value that others see never changes."""
     return new if any(a is not b for a, b in zip(old, new, strict=True)) else old
 
 
@@ -309,8 +308,8 @@ def _result(check_ok: Checker, check_err: Checker, text: str) -> Checker:
             inner = check_ok(value.value)
             return value if inner is value.value else Ok(inner)
         if type(value) is Err:
-            check_err(value.value)
-            return value
+            inner = check_err(value.value)
+            return value if inner is value.value else Err(inner)
         raise Misfit(text, type_name(value))
 
     return check_result
@@ -327,14 +326,15 @@ def _tuple(checks: list[Checker], text: str) -> Checker:
     return check_tuple
 
 
-def _collection(python_class: type[Set | Queue | Stack], check: Checker, text: str) -> Checker:
+def _collection(kind: str, check: Checker, text: str) -> Checker:
+    python_class, collect = _COLLECTIONS[kind]
+
     def check_collection(value: Value) -> Value:
         if not isinstance(value, python_class):
             raise Misfit(text, type_name(value))
-        items: Iterable[Value] = value.items.values() if isinstance(value, Set) else value.items
-        for item in items:
-            check(item)
-        return value
+        items = list(value.items.values() if isinstance(value, Set) else value.items)
+        converted = _converted(items, [check(item) for item in items])
+        return value if converted is items else collect(converted)
 
     return check_collection
 
