@@ -1,27 +1,41 @@
-"""The HTTP clients of one server.
+"""The HTTP clients of one server: one for each request under way, whose connection is kept for a later one.
 
-A client looks through all of its connections at every request, which makes many of them slow. So each has
-few, and another one is made when all are busy.
+A pool looks through all of its connections at every request, which makes many of them slow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from ssl import SSLContext
+from typing import Protocol
 
+import httpcore2
 import httpx2
 
-from concerto.records import record
+from concerto.runtime.sockets import AsyncioBackend
 
-_MOST_AT_ONCE = 8
+FAILURES = (
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    httpx2.StreamError,
+    httpcore2.NetworkError,
+    httpcore2.ProtocolError,
+)
+TIMEOUTS = (httpx2.TimeoutException, httpcore2.TimeoutException)
+
+_IDLE_SECONDS = 5.0
+"""How long a connection is kept without a request: servers close idle ones, and a request may cross that."""
+_BACKEND = AsyncioBackend()
 
 
-@record(frozen=True)
-class Client:
-    """`send` gives a response of which nothing has been read but the headers."""
+class Client(Protocol):
+    """Sends one request at a time."""
 
-    send: Callable[[httpx2.Request], Awaitable[httpx2.Response]]
-    close: Callable[[], Awaitable[None]]
+    async def send(self, request: httpx2.Request) -> httpx2.Response:
+        """A response of which nothing has been read but the headers. Errors: FAILURES and TIMEOUTS."""
+
+    async def close(self) -> None: ...
 
 
 class Clients:
@@ -29,25 +43,87 @@ class Clients:
 
     def __init__(self, make: Callable[[], Client]) -> None:
         self._make = make
-        self._clients: list[Client] = []
-        self._busy: list[int] = []
-        """How many requests each client has under way."""
+        self._made: list[Client] = []
+        self._idle: list[Client] = []
 
     @contextmanager
     def one(self) -> Iterator[Client]:
-        """The first client that has room for a request."""
-        place = next((place for place, count in enumerate(self._busy) if count < _MOST_AT_ONCE), None)
-        if place is None:
-            place = len(self._clients)
-            self._clients.append(self._make())
-            self._busy.append(0)
-        self._busy[place] += 1
+        """The client that became idle last, or a new one."""
+        if self._idle:
+            client = self._idle.pop()
+        else:
+            client = self._make()
+            self._made.append(client)
         try:
-            yield self._clients[place]
+            yield client
         finally:
-            self._busy[place] -= 1
+            self._idle.append(client)
 
     async def close(self) -> None:
-        clients, self._clients, self._busy = self._clients, [], []
+        clients, self._made, self._idle = self._made, [], []
         for client in clients:
             await client.close()
+
+
+class DirectClient:
+    """One connection to a server, made again when it was lost."""
+
+    def __init__(self, tls: SSLContext) -> None:
+        self._tls = tls
+        self._connection: httpcore2.AsyncHTTPConnection | None = None
+
+    async def send(self, request: httpx2.Request) -> httpx2.Response:
+        where = request.url
+        url = httpcore2.URL(
+            scheme=where.raw_scheme, host=where.raw_host, port=where.port, target=where.raw_path
+        )
+        connection = await self._connected(url.origin)
+        response = await connection.handle_async_request(
+            httpcore2.Request(
+                request.method,
+                url,
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=request.extensions,
+            )
+        )
+        return httpx2.Response(response.status, headers=response.headers, stream=_Body(response))
+
+    async def _connected(self, origin: httpcore2.Origin) -> httpcore2.AsyncHTTPConnection:
+        connection = self._connection
+        if connection is not None and not connection.is_closed():
+            if not connection.has_expired():
+                return connection
+            await connection.aclose()
+        self._connection = connection = httpcore2.AsyncHTTPConnection(
+            origin, self._tls, keepalive_expiry=_IDLE_SECONDS, network_backend=_BACKEND
+        )
+        return connection
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            await self._connection.aclose()
+
+
+class _Body(httpx2.AsyncByteStream):
+    def __init__(self, response: httpcore2.Response) -> None:
+        self._response = response
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._response.aiter_stream()
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+class ProxiedClient:
+    """Sends requests as the environment's proxies have it."""
+
+    def __init__(self, tls: SSLContext) -> None:
+        self._client = httpx2.AsyncClient(verify=tls, timeout=None, follow_redirects=False, trust_env=True)
+
+    async def send(self, request: httpx2.Request) -> httpx2.Response:
+        return await self._client.send(request, stream=True)
+
+    async def close(self) -> None:
+        await self._client.aclose()

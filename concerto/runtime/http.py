@@ -20,7 +20,7 @@ from urllib.parse import unquote_to_bytes
 import httpx2
 
 from concerto import __version__
-from concerto.runtime.clients import Client, Clients
+from concerto.runtime.clients import FAILURES, TIMEOUTS, Client, Clients, DirectClient, ProxiedClient
 from concerto.runtime.connections import Connection, key_of
 from concerto.runtime.failures import AgentKind, agent_failure
 from concerto.runtime.hiding import HIDDEN, SHORTEST_SECRET, without_user
@@ -77,7 +77,7 @@ class ModelServer:
                         await response.aclose()
         except TimeoutError:
             raise self._too_slow(seconds) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except FAILURES as error:
             raise self._unreachable(error) from None
         if response.status_code != httpx2.codes.OK:
             raise self._refused(response)
@@ -99,9 +99,9 @@ class ModelServer:
                     yield self._lines(response)
                 finally:
                     await response.aclose()
-        except httpx2.TimeoutException:
+        except TIMEOUTS:
             raise self._too_slow(seconds) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+        except FAILURES as error:
             raise self._unreachable(error) from None
 
     async def _lines(self, response: httpx2.Response) -> AsyncIterator[str]:
@@ -185,12 +185,8 @@ class ModelServer:
 
 def _client(certificates: tuple[str | None, ...] | None, proxied: bool) -> Client:
     """What sends requests and does nothing else, unless the environment names proxies."""
-    verify = _tls(certificates)
-    if proxied:
-        client = httpx2.AsyncClient(verify=verify, timeout=None, follow_redirects=False, trust_env=True)
-        return Client(partial(client.send, stream=True), client.aclose)
-    transport = httpx2.AsyncHTTPTransport(verify=verify, trust_env=False)
-    return Client(transport.handle_async_request, transport.aclose)
+    tls = _tls(certificates)
+    return ProxiedClient(tls) if proxied else DirectClient(tls)
 
 
 @lru_cache(8)

@@ -229,13 +229,23 @@ class _Chunks(httpx2.AsyncByteStream):
                 raise httpx2.ReadError("connection reset")
 
 
+class _AnsweringClient:
+    def __init__(self, answerer: Answerer) -> None:
+        self._transport = httpx2.MockTransport(answerer)
+
+    async def send(self, request: httpx2.Request) -> httpx2.Response:
+        return await self._transport.handle_async_request(request)
+
+    async def close(self) -> None:
+        await self._transport.aclose()
+
+
 @contextmanager
 def served(answerer: Answerer) -> Iterator[None]:
     """Requests to model servers are answered here."""
 
     def client(*_: Any) -> Client:
-        transport = httpx2.MockTransport(answerer)
-        return Client(transport.handle_async_request, transport.aclose)
+        return _AnsweringClient(answerer)
 
     with patch.object(http, "_client", client):
         yield
