@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ssl import SSLContext
 from typing import Any, TypeAlias
 from urllib.request import Request, urlopen
 
@@ -107,14 +108,16 @@ class Seen:
 class Script:
     """A server that gives its answers in order (the last one for ever) and keeps every request."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: SSLContext | None = None) -> None:
         self.seen: list[Seen] = []
         self.answers: list[Answer | Callable[[Seen], Answer]] = []
         self.open_connections = 0
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self._server.server_port}"
 
     def answer(self, *answers: Json) -> None:
         """Queue answers: an Answer, a function of the request, or a JSON body."""
