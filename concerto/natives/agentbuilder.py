@@ -150,8 +150,7 @@ def with_budget(
 
 @native("AgentBuilder::calls", machine=True)
 def calls(machine: Machine, receiver: Receiver) -> list[Value]:
-    host: Any = machine.host
-    return list(host.mocks.requests(builder_of(receiver).agent))
+    return machine.host.mocked_requests(builder_of(receiver).agent)
 
 
 def _given(option: Value, convert: Callable[[Any], Any], before: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from concerto.vm.native import native
 from concerto.vm.values import Value
@@ -14,5 +14,4 @@ if TYPE_CHECKING:
 @native("std::testing::mock", machine=True)
 def mock(machine: Machine, target: Value, fields: dict[str, Value]) -> None:
     """`target` is a handle, or a String for a channel."""
-    host: Any = machine.host
-    host.mock(target, fields)
+    machine.host.mock(target, fields)

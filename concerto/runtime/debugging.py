@@ -32,12 +32,12 @@ def told_changes(run: Run, plan: Plan) -> Iterator[None]:
 def tell_call(run: Run, agent: str, title: str, record: CallRecord) -> None:
     if run.options.debug:
         outcome = "true" if record.success else f"false, {record.result}"
-        run.log("debug", f"[{agent}] tool {title} (success: {outcome}; {record.latency_ms} ms)")
+        run.emits.log("debug", f"[{agent}] tool {title} (success: {outcome}; {record.latency_ms} ms)")
 
 
 def _watcher(run: Run, agent: str, name: str, shared: HashMap) -> Watcher:
     def tell(key: Value, old: Value, new: Value) -> None:
         text = to_text(new.value) if isinstance(new, Some) else "(deleted)"
-        run.log("debug", f"[{agent}] tool updated {name}: {key} = {text}")
+        run.emits.log("debug", f"[{agent}] tool updated {name}: {key} = {text}")
 
     return Watcher(MISSING, shared.prefix, tell)

@@ -63,6 +63,10 @@ class Emits:
         self._unflushed = True
         (self.errors if self._json_lines else self.output).write(text)
 
+    def log(self, level: str, text: str) -> None:
+        """Write a line to the error stream."""
+        self.errors.write(f"[{level}] {visible(text)}\n")
+
     def flush(self) -> None:
         """Let what was said be seen, before the program waits for anything."""
         if self._unflushed:

@@ -33,7 +33,7 @@ async def ask_hook(run: Run, work: Execution, tool: str, error: ErrorValue) -> D
     """What the agent's `on_tool_error` decides; the plan has one."""
     function = work.plan.on_tool_error
     assert function is not None
-    agent = run.reference("agent", work.plan.agent)
+    agent = run.machine.host.reference("agent", work.plan.agent)
     value = await drive(work.branch.child(), lambda: run.machine.call(function, [agent, tool, error]))
     if not isinstance(value, Variant):
         raise failure("`on_tool_error` gives a ToolErrorAction", "TypeError")

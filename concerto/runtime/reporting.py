@@ -95,7 +95,7 @@ def _traced(run: Run, error: BaseException, headline: str, message: str, kind: s
     from concerto.vm.trace import render_failure
 
     run.emits.output.flush()
-    run.emits.errors.write(visible(render_failure(error, run.machine, headline)))
+    run.emits.errors.write(visible(render_failure(error, headline)))
     if run.options.debug:
         _python_traceback(run, error)
     return RunResult(FAILED, None, message, kind)

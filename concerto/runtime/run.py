@@ -1,39 +1,34 @@
-"""One run of a program: implements the machine's `Host` and owns all that the run touches.
+"""One run of a program: owns all that the run touches, and its event loop.
 
-Program code calls the methods of `Host` from its strands; what has to wait goes to the event loop, which is
-started when something waits for the first time and ends with the run, leaving nothing behind.
+Program code runs in strands. What has to wait goes to the event loop, which is started when something waits
+for the first time and ends with the run, leaving nothing behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from concerto.ir.module import Module
 from concerto.runtime.branches import (
     Branch,
     Strand,
-    all_of,
     cancel,
     check_time,
     current_branch,
-    drive,
-    first_of,
     follow,
     run_now,
     wait,
 )
 from concerto.runtime.emits import Emits
+from concerto.runtime.machine_host import MachineHost
 from concerto.runtime.options import Options
 from concerto.runtime.waiting import LoopWaiting
-from concerto.visible import visible
 from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.machine import Machine
-from concerto.vm.native import find_native
-from concerto.vm.operations import type_name
 from concerto.vm.type_checks import Misfit
-from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
+from concerto.vm.values import Value, failure
 
 if TYPE_CHECKING:
     import asyncio
@@ -41,8 +36,6 @@ if TYPE_CHECKING:
     from concerto.effects.journal import Journal
     from concerto.effects.kinds import AnyEffect
     from concerto.effects.trace import Trace
-    from concerto.natives.agentbuilder import AgentBuilder, AgentRef
-    from concerto.natives.hashmap import HashMap
     from concerto.natives.memory import Memory
     from concerto.runtime.agents import Agents
     from concerto.runtime.connections import Connection
@@ -59,15 +52,10 @@ if TYPE_CHECKING:
     from concerto.runtime.tools import Tools
     from concerto.vm.classes import ClassTable
 
-Body: TypeAlias = Callable[[], Value]
-
 
 class Run:
-    """See the module. `reference`, `print` and what follows them are the machine's `Host`.
-
-    The parts of a run are loaded when the program first needs them: a program that only computes pays for
-    none.
-    """
+    """The parts of a run are loaded when the program first needs them: a program that only computes pays for
+    none."""
 
     def __init__(
         self,
@@ -94,13 +82,12 @@ class Run:
             errors=options.errors,
         )
         self.machine = Machine(
-            module, self, tier=options.tier, cancel_check=check_time, code=code, classes=classes
+            module, MachineHost(self), tier=options.tier, cancel_check=check_time, code=code, classes=classes
         )
         for name, given in options.tools.items():
             self.python_tools.add(name, given)
         self._connections: dict[str, Connection] = {}
         self._source_connections = {each.name: each.settings for each in module.connections}
-        self._refs: dict[tuple[str, str], Value] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._fatal: BaseException | None = None
         self.journal = options.journal or self._new_journal()
@@ -154,7 +141,7 @@ class Run:
         from concerto.natives.agentbuilder import AgentBuilder
         from concerto.runtime.tools import unwrapped
 
-        asked = self._agents.call(AgentBuilder(agent), "execute", [prompt], branch)
+        asked = self.executions.call(AgentBuilder(agent), "execute", [prompt], branch)
         return to_json(unwrapped(await asked))["text"]
 
     async def _go_on(self, strand: Strand, asked: Any) -> Value:
@@ -198,6 +185,16 @@ class Run:
         self.machine.cancel()
         self.waiting.interrupt()
 
+    def perform(self, effect: AnyEffect) -> Value:
+        """Do an effect from program code, as the next one of its branch."""
+        way = self._door.way(effect, current_branch())
+        if self._door.at_once(effect):
+            # It may take a while, and a loop of such effects is not asked often enough.
+            self.machine.poll()
+            return run_now(way())
+        self.emits.flush()
+        return wait(way)
+
     async def pass_gate(self, effect: AnyEffect, branch: Branch) -> Value:
         """Do an effect from the event loop, as the next one of a branch."""
         self.emits.flush()
@@ -210,7 +207,8 @@ class Run:
         return Door(self)
 
     @cached_property
-    def _agents(self) -> Agents:
+    def executions(self) -> Agents:
+        """What executes the agents."""
         from concerto.runtime.agents import Agents
 
         return Agents(self)
@@ -251,13 +249,15 @@ class Run:
         return Mocks(self)
 
     @cached_property
-    def _states(self) -> States:
+    def states(self) -> States:
+        """The declared hashmaps, ledgers and memories."""
         from concerto.runtime.states import States
 
         return States(self)
 
     @cached_property
-    def _pipelines(self) -> Pipelines:
+    def pipelines(self) -> Pipelines:
+        """The pipelines."""
         from concerto.runtime.pipelines import Pipelines
 
         return Pipelines(self)
@@ -296,7 +296,7 @@ class Run:
 
     def memory(self, name: str | None) -> Memory | None:
         """A declared memory, None for None."""
-        return None if name is None else self._states.memory(name)
+        return None if name is None else self.states.memory(name)
 
     def keep(self, task: asyncio.Task[Any]) -> None:
         """Let a task end with the run at the latest, and the run with what no `catch` may see."""
@@ -335,159 +335,3 @@ class Run:
             from concerto.runtime.tracing import end_trace
 
             end_trace(self.trace, status, error)
-
-    # The machine's `Host`
-
-    def perform(self, effect: AnyEffect) -> Value:
-        way = self._door.way(effect, current_branch())
-        if self._door.at_once(effect):
-            # It may take a while, and a loop of such effects is not asked often enough.
-            self.machine.poll()
-            return run_now(way())
-        self.emits.flush()
-        return wait(way)
-
-    def reference(self, kind: str, name: str) -> Value:
-        found = self._refs.get((kind, name))
-        if found is None:
-            found = self._refs[kind, name] = self._make_reference(kind, name)
-        return found
-
-    def print(self, text: str) -> None:
-        self.emits.print(text)
-
-    def log(self, level: str, text: str) -> None:
-        self.emits.errors.write(f"[{level}] {visible(text)}\n")
-
-    def emit(self, channel: str, payload: Value) -> None:
-        self.emits.emit(channel, payload)
-
-    def emitted(self) -> list[Value]:
-        return list(self.emits.kept or ())
-
-    def emit_await(self, channel: str, payload: Value) -> Value:
-        from concerto.effects.kinds import EmitAwait
-
-        self.emits.emit(channel, payload)
-        try:
-            return Ok(self.perform(EmitAwait(channel, to_json(payload))))
-        except Raised as raised:
-            if isinstance(raised.value, ErrorValue) and raised.value.type_name == "EmitError":
-                return Err(raised.value)
-            raise
-
-    def call_tool(self, tool: str, method: str, arguments: list[Value]) -> Value:
-        return self.tools.call_from_code(tool, method, arguments)
-
-    def call_mcp(self, server: str, function: str, arguments: list[Value]) -> Value:
-        return self.mcp.call_from_code(server, function, arguments)
-
-    def call_agent(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
-        from concerto.natives.agentbuilder import AgentBuilder, AgentRef, builder_of
-
-        if not isinstance(receiver, AgentRef | AgentBuilder):
-            raise failure(f"expected an agent, found {type_name(receiver)}", "TypeError")
-        branch, builder = current_branch().child(), builder_of(receiver)
-        callee = self._agents if builder.agent in self.agents else self.hosts
-        return wait(lambda: callee.call(builder, method, arguments, branch))
-
-    def call_pipeline(self, name: str, arguments: list[Value]) -> Value:
-        return self._pipelines.call(name, arguments)
-
-    def mock(self, target: Value, fields: dict[str, Value]) -> None:
-        """Used by `std::testing::mock`."""
-        self.mocks.add(target, fields)
-
-    def call_handle(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
-        from concerto.natives.agentbuilder import AgentBuilder, AgentRef, ToolRef
-
-        match receiver:
-            case AgentRef() | AgentBuilder():
-                return self._call_agent_by_name(receiver, method, arguments)
-            case ToolRef(kind="tool"):
-                return self.call_tool(receiver.name, method, arguments)
-            case ToolRef(kind="mcp"):
-                return self.call_mcp(receiver.name, method, arguments)
-            case _:
-                raise failure(f"{type_name(receiver)} has no method `{method}`", "TypeError")
-
-    def await_all(self, branches: list[Body]) -> tuple[Value, ...]:
-        works = self._works(branches)
-        return tuple(wait(lambda: all_of(works)))
-
-    def race(self, branches: list[Body]) -> Value:
-        works = self._works(branches)
-        return wait(lambda: first_of(works))
-
-    def parallel_for(
-        self, items: Iterable[Value], limit: int | None, body: Callable[[Value], Value]
-    ) -> list[Value]:
-        if limit is not None and limit < 1:
-            raise failure(f"the limit of `parallel for` is at least 1, not {limit}", "ValueError")
-        each = items.items() if isinstance(items, dict) else items
-        works = self._works([partial(body, item) for item in each])
-        return list(wait(lambda: all_of(works, limit)))
-
-    def spawn(self, body: Body) -> Value:
-        from concerto.runtime.tasks import spawn
-
-        branch = current_branch()
-        return wait(lambda: spawn(branch, body, self.keep))
-
-    def keep_in_file(self, hashmap: HashMap, path: str, value_type: int) -> None:
-        self._states.keep_in_file(hashmap, path, value_type)
-
-    def task_scope(self, body: Body) -> Value:
-        from concerto.runtime.tasks import scoped
-
-        return scoped(body)
-
-    def await_task(self, task: Value) -> Value:
-        from concerto.runtime.tasks import RunningTask, result_of
-
-        return wait(lambda: result_of(task)) if isinstance(task, RunningTask) else task
-
-    def _make_reference(self, kind: str, name: str) -> Value:
-        from concerto.natives.agentbuilder import AgentRef, ToolRef
-
-        match kind:
-            case "agent" | "host":
-                return AgentRef(name)
-            case "tool" | "mcp":
-                return ToolRef(kind, name)
-            case "method":
-                owner, _, method = name.rpartition("::")
-                known = self.tools.knows(owner) or not self.mcp.knows(owner)
-                return ToolRef("tool" if known else "mcp", owner, method)
-            case "hashmap" | "ledger" | "memory":
-                return self._states.make(kind, name)
-            case _:
-                raise failure(f"{kind} `{name}` cannot be used yet", "NotSupported")
-
-    def _call_agent_by_name(
-        self, receiver: AgentRef | AgentBuilder, method: str, arguments: list[Value]
-    ) -> Value:
-        from concerto.diagnostics import suggest
-        from concerto.natives.agentbuilder import builder_of
-        from concerto.runtime.agents import Agents
-
-        builder = builder_of(receiver)
-        agent = self.agents.get(builder.agent)
-        methods = {} if agent is None else agent.methods
-        function = methods.get(method)
-        if function is not None:
-            return self.machine.call(function, [receiver, *arguments])
-        if method == "calls" and self.options.testing:
-            return self.mocks.requests(builder.agent)
-        if method in Agents.CALLS:
-            return self.call_agent(receiver, method, arguments)
-        body = find_native(f"AgentBuilder::{method}")
-        if body is not None:
-            return body.body(receiver, *arguments)
-        near = suggest(method, [*methods, *Agents.CALLS])
-        hint = f", did you mean `{near}`?" if near else ""
-        raise failure(f"agent `{builder.agent}` has no method `{method}`{hint}", "TypeError")
-
-    def _works(self, bodies: Iterable[Body]) -> list[Callable[[], Awaitable[Value]]]:
-        parent = current_branch()
-        return [partial(drive, parent.child(), body) for body in bodies]

@@ -177,9 +177,9 @@ def _failure(ended: Ended, run: Run) -> tuple[str, str]:
         case Raised() as raised:
             message = message_of(raised.value)
             said = headline(raised) or message
-            return message, render_failure(raised, run.machine, said) + comparison(raised)
+            return message, render_failure(raised, said) + comparison(raised)
         case Panic() as panic:
-            return panic.message, render_failure(panic, run.machine, f"panic: {panic.message}")
+            return panic.message, render_failure(panic, f"panic: {panic.message}")
         case RequiresAction() as action:
             calls = ", ".join(f"`{call['tool']}::{call['method']}`" for call in action.calls)
             message = f"{calls} is executed outside, and in a test nobody does it"

@@ -18,7 +18,7 @@ class Host(Protocol):
         failures raise `Raised`."""
 
     def reference(self, kind: str, name: str) -> Value:
-        """The handle of a declaration: agent tool method mcp host pipeline hashmap ledger memory."""
+        """The handle of a declaration: agent tool method mcp host hashmap ledger memory."""
 
     def print(self, text: str) -> None:
         """Write to the program's output, as is."""
@@ -31,6 +31,12 @@ class Host(Protocol):
 
     def emitted(self) -> list[Value]:
         """What the running test has emitted, oldest first: maps of `channel` and `payload`."""
+
+    def mock(self, target: Value, fields: dict[str, Value]) -> None:
+        """Let a script answer for an agent, a server or a channel from now on, in a test."""
+
+    def mocked_requests(self, agent: str) -> list[Value]:
+        """What a mocked agent was asked, oldest first: maps of `prompt`, `messages` and `tools`."""
 
     def emit_await(self, channel: str, payload: Value) -> Value:
         """Ok(value) or Err(EmitError)."""

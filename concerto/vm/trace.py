@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from concerto.ir.module import Module
 from concerto.records import record
 from concerto.source import Source
 from concerto.vm.python_tier import TIER, PythonTier
-
-if TYPE_CHECKING:
-    from concerto.vm.machine import Machine
 
 _SHOWN = 10
 """Lines shown from either end of a long stack."""
@@ -73,7 +69,7 @@ def _frame(module: Module, index: int, pc: int) -> TraceFrame | None:
     return TraceFrame(function.name, file.path, line, column, end, text)
 
 
-def render_failure(exception: BaseException, machine: Machine | None, message: str) -> str:
+def render_failure(exception: BaseException, message: str) -> str:
     """The message, the source line with a caret under the place, and the call stack."""
     return render_frames(source_trace(exception), message)
 

@@ -1,4 +1,5 @@
-"""Values of a running program and what every value can do: text, equality, copy, type name.
+"""Values of a running program, and its ways to fail. What every value can do (text, equality, copies) is in
+`operations`.
 
 Int, Float, String, Bool, nil, Array, Map, tuple and Range are Python's int, float, str, bool, None, list,
 dict, tuple and range (a Map keeps insertion order; its keys have one type, so `True == 1` cannot meet).

@@ -86,7 +86,7 @@ def _run(module: Module, tier: Tier) -> Ending:
     except Panic as panic:
         how, what, kind = "panic", panic.message, ""
     except Raised as raised:
-        render_failure(raised, None, "")
+        render_failure(raised, "")
         how, what, kind = "error", *_told(raised.value)
     return Ending(how, _text(what), kind, [_text(each) for each in host.asked])
 

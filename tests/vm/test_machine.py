@@ -258,7 +258,7 @@ def test_trace_in_terms_of_the_source(tier: Tier) -> None:
         ("main", "CALL pick 2"),
         ("pick", "INDEX_ARRAY"),
     ]
-    assert render_failure(caught.value, machine, caught.value.value.message) == (
+    assert render_failure(caught.value, caught.value.value.message) == (
         "error: index 7 is out of bounds for length 2\n"
         "  ┌─ test.conc:5:5 in `pick`\n"
         "5 │     INDEX_ARRAY\n"
@@ -302,7 +302,7 @@ def test_long_stacks_are_shortened() -> None:
     )
     with pytest.raises(Raised) as caught:
         machine.call(0, [100])
-    shown = render_failure(caught.value, machine, "gone")
+    shown = render_failure(caught.value, "gone")
     assert "`down` at test.conc:15:5, 100 times" in shown and len(shown.splitlines()) < 10
 
 

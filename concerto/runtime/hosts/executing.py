@@ -268,7 +268,7 @@ class Hosts:
     def _on_line(self, name: str) -> Callable[[str], None]:
         if not self._run.options.debug:
             return lambda line: None
-        return lambda line: self._run.log("debug", f"{name}: {line}")
+        return lambda line: self._run.emits.log("debug", f"{name}: {line}")
 
 
 def _asked(work: HostExecution, wanted: Wanted | None, number: str) -> Message:

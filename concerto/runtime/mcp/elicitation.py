@@ -36,7 +36,7 @@ async def answer_question(
         asked["url"] = params.url
     else:
         asked["schema"] = schema = params.requested_schema
-    run.emit(CHANNEL, run.machine_value(asked))
+    run.emits.emit(CHANNEL, run.machine_value(asked))
     try:
         given = await run.pass_gate(EmitAwait(CHANNEL, asked), branch)
     except Raised as raised:

@@ -275,7 +275,7 @@ class McpServers:
         answers = self._run.emits.handler(CHANNEL) is not None
         return Listener(
             note=partial(self._note, name),
-            warn=lambda text: self._run.log("warn", text),
+            warn=lambda text: self._run.emits.log("warn", text),
             environment=dict(self._run.options.environment),
             elicit=partial(answer_question, self._run, name, branch) if answers else None,
         )
@@ -294,7 +294,7 @@ class McpServers:
         """Say what broke since `Concerto.lock`, of a server whose tools no declaration holds still."""
         locked = self._locked.get(name)
         for change in breaking(compare(locked, interface, "locked")) if locked is not None else ():
-            self._run.log("warn", f"mcp server `{name}` has changed: `{change.tool}`: {change.message}")
+            self._run.emits.log("warn", f"mcp server `{name}` has changed: `{change.tool}`: {change.message}")
 
     def _effect(self, declared: Declared, given: Mapping[str, Json]) -> McpCall:
         schema = declared.interface.parameters
