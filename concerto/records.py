@@ -2,8 +2,8 @@
 
 `@record` gives what `@dataclass(slots=True)` would, but writes the initializer when the first instance is
 made, and the tables behind `dataclasses.fields` and `replace` when somebody asks for them: a program uses few
-of the classes that its start loads, and `dataclasses` is among what it need not load. A record has no record
-among its bases.
+of the classes that its start loads, and `dataclasses` is among what it need not load. A record may extend one
+other: its fields come behind those of that one.
 """
 
 from __future__ import annotations
@@ -45,24 +45,49 @@ def field(
 @overload
 def record(cls: type[C], /) -> type[C]: ...
 @overload
-def record(*, frozen: bool = False, eq: bool = True, slots: bool = True) -> Callable[[type[C]], type[C]]: ...
+def record(
+    *, frozen: bool = False, eq: bool = True, slots: bool = True, kw_only: bool = False
+) -> Callable[[type[C]], type[C]]: ...
 @dataclass_transform(field_specifiers=(field,))
 def record(
-    cls: type[C] | None = None, /, *, frozen: bool = False, eq: bool = True, slots: bool = True
+    cls: type[C] | None = None,
+    /,
+    *,
+    frozen: bool = False,
+    eq: bool = True,
+    slots: bool = True,
+    kw_only: bool = False,
 ) -> type[C] | Callable[[type[C]], type[C]]:
     """A class as a record. Frozen ones that compare by value can be hashed."""
 
     def make(decorated: type[C]) -> type[C]:
-        made: type[C] = _made(decorated, frozen, eq, slots)
+        made: type[C] = _made(
+            decorated, _Form(frozen=frozen, guarded=frozen, eq=eq, slots=slots, kw_only=kw_only)
+        )
         return made
 
     return make if cls is None else make(cls)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(cls: type[C]) -> type[C]:
+    """A frozen record that only the type checker watches over: to refuse changes at run time as well makes an
+    instance three times as dear."""
+    made: type[C] = _made(cls, _Form(frozen=True, guarded=False, eq=True, slots=True, kw_only=False))
+    return made
 
 
 def field_names(cls: type) -> tuple[str, ...] | None:
     """The names of a record's fields as declared; None if the class is no record."""
     names: tuple[str, ...] | None = getattr(cls, "__record_fields__", None)
     return names
+
+
+def field_types(cls: type) -> dict[str, str]:
+    """The fields of a record with their types as they are written."""
+    tables = _tables_of(cls)
+    assert tables is not None, "only of records"
+    return tables.hints
 
 
 def replace(record: C, **changes: Any) -> C:
@@ -72,17 +97,29 @@ def replace(record: C, **changes: Any) -> C:
     return type(record)(**{name: getattr(record, name) for name in names} | changes)
 
 
-def _made(cls: Any, frozen: bool, eq: bool, slots: bool) -> Any:
+class _Form:
+    """What was asked of a record. `guarded`: changes are refused at run time."""
+
+    __slots__ = ("eq", "frozen", "guarded", "kw_only", "slots")
+
+    def __init__(self, *, frozen: bool, guarded: bool, eq: bool, slots: bool, kw_only: bool) -> None:
+        self.frozen = frozen
+        self.guarded = guarded
+        self.eq = eq
+        self.slots = slots
+        self.kw_only = kw_only
+
+
+def _made(cls: Any, form: _Form) -> Any:
     own = dict(cls.__dict__)
-    hints = own.get("__annotations__", {})
-    fields = {
-        name: _field_of(own.pop(name, _ABSENT)) for name, hint in hints.items() if "ClassVar" not in hint
-    }
-    made = _members(fields, hints, frozen, eq)
+    hints = {name: hint for name, hint in own.get("__annotations__", {}).items() if "ClassVar" not in hint}
+    fields = {name: _field_of(own.pop(name, _ABSENT), form.kw_only) for name in hints}
+    tables = _Tables(fields, hints, form, _tables_of(cls))
+    made = _members(tables, form)
     for name in made.keys() & own.keys():
         if callable(own[name]):
             del made[name]
-    if slots:
+    if form.slots:
         own.pop("__dict__", None)
         own.pop("__weakref__", None)
         cls = type(cls)(cls.__name__, cls.__bases__, {**own, **made, "__slots__": tuple(fields)})
@@ -91,23 +128,30 @@ def _made(cls: Any, frozen: bool, eq: bool, slots: bool) -> Any:
             delattr(cls, name)
         for name, member in made.items():
             setattr(cls, name, member)
-    cls.__init__ = _first_init(cls, fields, frozen)
+    cls.__init__ = _first_init(cls, tables.fields, form.guarded)
     return cls
 
 
-def _members(fields: dict[str, _Field], hints: dict[str, str], frozen: bool, eq: bool) -> dict[str, Any]:
+def _tables_of(cls: type) -> _Tables | None:
+    """Those of a record, or of the one that it extends."""
+    found = (each.__dict__.get("__dataclass_fields__") for each in cls.__mro__)
+    return next((each for each in found if isinstance(each, _Tables)), None)
+
+
+def _members(tables: _Tables, form: _Form) -> dict[str, Any]:
     """What a record's class has, but for the initializer."""
+    fields = tables.fields
     members: dict[str, Any] = {
         "__record_fields__": tuple(fields),
         "__match_args__": tuple([name for name, each in fields.items() if not each.kw_only]),
-        "__dataclass_fields__": _Tables(fields, hints, frozen, eq),
+        "__dataclass_fields__": tables,
         "__repr__": _repr([name for name, each in fields.items() if each.shown]),
     }
-    if eq:
+    if form.eq:
         values = attrgetter(*fields) if fields else lambda record: ()
         members["__eq__"] = _equal(values)
-        members["__hash__"] = (lambda self: hash(values(self))) if frozen else None
-    if frozen:
+        members["__hash__"] = (lambda self: hash(values(self))) if form.frozen else None
+    if form.guarded:
         members |= {"__setattr__": _refuse, "__delattr__": _refuse}
     return members
 
@@ -135,22 +179,22 @@ def _refuse(self: Any, name: str, value: Any = None) -> None:
     raise FrozenInstanceError(f"cannot change field {name!r}")
 
 
-def _field_of(default: Any) -> _Field:
-    return default if isinstance(default, _Field) else _Field(default, None, False, True)
+def _field_of(default: Any, kw_only: bool) -> _Field:
+    return default if isinstance(default, _Field) else _Field(default, None, kw_only, True)
 
 
-def _first_init(cls: Any, fields: dict[str, _Field], frozen: bool) -> Callable[..., None]:
+def _first_init(cls: Any, fields: dict[str, _Field], guarded: bool) -> Callable[..., None]:
     """An initializer that puts a written one in its place."""
 
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:  # noqa: N807
-        written = _written_init(cls.__name__, fields, frozen)
+        written = _written_init(cls.__name__, fields, guarded)
         cls.__init__ = written
         written(self, *arguments, **named)
 
     return __init__
 
 
-def _written_init(name: str, fields: dict[str, _Field], frozen: bool) -> Callable[..., None]:
+def _written_init(name: str, fields: dict[str, _Field], guarded: bool) -> Callable[..., None]:
     known: dict[str, Any] = {"set": object.__setattr__, "ABSENT": _ABSENT}
     parameters: dict[bool, list[str]] = {False: [], True: []}
     lines = []
@@ -164,7 +208,7 @@ def _written_init(name: str, fields: dict[str, _Field], frozen: bool) -> Callabl
             known[f"_default_{field_name}"] = each.default
             parameter = f"{field_name}=_default_{field_name}"
         parameters[each.kw_only].append(parameter)
-        lines.append(f" set(self, {field_name!r}, {value})" if frozen else f" self.{field_name} = {value}")
+        lines.append(f" set(self, {field_name!r}, {value})" if guarded else f" self.{field_name} = {value}")
     by_name = ["*", *parameters[True]] if parameters[True] else []
     head = f"def __init__({', '.join(['self', *parameters[False], *by_name])}):"
     exec("\n".join([head, *lines, " return None"]), known)
@@ -174,13 +218,15 @@ def _written_init(name: str, fields: dict[str, _Field], frozen: bool) -> Callabl
 
 
 class _Tables:
-    """`__dataclass_fields__`, so that the functions of `dataclasses` know records."""
+    """`__dataclass_fields__`, so that the functions of `dataclasses` know records; `fields` and `hints` are
+    those of the whole record."""
 
-    def __init__(self, fields: dict[str, _Field], hints: dict[str, str], frozen: bool, eq: bool) -> None:
-        self._fields = fields
-        self._hints = hints
-        self._frozen = frozen
-        self._eq = eq
+    def __init__(
+        self, fields: dict[str, _Field], hints: dict[str, str], form: _Form, extended: _Tables | None
+    ) -> None:
+        self.fields: dict[str, _Field] = fields if extended is None else extended.fields | fields
+        self.hints: dict[str, str] = hints if extended is None else extended.hints | hints
+        self._form = form
         self._made: dict[str, Any] | None = None
 
     def __get__(self, instance: object, owner: type) -> dict[str, Any]:
@@ -198,11 +244,10 @@ class _Tables:
                 kw_only=each.kw_only,
                 repr=each.shown,
             )
-            for name, each in self._fields.items()
+            for name, each in self.fields.items()
         }
-        inside = {"__annotations__": self._hints, "__module__": owner.__module__, **members}
+        inside = {"__annotations__": self.hints, "__module__": owner.__module__, **members}
         twin: Any = type(owner.__name__, (), inside)
-        tables: dict[str, Any] = dataclasses.dataclass(frozen=self._frozen, eq=self._eq)(
-            twin
-        ).__dataclass_fields__
+        made = dataclasses.dataclass(frozen=self._form.frozen, eq=self._form.eq)(twin)
+        tables: dict[str, Any] = made.__dataclass_fields__
         return tables

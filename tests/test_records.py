@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from concerto.records import field, record, replace
+from concerto.records import field, field_types, frozen, record, replace
 
 
 @record(frozen=True)
@@ -36,6 +36,18 @@ class Named:
 
 class Special(Named):
     pass
+
+
+@record(kw_only=True)
+class Shape:
+    name: str
+    sides: int = 0
+
+
+@record(kw_only=True)
+class Square(Shape):
+    sides: int = 4
+    corner: Point
 
 
 def test_instances_are_made_by_place_and_by_name() -> None:
@@ -74,6 +86,28 @@ def test_subclasses_are_made_alike() -> None:
     special = Special("a", note="b")
     assert repr(special) == "Special(name='a')"
     assert special.note == "b"
+
+
+def test_a_record_that_extends_another_has_its_fields_first() -> None:
+    square = Square(name="s", corner=Point(1))
+    assert repr(square) == "Square(name='s', sides=4, corner=Point(x=1, y=2, tags=[]))"
+    assert square == replace(square) != Square(name="t", corner=Point(1))
+    assert field_types(Square) == {"name": "str", "sides": "int", "corner": "Point"}
+    assert [each.name for each in dataclasses.fields(Square)] == ["name", "sides", "corner"]
+    with pytest.raises(TypeError, match="takes 1 positional argument"):
+        Square("s", 4, Point(1))  # type: ignore[call-arg]
+
+
+def test_frozen_is_the_type_checkers_word_and_gives_a_hash() -> None:
+    @frozen
+    class Key:
+        name: str
+        parts: tuple[int, ...] = ()
+
+    key = Key("a")
+    assert {key: 1}[Key("a", ())] == 1
+    key.name = "b"  # type: ignore[misc]
+    assert key == Key("b")
 
 
 def test_patterns_and_the_functions_of_dataclasses_know_records() -> None:

@@ -9,12 +9,12 @@ ends, and statements are not emitted any more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from concerto.emit.coercions import coerce
 from concerto.emit.instructions import COPY, END, LOAD_NIL, LOAD_NONE, PAIR, POP, RETURN
 from concerto.ir.module import Function, Instr, Position
+from concerto.records import frozen, replace
 from concerto.semantics.builtins import ANY, FLOAT, option_item
 from concerto.semantics.coercion import widened
 from concerto.semantics.symbols import LocalSymbol
@@ -51,7 +51,7 @@ def effect_of(*classes: NodeClass) -> Callable[[Emitter], Emitter]:
     return register
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoopRegions:
     """The depths that `break` and `continue` leave for; a `valued` loop takes a value with each `break`."""
 

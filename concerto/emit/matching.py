@@ -8,7 +8,6 @@ no test.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from concerto.emit.conditions import literal_value, push_all, tests
@@ -26,6 +25,7 @@ from concerto.emit.instructions import (
 )
 from concerto.emit.patterns import bind_parts
 from concerto.emit.routes import Pair, Route, parts
+from concerto.records import frozen
 from concerto.semantics.analysis import MatchBinding, MatchBuiltin, MatchVariant
 from concerto.semantics.builtins import INT, OPTION, RESULT, STRING, option_item, result_parts
 from concerto.semantics.symbols import EnumSymbol, LocalSymbol
@@ -35,7 +35,7 @@ from concerto.syntax import ast
 Run: TypeAlias = Callable[[ast.Expr], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """An arm and what must still be tested and bound for it."""
 
@@ -43,7 +43,7 @@ class Row:
     arm: ast.MatchArm
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """Where a match puts its results: `run` emits an arm's body, with a value or without."""
 
@@ -158,7 +158,7 @@ def _split_row(arm: ast.MatchArm, routes: list[Route]) -> Row:
 # --- By variant ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """The rows that can fit the values of some constructors: numbers of variants, or 1 for Some and Ok, 0
     for None and Err."""
@@ -289,7 +289,7 @@ def _switch_tags(b: FunctionBuilder, groups: list[Group], route: Route, target: 
 _FEWEST_CASES: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """The constants of an arm; none for the last one."""
 

@@ -8,13 +8,13 @@ parts again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import LOAD_NIL, REPLACE
 from concerto.emit.names import get_field, index_suffix
 from concerto.emit.operators import operation
+from concerto.records import frozen
 from concerto.semantics.analysis import NamedMember, SlotField, TupleItem
 from concerto.semantics.symbols import LocalSymbol
 from concerto.syntax import ast
@@ -103,7 +103,7 @@ def _store_part(b: FunctionBuilder, target: ast.Expr) -> None:
 # --- Places that are read and stored ------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """`load` pushes the present value, `container` what the place is a part of (and its index), `store`
     stores the top of the stack. All may be called several times."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
 
 from concerto.emit.program import Program
@@ -18,6 +17,7 @@ from concerto.emit.sections import link
 from concerto.emit.types import TypeTable
 from concerto.ir import module as ir
 from concerto.ir.opcodes import OPCODES
+from concerto.records import field, record
 from concerto.semantics.analysis import Analysis
 from concerto.semantics.symbols import FunctionSymbol, ToolSymbol, TypeSymbol
 from concerto.semantics.types import Type
@@ -74,7 +74,7 @@ def emit_recorded(
     return link(program), program.codes
 
 
-@dataclass(slots=True)
+@record
 class _Log:
     """`nested` is set while an answer is looked for: what that asks for follows from the question."""
 

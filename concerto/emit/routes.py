@@ -6,17 +6,17 @@ A value inside the subject is reached by its `Route` from the local that holds t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import INDEX_ARRAY, LENGTH, SUB_INT, UNWRAP
 from concerto.ir.module import Instr
+from concerto.records import frozen
 from concerto.semantics.analysis import MatchBuiltin, MatchStruct, MatchVariant
 from concerto.syntax import ast
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Route:
     """From a local to a value inside of it: `steps` after `base`. `from_end` counts from the end of an
     array."""

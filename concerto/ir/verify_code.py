@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from concerto.ir.module import Function, Instr, Module
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.stack import ENDS_PATH, OPENS_REGION, pops, pushes
+from concerto.records import field, record
 
 _LARGEST = 1_000_000
 
@@ -35,7 +35,7 @@ def verify_code(module: Module, function: Function) -> None:
     _CodeVerifier(module, function).run()
 
 
-@dataclass(slots=True)
+@record
 class _Region:
     """`reached` says that control can come to the END, `live` that it came to the region."""
 

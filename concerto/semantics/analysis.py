@@ -6,9 +6,9 @@ in `println([])`; where the type matters at run time that was reported).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from concerto.records import field, frozen, record
 from concerto.semantics.separate import FileRecord
 from concerto.semantics.symbols import (
     AgentSymbol,
@@ -38,7 +38,7 @@ from concerto.syntax import ast
 # --- Calls --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Default:
     """An argument that was left out: the emitter evaluates the parameter's default at the call."""
 
@@ -49,7 +49,7 @@ Given: TypeAlias = ast.Expr | Default
 """Arguments are in the order of the parameters, and are evaluated so. For `x |> f(a)`, `x` is among them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionCall:
     """A function with a body. A method's receiver is the first argument; with `mut self` it is a mutable
     place (or a fresh value), to be stored back if the function is `inout`."""
@@ -58,7 +58,7 @@ class FunctionCall:
     arguments: list[Given]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NativeCall:
     """A library function; `type_argument` is set for a reified one. `mut self` natives change the receiver in
     place."""
@@ -68,7 +68,7 @@ class NativeCall:
     type_argument: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueCall:
     """A function value."""
 
@@ -76,7 +76,7 @@ class ValueCall:
     arguments: list[Given]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VariantCall:
     """`Shape::Circle(1.0)`"""
 
@@ -84,7 +84,7 @@ class VariantCall:
     arguments: list[Given]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrapCall:
     """`Some(x)`, `Ok(x)`, `Err(x)`"""
 
@@ -92,7 +92,7 @@ class WrapCall:
     argument: Given
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DynamicCall:
     """A method found by the run-time type of the receiver (first argument): on `Any`, or a trait's on a
     generic value (`bound`). `mutable`: declared `mut self`."""
@@ -103,21 +103,21 @@ class DynamicCall:
     bound: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolMethodCall:
     tool: ToolSymbol
     method: FunctionSymbol
     arguments: list[Given]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class McpFunctionCall:
     server: McpSymbol
     function: FunctionSymbol
     arguments: list[Given]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentCall:
     """execute, execute_with_schema, chat, stream on an agent or builder (first argument); declared in
     `stdlib/agent.conc`."""
@@ -127,13 +127,13 @@ class AgentCall:
     type_argument: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PipelineCall:
     pipeline: PipelineSymbol
     arguments: list[Given]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmitCall:
     """`emit(channel, payload)`; `awaited` when it stands under `await`/`.await` (the Await then adds
     nothing)."""
@@ -144,7 +144,7 @@ class EmitCall:
     schema: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PanicCall:
     message: Given
 
@@ -158,7 +158,7 @@ CallTarget: TypeAlias = (
 # --- Coercions ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coercion:
     """Applied to the value of an expression, in order. `check` (Any to a type) names its target; `convert` an
     error through `impl From` (user's function) or `native_convert` (built-in From); both name their
@@ -172,19 +172,19 @@ class Coercion:
 # --- Members and patterns -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SlotField:
     """A field of a struct, schema or tool state."""
 
     field: FieldSymbol
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TupleItem:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedMember:
     """By name at run time: errors, and Any."""
 
@@ -194,29 +194,29 @@ class NamedMember:
 FieldTarget: TypeAlias = SlotField | TupleItem | NamedMember
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchVariant:
     variant: VariantSymbol
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchBuiltin:
     """Some, None, Ok, Err."""
 
     name: Literal["Some", "None", "Ok", "Err"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchConst:
     const: ConstSymbol
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchStruct:
     struct: StructSymbol
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchBinding:
     local: LocalSymbol
 
@@ -227,7 +227,7 @@ PatternTarget: TypeAlias = MatchVariant | MatchBuiltin | MatchConst | MatchStruc
 # --- The whole ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckedBody:
     """A body in which later passes have something to look at: its nodes that are a `match`, a block, or
     bind by a pattern that must match everything, and the locals declared without a value."""
@@ -238,7 +238,7 @@ class CheckedBody:
     deferred: set[LocalSymbol]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Analysis:
     """`types`: type of every expression before its `coercions`; `pattern_types`: type of the value a pattern
     meets. A short field of a struct literal (`P { x }`) is a key of `uses`, `types` and `coercions` like an

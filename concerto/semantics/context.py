@@ -10,10 +10,10 @@ solved.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from concerto.diagnostics import MismatchedTypes, Problem
+from concerto.records import field, record
 from concerto.semantics.analysis import CheckedBody, Coercion
 from concerto.semantics.builtins import AGENT_REF, ANY
 from concerto.semantics.coercion import fit
@@ -32,7 +32,7 @@ DISCARD: Final = ErrorType()
 """The hint of an expression whose value is dropped: known by identity, accepting every type as ERROR does."""
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class LoopFrame:
     """A loop around the place; `branches` collects the values of the `break`s of a `loop`."""
 
@@ -41,7 +41,7 @@ class LoopFrame:
     broken: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class TryFrame:
     """A `try` around the place: what may be thrown inside, each with the expression that throws."""
 
@@ -51,7 +51,7 @@ class TryFrame:
 FrameKind: TypeAlias = Literal["function", "stage", "closure", "task", "branch", "constant"]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Frame:
     """What `return` and `?` leave: a function, stage or closure; `block` is its body. A `task` (of `spawn`)
     is left by `?` alone, which makes its value a Result. A `branch` (of `await (…)`, `race`, `parallel for`)

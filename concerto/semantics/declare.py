@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never
 
 from concerto.diagnostics import DefinedTwice
+from concerto.records import frozen
 from concerto.semantics.builtins import NIL
 from concerto.semantics.symbols import (
     AgentSymbol,
@@ -44,7 +44,7 @@ _CORE_TYPES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declared:
     """A declaration waiting for its types and rules; `symbol` is None for what has no name, as an impl."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from concerto.records import field, frozen, record
 from concerto.semantics.infer import substitute
 from concerto.semantics.symbols import FunctionSymbol, GenericSymbol, ImplSymbol, TraitSymbol, TypeSymbol
 from concerto.semantics.types import FunctionOf, Generic, Named, TupleOf, Type
@@ -17,7 +17,7 @@ Head: TypeAlias = "TypeSymbol | Literal['tuple', 'fn'] | None"
 """What impls are sorted by: the outermost part of a type; None for a bare generic parameter."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A method of an impl. `simple`: the target is a type with the impl's own parameters as its
     arguments."""
@@ -29,7 +29,7 @@ class Candidate:
     weight: int
 
 
-@dataclass(slots=True)
+@record
 class ImplTable:
     """The impls of a program (or of the library), sorted by the head of their target."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from concerto.diagnostics import (
@@ -18,6 +17,7 @@ from concerto.diagnostics import (
     ModuleNotFound,
     UnusedImport,
 )
+from concerto.records import field, record
 from concerto.semantics.declare import declare_items
 from concerto.semantics.separate import FileRecord
 from concerto.semantics.symbols import EnumSymbol, ModuleSymbol, Symbol, TraitSymbol
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from concerto.semantics.world import World
 
 
-@dataclass(slots=True)
+@record
 class _Import:
     """One leaf of a `use`. `through` are the files that its path leads through."""
 

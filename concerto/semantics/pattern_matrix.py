@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from concerto.records import field, frozen, record
 from concerto.semantics.infer import resolve, substitute
 from concerto.semantics.symbols import EnumSymbol, FieldSymbol, GenericSymbol, StructSymbol, VariantSymbol
 from concerto.semantics.types import ERROR, Literals, Named, TupleOf, Type
@@ -25,7 +25,7 @@ near."""
 Key: TypeAlias = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ctor:
     """A constructor: `key` tells it from the others of its type. Keys: ("variant", n, enum),
     ("builtin", name), ("struct", symbol), ("tuple", length), ("int", low, high), ("value", type, value),
@@ -35,7 +35,7 @@ class Ctor:
     arity: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Made:
     """What the constructor builds of arguments that match."""
 
@@ -43,7 +43,7 @@ class Made:
     arguments: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Either:
     """What one of the alternatives matches."""
 
@@ -67,7 +67,7 @@ class TooManySteps(Exception):
     """The matrix is so large that nothing is said about it."""
 
 
-@dataclass(slots=True)
+@record
 class Matrix:
     """Answers questions about rows of patterns; a row has a pattern for each of the `types`. What is asked
     after one `restart` may take STEP_LIMIT steps together, then TooManySteps is raised."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from concerto.diagnostics import (
     DefinedTwice,
     MismatchedTypes,
@@ -13,6 +11,7 @@ from concerto.diagnostics import (
     WrongArguments,
     suggest,
 )
+from concerto.records import field, record
 from concerto.semantics.analysis import (
     MatchBinding,
     MatchBuiltin,
@@ -54,7 +53,7 @@ from concerto.semantics.types import ERROR, ErrorType, Literals, Named, TupleOf,
 from concerto.syntax import ast
 
 
-@dataclass(slots=True)
+@record
 class Bindings:
     """Variables of one pattern by name. In a later alternative of an or-pattern `known` are those of the
     first."""

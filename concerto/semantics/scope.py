@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from concerto.records import frozen
 from concerto.semantics.symbols import FunctionSymbol, GenericSymbol, ModuleSymbol
 from concerto.semantics.types import Type
 from concerto.syntax import ast
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TypeScope:
     """Where a type expression or path stands. `self_type` is what `Self` means."""
 
@@ -19,7 +19,7 @@ class TypeScope:
     self_type: Type | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MethodMatch:
     """A method found for a receiver type. `substitution` maps the generics of its impl (or trait, `Self`
     included) to types, fresh `Unsolved` where open. `dynamic`: found through a bound, dispatched at run
@@ -30,7 +30,7 @@ class MethodMatch:
     dynamic: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Demand:
     """`argument` is to meet the bounds of `generic` (None: to be a map's key); `types` are all type
     arguments."""

@@ -11,9 +11,9 @@ was told of these; if it would be told something else now, it has to be checked 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from concerto.records import field, frozen, record
 from concerto.semantics.symbols import FunctionSymbol
 from concerto.source import Source
 
@@ -30,7 +30,7 @@ class Loading(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionFacts:
     """Of one function: parameters that it keeps, those that its result shares, the functions that it calls,
     and whether it may run code of tools by itself."""
@@ -41,7 +41,7 @@ class FunctionFacts:
     calls_out: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inputs:
     """What the bodies of a file were told about others, and of what others do with them."""
 
@@ -51,7 +51,7 @@ class Inputs:
     calling_out: frozenset[FunctionSymbol]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BodyFacts:
     """What the bodies of a file tell others."""
 
@@ -65,7 +65,7 @@ NO_FACTS: Final = BodyFacts({}, frozenset(), frozenset(), Inputs({}, frozenset()
 """Of a file without bodies."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class FileRecord:
     """Of one file, by the end of a check: the files whose interfaces its bodies, and its own interface,
     depend on. `repeatable` is False if something happened in the bodies that is not noted here."""
@@ -77,7 +77,7 @@ class FileRecord:
     facts: BodyFacts | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckedBefore:
     """A file whose bodies were checked by an earlier compilation; its tree has empty ones. `facts` can be
     asked for when all declarations are known."""

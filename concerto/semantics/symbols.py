@@ -6,15 +6,15 @@ The declaration pass makes them and fills in their types; afterwards nobody chan
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from concerto.records import field, frozen, record
 from concerto.semantics.types import Named, Type
 from concerto.source import Source
 from concerto.syntax import ast
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class SymbolBase:
     """`node` is the declaration, None for what the compiler itself provides; `module` the path, "" for the
     root, `std::json` for a library module. `qualified` is unique in the program and names it in the IR."""
@@ -36,7 +36,7 @@ class SymbolBase:
         return f"{self.module}::{self.name}"
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class LocalSymbol(SymbolBase):
     """A variable of a body. `role`: let, parameter, self, pattern. `function` is the FnDecl, StageDecl or
     Closure that owns it."""
@@ -47,7 +47,7 @@ class LocalSymbol(SymbolBase):
     function: ast.Node | None = None
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class GenericSymbol(SymbolBase):
     """A generic parameter; `bounds` are traits (built-in ones too: Ord, Number, Hash) with their
     arguments."""
@@ -55,7 +55,7 @@ class GenericSymbol(SymbolBase):
     bounds: list[TraitUse] = field(default_factory=list)
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class ParameterSymbol(SymbolBase):
     """A declared parameter. `default` is an expression of the declaring module's scope; `description` what
     `@param` says."""
@@ -66,7 +66,7 @@ class ParameterSymbol(SymbolBase):
     description: str = ""
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class FunctionSymbol(SymbolBase):
     """A function, method or associated function. `parameters` are without self. `receiver` is "" without
     self, else "self" or "mut self". `owner` is what it belongs to; `self_type` the type of `self`/`Self`.
@@ -100,7 +100,7 @@ class FunctionSymbol(SymbolBase):
         return self.node if isinstance(self.node, ast.FnDecl) else None
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class FieldSymbol(SymbolBase):
     """A field of a struct, schema, variant or tool, `index` in declared order. `optional` is `name?: T`
     (its type is then Option<T>)."""
@@ -112,14 +112,14 @@ class FieldSymbol(SymbolBase):
     decorators: list[ast.Decorator] = field(default_factory=list)
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class BuiltinSymbol(SymbolBase):
     """A type of the compiler: Int, Array, Option, AgentRef, … `arity` is its number of type arguments."""
 
     arity: int = 0
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class StructSymbol(SymbolBase):
     """A struct or schema; also the library's `@error` structs (`is_error`: an ErrorValue at run time)."""
 
@@ -129,7 +129,7 @@ class StructSymbol(SymbolBase):
     is_error: bool = False
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class VariantSymbol(SymbolBase):
     """A variant; `named` for `C { x: Int }`. Positional fields are named "0", "1", …"""
 
@@ -139,7 +139,7 @@ class VariantSymbol(SymbolBase):
     named: bool = False
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class EnumSymbol(SymbolBase):
     generics: list[GenericSymbol] = field(default_factory=list)
     variants: list[VariantSymbol] = field(default_factory=list)
@@ -148,13 +148,13 @@ class EnumSymbol(SymbolBase):
 TypeSymbol: TypeAlias = BuiltinSymbol | StructSymbol | EnumSymbol
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class AliasSymbol(SymbolBase):
     generics: list[GenericSymbol] = field(default_factory=list)
     type: Type
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class TraitSymbol(SymbolBase):
     """`methods` by name; one with a body is provided. `self_generic` stands for Self inside the trait."""
 
@@ -163,13 +163,13 @@ class TraitSymbol(SymbolBase):
     self_generic: GenericSymbol | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TraitUse:
     trait: TraitSymbol
     arguments: tuple[Type, ...] = ()
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class ImplSymbol(SymbolBase):
     """`impl<T> Target { }` or `impl Trait for Target { }`. `name` is the target's, without type
     arguments."""
@@ -185,7 +185,7 @@ class ImplSymbol(SymbolBase):
         return self.target.symbol.qualified if isinstance(self.target, Named) else self._in_module()
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class ConstSymbol(SymbolBase):
     """`value` is the constant as a Python value (int, float, str, bool, None, list, dict)."""
 
@@ -193,7 +193,7 @@ class ConstSymbol(SymbolBase):
     value: object = None
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class ToolSymbol(SymbolBase):
     """`state` is the struct of its fields (named like the tool); `trait` what it implements. `methods` has
     also the trait's provided ones. `library` marks std::tools."""
@@ -205,7 +205,7 @@ class ToolSymbol(SymbolBase):
     library: bool = False
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class McpSymbol(SymbolBase):
     """`settings` are JSON values."""
 
@@ -213,7 +213,7 @@ class McpSymbol(SymbolBase):
     methods: dict[str, FunctionSymbol] = field(default_factory=dict)
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class ToolUseSymbol(SymbolBase):
     """One entry of a tools list: kind tool, mcp, method or hosted; `name` (and `method`)."""
 
@@ -221,7 +221,7 @@ class ToolUseSymbol(SymbolBase):
     method: str = ""
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class AgentSymbol(SymbolBase):
     """`settings` are JSON values with `model` also for `base:`; tools, allowed_tools and memory are
     resolved. `methods` come from its impls."""
@@ -233,17 +233,17 @@ class AgentSymbol(SymbolBase):
     methods: dict[str, FunctionSymbol] = field(default_factory=dict)
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class HostSymbol(SymbolBase):
     settings: dict[str, object] = field(default_factory=dict)
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class ConnectionSymbol(SymbolBase):
     settings: dict[str, object] = field(default_factory=dict)
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class StateSymbol(SymbolBase):
     """hashmap, ledger or memory; `settings`: capacity, persistence, scope."""
 
@@ -252,14 +252,14 @@ class StateSymbol(SymbolBase):
     settings: dict[str, object] = field(default_factory=dict)
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class StageSymbol(SymbolBase):
     parameters: list[ParameterSymbol] = field(default_factory=list)
     result: Type
     tools: list[ToolUseSymbol] = field(default_factory=list)
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class PipelineSymbol(SymbolBase):
     """`result` is the last stage's (or the signature's) with Result unwrapped; `P.run` gives Result of
     it."""
@@ -270,7 +270,7 @@ class PipelineSymbol(SymbolBase):
     tools: list[ToolUseSymbol] = field(default_factory=list)
 
 
-@dataclass(eq=False, slots=True, kw_only=True)
+@record(eq=False, kw_only=True)
 class ModuleSymbol(SymbolBase):
     """A module: `members` are its own declarations, `imports` the names its `use` declarations bring in
     (resolved), `exported` those of them that are `pub use`, `used` those that something refers to. `parent`

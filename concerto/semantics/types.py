@@ -7,14 +7,15 @@ which is assignable to and from everything, so that one mistake gives one messag
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from concerto.records import frozen, record
 
 if TYPE_CHECKING:
     from concerto.semantics.symbols import GenericSymbol, TypeSymbol
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Named:
     """`Int`, `Array<T>`, `models::User`. Symbols compare by identity."""
 
@@ -22,12 +23,12 @@ class Named:
     arguments: tuple[Type, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TupleOf:
     items: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionOf:
     parameters: tuple[Type, ...]
     result: Type
@@ -36,26 +37,26 @@ class FunctionOf:
 LiteralValue: TypeAlias = str | int | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Literals:
     """`"a" | "b"`: each value with its type name, so that `1` and `true` differ."""
 
     values: tuple[tuple[str, LiteralValue], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Generic:
     symbol: GenericSymbol
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Unsolved:
     """An inference variable; `solution` is set once by unification."""
 
     solution: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErrorType:
     pass
 

@@ -1,26 +1,25 @@
 """The abstract syntax tree: one class per construct, the parser's output and everyone's input.
 
-Nodes are values: nobody changes one after the parser made it. They are not `frozen`, because frozen
-dataclasses cost three times as much to build, and compare by identity, so that passes can keep what
-they learn in side tables keyed by node. `start` and `end` are offsets in the module's `Source`,
+Nodes are values: nobody changes one after the parser made it. They compare by identity, so that passes can
+keep what they learn in side tables keyed by node. `start` and `end` are offsets in the module's `Source`,
 exact to the token. Names are `Ident`s, so that a message can point at the name alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from concerto.records import field, record
 from concerto.source import Source
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Node:
     start: int
     end: int
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Ident(Node):
     text: str
 
@@ -28,7 +27,7 @@ class Ident(Node):
 # --- Types ------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class PathType(Node):
     """`Int`, `Array<T>`, `models::User`."""
 
@@ -36,12 +35,12 @@ class PathType(Node):
     arguments: list[TypeExpr]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class TupleType(Node):
     items: list[TypeExpr]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class FnType(Node):
     """`fn(A, B) -> R`; no `->` means Nil."""
 
@@ -49,7 +48,7 @@ class FnType(Node):
     result: TypeExpr | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class UnionType(Node):
     """Literal union: `"a" | "b"`; a single literal is a union of one."""
 
@@ -59,7 +58,7 @@ class UnionType(Node):
 TypeExpr: TypeAlias = PathType | TupleType | FnType | UnionType
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class GenericParam(Node):
     name: Ident
     bounds: list[PathType]
@@ -68,47 +67,47 @@ class GenericParam(Node):
 # --- Expressions ------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class IntLit(Node):
     value: int
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class FloatLit(Node):
     value: float
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class StringLit(Node):
     """A string without interpolation, escapes already resolved."""
 
     value: str
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class BoolLit(Node):
     value: bool
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class NilLit(Node):
     pass
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Interpolation(Node):
     """`"a ${x} b"`: text pieces and expressions in order, no two texts adjacent."""
 
     parts: list[str | Expr]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class PathSegment(Node):
     name: Ident
     arguments: list[TypeExpr]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Path(Node):
     """A name in an expression: `x`, `Shape::Circle`, `parse_schema<User>`, `Box<Int>::new`, `self`."""
 
@@ -127,13 +126,13 @@ BinaryOp: TypeAlias = Literal[
 AssignOp: TypeAlias = Literal["=", "+=", "-=", "*=", "/=", "%="]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Unary(Node):
     op: UnaryOp
     operand: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Binary(Node):
     """`op_start` is the offset of the operator, for messages. Chains lean left (`**` right)."""
 
@@ -143,7 +142,7 @@ class Binary(Node):
     op_start: int
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Pipe(Node):
     """`value |> target`. `target` is as written: a Path, a Call, a MethodCall, or one of these under
     `Try`/`Await`; the value becomes the first argument of the last call (section 26.6)."""
@@ -152,7 +151,7 @@ class Pipe(Node):
     target: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class RangeExpr(Node):
     """`a..b`, `a..=b`; `low` or `high` is None only inside an index: `a[..n]`, `a[n..]`, `a[..]`."""
 
@@ -161,26 +160,26 @@ class RangeExpr(Node):
     inclusive: bool
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Assign(Node):
     op: AssignOp
     target: Expr  # Path, Field, Index; anything else was reported by the parser
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Cast(Node):
     operand: Expr
     type: TypeExpr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Argument(Node):
     name: Ident | None
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Call(Node):
     """`f(a, b: 2)`, `Type::method(x)`, `(expr)(x)`. Type arguments stand in the callee's Path."""
 
@@ -188,7 +187,7 @@ class Call(Node):
     arguments: list[Argument]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class MethodCall(Node):
     """`receiver.method<T>(a)`. `x.field(a)` is always this; semantics decides what it calls."""
 
@@ -198,7 +197,7 @@ class MethodCall(Node):
     arguments: list[Argument]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class FieldAccess(Node):
     """`value.name`; a tuple's `t.0` has the digits as name."""
 
@@ -206,7 +205,7 @@ class FieldAccess(Node):
     name: Ident
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Index(Node):
     """`a[i]`; `index` is a RangeExpr for a slice."""
 
@@ -214,40 +213,40 @@ class Index(Node):
     index: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Try(Node):
     """`e?`"""
 
     operand: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Await(Node):
     """`await e` and `e.await`."""
 
     operand: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class AwaitAll(Node):
     """`await (a, b)`"""
 
     items: list[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Race(Node):
     """`race (a, b)`"""
 
     items: list[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Spawn(Node):
     operand: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ParallelFor(Node):
     """`parallel for p in xs, limit: n { … }`"""
 
@@ -257,28 +256,28 @@ class ParallelFor(Node):
     body: Block
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ArrayLit(Node):
     items: list[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class TupleLit(Node):
     items: list[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class MapEntry(Node):
     key: Expr  # a bare name was turned into StringLit
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class MapLit(Node):
     entries: list[MapEntry]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class FieldInit(Node):
     """`x: e`, or `x` alone (then `value` is None and means the variable `x`)."""
 
@@ -286,14 +285,14 @@ class FieldInit(Node):
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class StructLit(Node):
     path: Path
     fields: list[FieldInit]
     base: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Block(Node):
     """`result` is the last expression without `;`."""
 
@@ -301,7 +300,7 @@ class Block(Node):
     result: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class If(Node):
     """`if c { } else { }`, `if let p = e { }` (then `pattern` is set and `condition` is `e`)."""
 
@@ -311,20 +310,20 @@ class If(Node):
     otherwise: Expr | None  # Block or If
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class MatchArm(Node):
     pattern: Pattern
     guard: Expr | None
     body: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Match(Node):
     subject: Expr
     arms: list[MatchArm]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class While(Node):
     """`while c { }` and `while let p = e { }`."""
 
@@ -334,13 +333,13 @@ class While(Node):
     body: Block
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Loop(Node):
     label: Ident | None
     body: Block
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class For(Node):
     label: Ident | None
     pattern: Pattern
@@ -348,7 +347,7 @@ class For(Node):
     body: Block
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Catch(Node):
     """`catch AgentError(e) { }`, `catch AgentError { }`, `catch { }`."""
 
@@ -357,41 +356,41 @@ class Catch(Node):
     body: Block
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class TryCatch(Node):
     body: Block
     catches: list[Catch]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Return(Node):
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Break(Node):
     label: Ident | None
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Continue(Node):
     label: Ident | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Throw(Node):
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Closure(Node):
     parameters: list[Parameter]
     result: TypeExpr | None
     body: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ListenArm(Node):
     """`"question" => |q: Q| { … }`; `key` is None for `_`."""
 
@@ -399,7 +398,7 @@ class ListenArm(Node):
     handler: Closure
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Listen(Node):
     """`listen Host.execute(p) { … }`"""
 
@@ -407,7 +406,7 @@ class Listen(Node):
     arms: list[ListenArm]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ErrorExpr(Node):
     """What stands where the parser gave up; already reported, type ERROR."""
 
@@ -423,14 +422,14 @@ Expr: TypeAlias = (
 # --- Statements -------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Let(Node):
     pattern: Pattern
     type: TypeExpr | None
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ExprStmt(Node):
     """An expression for its effect; `semicolon` is False only after a block-like one."""
 
@@ -438,14 +437,14 @@ class ExprStmt(Node):
     semicolon: bool
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ItemStmt(Node):
     """`fn struct enum impl trait const type use` inside a block."""
 
     item: Item
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Mock(Node):
     """`mock Agent { response: … }`, `mock "channel" { reply: … }`."""
 
@@ -459,12 +458,12 @@ Stmt: TypeAlias = Let | ExprStmt | ItemStmt | Mock
 # --- Patterns ---------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class WildcardPattern(Node):
     pass
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class BindPattern(Node):
     """`n`, `mut n`, `n @ p`. A lone capitalised name that is a variant or const is settled by semantics."""
 
@@ -473,38 +472,38 @@ class BindPattern(Node):
     pattern: Pattern | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class LiteralPattern(Node):
     """IntLit, FloatLit, StringLit, BoolLit, NilLit or a negative number as Unary."""
 
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class RangePattern(Node):
     low: Expr
     high: Expr
     inclusive: bool
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class TuplePattern(Node):
     items: list[Pattern]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class RestPattern(Node):
     """`..` or `..name` inside an ArrayPattern."""
 
     name: Ident | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ArrayPattern(Node):
     items: list[Pattern | RestPattern]  # at most one rest
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class FieldPattern(Node):
     """`x` (pattern None: binds `x`) or `x: p`."""
 
@@ -512,7 +511,7 @@ class FieldPattern(Node):
     pattern: Pattern | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class StructPattern(Node):
     """`Point { x, y: p, .. }`, also a struct-like enum variant."""
 
@@ -521,7 +520,7 @@ class StructPattern(Node):
     rest: bool
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class VariantPattern(Node):
     """`Some(p)`, `Shape::Circle(r)`; `Shape::Unit`, `None` or a const, then `arguments` is None."""
 
@@ -529,7 +528,7 @@ class VariantPattern(Node):
     arguments: list[Pattern] | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class OrPattern(Node):
     alternatives: list[Pattern]
 
@@ -543,7 +542,7 @@ Pattern: TypeAlias = (
 # --- Items ------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Decorator(Node):
     """`@name` or `@name(args)`."""
 
@@ -551,14 +550,14 @@ class Decorator(Node):
     arguments: list[Argument]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ItemBase(Node):
     docs: str | None = field(kw_only=True, default=None)
     decorators: list[Decorator] = field(kw_only=True, default_factory=list)
     public: bool = field(kw_only=True, default=False)
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Parameter(Node):
     """A function's or closure's parameter. `self` and `mut self` have the name `self` and no type.
     Only a closure's parameter may be a pattern (`|(k, v)| …`); then `name` is a generated one."""
@@ -571,7 +570,7 @@ class Parameter(Node):
     pattern: Pattern | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class FnDecl(ItemBase):
     """A function or method; `body` is None where only a signature stands (`fn f() -> T;`)."""
 
@@ -583,7 +582,7 @@ class FnDecl(ItemBase):
     is_async: bool
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class FieldDecl(ItemBase):
     """A field of a struct, schema, struct-like variant or tool state. `optional` is `name?: T`."""
 
@@ -593,21 +592,21 @@ class FieldDecl(ItemBase):
     optional: bool
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class StructDecl(ItemBase):
     name: Ident
     generics: list[GenericParam]
     fields: list[FieldDecl]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class SchemaDecl(ItemBase):
     name: Ident
     generics: list[GenericParam]
     fields: list[FieldDecl]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class VariantDecl(Node):
     """`A` (both None), `B(Int)` (`types`), `C { x: Int }` (`fields`)."""
 
@@ -617,21 +616,21 @@ class VariantDecl(Node):
     docs: str | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class EnumDecl(ItemBase):
     name: Ident
     generics: list[GenericParam]
     variants: list[VariantDecl]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class TraitDecl(ItemBase):
     name: Ident
     generics: list[GenericParam]
     methods: list[FnDecl]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ImplDecl(ItemBase):
     """`impl<T> S<T> { }` (`trait` None) or `impl Tr for S { }`. `target` may name an agent."""
 
@@ -641,21 +640,21 @@ class ImplDecl(ItemBase):
     methods: list[FnDecl]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ConstDecl(ItemBase):
     name: Ident
     type: TypeExpr | None
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class TypeAliasDecl(ItemBase):
     name: Ident
     generics: list[GenericParam]
     type: TypeExpr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class UseTree(Node):
     """One leaf of a `use`: the whole path, its alias, or a glob (`a::*`)."""
 
@@ -664,14 +663,14 @@ class UseTree(Node):
     glob: bool
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class UseDecl(ItemBase):
     """`use a::{B, c as d, e::*};` flattened to leaves."""
 
     trees: list[UseTree]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ModDecl(ItemBase):
     """`mod m;` (`items` None) or `mod m { … }`."""
 
@@ -679,7 +678,7 @@ class ModDecl(ItemBase):
     items: list[Item] | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Setting(Node):
     """`name: value` of an agent, host, mcp, connect or tool `description`."""
 
@@ -687,7 +686,7 @@ class Setting(Node):
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ToolDecl(ItemBase):
     """`settings` holds `description` (and anything else with a value and no type); `fields` the state."""
 
@@ -698,14 +697,14 @@ class ToolDecl(ItemBase):
     methods: list[FnDecl]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class McpDecl(ItemBase):
     name: Ident
     settings: list[Setting]
     functions: list[FnDecl]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class AgentDecl(ItemBase):
     """`agent X { … }`, `model X { … }` (keyword "model") and `host X { … }` (keyword "host")."""
 
@@ -714,13 +713,13 @@ class AgentDecl(ItemBase):
     settings: list[Setting]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ConnectDecl(ItemBase):
     name: Ident
     settings: list[Setting]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class StageDecl(ItemBase):
     name: Ident
     parameters: list[Parameter]
@@ -728,7 +727,7 @@ class StageDecl(ItemBase):
     body: Block
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class PipelineDecl(ItemBase):
     """`parameters` is None where the signature is left out."""
 
@@ -738,7 +737,7 @@ class PipelineDecl(ItemBase):
     stages: list[StageDecl]
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class StateDecl(ItemBase):
     """`hashmap h: HashMap<K, V> = …;`, `ledger …`, `memory …`."""
 
@@ -748,7 +747,7 @@ class StateDecl(ItemBase):
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class ErrorItem(ItemBase):
     """What stands where the parser gave up inside an item; already reported."""
 
@@ -760,14 +759,14 @@ Item: TypeAlias = (
 )  # fmt: skip
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Comment(Node):
     """`//` or `/* */` (docs are on the items); kept for the formatter."""
 
     text: str
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Module(Node):
     source: Source
     items: list[Item]

@@ -7,9 +7,8 @@ indentation of the lines around it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from concerto.diagnostics import Problems, TooDeep, UnclosedPair, UnexpectedToken
+from concerto.records import record
 from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.nesting import MOST_LEVELS, too_deep
@@ -51,7 +50,7 @@ def _balanced(tokens: list[Token]) -> bool:
     return not closers
 
 
-@dataclass(slots=True)
+@record
 class _Open:
     token: Token
     line: int

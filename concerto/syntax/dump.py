@@ -5,8 +5,7 @@ One line a node: the field it stands in, its class, its plain values; children b
 
 from __future__ import annotations
 
-from dataclasses import fields
-
+from concerto.records import field_types
 from concerto.syntax import ast
 
 _INDENT = "  "
@@ -46,8 +45,7 @@ def _indent(depth: int) -> str:
 
 def _shown_fields(kind: type[ast.Node]) -> tuple[str, ...]:
     if kind not in _field_names:
-        names = (field.name for field in fields(kind))
-        _field_names[kind] = tuple(name for name in names if name not in _HIDDEN)
+        _field_names[kind] = tuple(name for name in field_types(kind) if name not in _HIDDEN)
     return _field_names[kind]
 
 

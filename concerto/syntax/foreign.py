@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from concerto.records import frozen
 from concerto.syntax.tokens import Token
 
 # Characters without a meaning: the message and the advice.
@@ -25,7 +25,7 @@ CHARACTERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """What a word of another language stands for here, as a token."""
 
@@ -105,7 +105,7 @@ WRONG_SIGNS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Syntax:
     """A construct that does not exist: how to know it by the kinds of the two tokens before and the
     one that does not fit, what to say, what to write instead. `after_value`: only behind an operand;

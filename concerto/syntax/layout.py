@@ -7,13 +7,14 @@ may be as deep as the trees they show.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from concerto.records import frozen
 
 STEP = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A line break, or `flat` where its group is on one line; a hard one is always broken."""
 
@@ -22,25 +23,25 @@ class Line:
     blank: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Concat:
     parts: tuple[Doc, ...]
     hard: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Indent:
     content: Doc
     hard: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     content: Doc
     hard: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IfBroken:
     """`broken` where the group around it is broken, else `flat`."""
 
@@ -49,7 +50,7 @@ class IfBroken:
     hard: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """The first of the options whose first line fits, else the last one."""
 
@@ -57,7 +58,7 @@ class Choice:
     hard: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Behind:
     """A comment at the end of a line; it takes no room, and what follows is on the next line."""
 

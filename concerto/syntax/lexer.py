@@ -8,7 +8,6 @@ left out, and `Lexed.mistakes` tells later stages where not to complain a second
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from concerto.diagnostics import (
     BadEscape,
@@ -20,6 +19,7 @@ from concerto.diagnostics import (
     UnclosedString,
     UnknownCharacter,
 )
+from concerto.records import field, record
 from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.foreign import CHARACTERS
@@ -64,7 +64,7 @@ _PIECES = {
 }
 
 
-@dataclass(slots=True)
+@record
 class Lexed:
     """`docs` holds `///` texts by the start of the token they stand before; `mistakes` are the
     offsets of reported problems and `doubtful` stretches whose brackets had to be guessed; `spare`
@@ -80,7 +80,7 @@ class Lexed:
     cut: bool = False
 
 
-@dataclass(slots=True)
+@record
 class _OpenString:
     """A string whose end was not met yet; `braces` counts those open inside its interpolation."""
 

@@ -7,9 +7,9 @@ or None if the slip is not of its kind; a mend is only offered if the tokens beh
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from concerto.diagnostics import Problem, ReservedName, UnexpectedToken, suggest
+from concerto.records import frozen
 from concerto.source import Source, Span
 from concerto.syntax.expectation import describe, expected
 from concerto.syntax.foreign import COMBINATIONS, NEEDLESS, NO_SUCH_SYNTAX, WORDS, WRONG_SIGNS
@@ -38,7 +38,7 @@ _DECLARING_WORDS = (
 _STATEMENT_WORDS = ("let", "return", "match", "while", "break", "continue", "throw", "spawn", "await")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mend:
     """Takes back `undo` tokens, drops `drop` more, and puts `tokens` in place. `cut` is the number of
     values on the machine's stack that the tokens taken back have become."""
@@ -50,7 +50,7 @@ class Mend:
     cut: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scene:
     """The machine stopped before `token`."""
 

@@ -12,20 +12,20 @@ import marshal
 import os
 import sys
 import tempfile
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
+from concerto.records import frozen
 from concerto.resources import resource
 
 _START = "module"
 _GRAMMAR = "grammar/concerto.lark"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """An alternative of the grammar: what it yields, how many symbols it has, who builds its node."""
 
@@ -39,7 +39,7 @@ class Rule:
         return self.method == "first" and self.size == 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tables:
     """`actions[state][terminal]` is the state to go to, or `~number` of the rule to reduce by;
     `gotos[state][nonterminal]` the state after that."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 
+from concerto.records import field_types
 from concerto.syntax import ast
 
 _CHILD_FIELDS: dict[type[ast.Node], tuple[str, ...]] = {}
@@ -13,13 +13,12 @@ _CHILD_FIELDS: dict[type[ast.Node], tuple[str, ...]] = {}
 def _child_fields(cls: type[ast.Node]) -> tuple[str, ...]:
     """Fields that can hold nodes, in declared order; types tell, as the annotations are text."""
     plain = {"int", "str", "bool", "float", "str | None", "Source", "UnaryOp", "BinaryOp", "AssignOp"}
-    names = tuple(
-        f.name for f in fields(cls) if str(f.type) not in plain and not str(f.type).startswith("Literal[")
-    )
-    # Decorators stand before the thing they decorate, whatever the order of the dataclass fields.
-    names = tuple(sorted(names, key=lambda name: name != "decorators"))
-    _CHILD_FIELDS[cls] = names
-    return names
+    types = field_types(cls)
+    names = [name for name in types if types[name] not in plain and not types[name].startswith("Literal[")]
+    # Decorators stand before the thing they decorate, whatever the order of the fields.
+    found = tuple(sorted(names, key=lambda name: name != "decorators"))
+    _CHILD_FIELDS[cls] = found
+    return found
 
 
 def children(node: ast.Node) -> Iterator[ast.Node]:

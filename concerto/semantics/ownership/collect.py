@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import pairwise
 
+from concerto.records import replace
 from concerto.semantics.analysis import (
     AgentCall,
     Analysis,

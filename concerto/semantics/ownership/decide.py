@@ -4,9 +4,9 @@ share."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple, assert_never
 
+from concerto.records import field, record
 from concerto.semantics.analysis import (
     Analysis,
     Default,
@@ -58,7 +58,7 @@ NOWHERE: Final = Origin(frozenset(), False)
 SHARED_ORIGIN: Final = Origin(frozenset((SHARED,)), False)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Summary:
     """What callers must know: parameters (self is 0 for a method) whose values the function keeps for
     itself, and those that its result may share."""

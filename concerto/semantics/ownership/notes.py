@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from concerto.records import field, frozen, record
 from concerto.semantics.ownership.aggregates import Aggregates
 from concerto.semantics.symbols import FunctionSymbol, LocalSymbol
 from concerto.source import Source
@@ -27,7 +27,7 @@ Part: TypeAlias = ast.Expr | ast.FieldInit
 """What is kept: an expression, or a short field of a struct literal, which reads the variable of its name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """Where something happens: its loops from outside in, the branches it stands in, whether a `try` guards
     it, and the local that the statement overwrites afterwards, with the statement's end."""
@@ -54,7 +54,7 @@ class Moment(NamedTuple):
 # --- Notes --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     value: Part
     how: Keep
@@ -62,7 +62,7 @@ class Kept:
     context: Context
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """A pattern binds a part of `subject`, and of what `name @ …` around it has bound; the binding lives in
     `scope`."""
@@ -74,13 +74,13 @@ class Bound:
     scope: Region
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Iterated:
     iterable: ast.Expr
     body: Region
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passed:
     """An argument of a function with a body; kept if the parameter is owned."""
 
@@ -90,7 +90,7 @@ class Passed:
     context: Context
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Beside:
     """An argument beside a receiver that the call may change."""
 
@@ -98,7 +98,7 @@ class Beside:
     receiver: LocalSymbol
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Waits:
     """An operand that waits while other code runs, which changes locals."""
 
@@ -107,7 +107,7 @@ class Waits:
     changed: frozenset[LocalSymbol]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Captured:
     """`escapes`: the capturing body may run when the function that made it has returned."""
 
@@ -117,7 +117,7 @@ class Captured:
     escapes: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoundParameter:
     """A pattern binds a part of what a body without a name was given."""
 
@@ -125,7 +125,7 @@ class BoundParameter:
     local: LocalSymbol
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Together:
     """Parts of one value that the caller gets: no two may be the same object."""
 
@@ -137,7 +137,7 @@ Note: TypeAlias = (
 )  # fmt: skip
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Body:
     """A function, closure or branch. `free_result`: its result must share nothing with anybody. `calls_out`:
     it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it."""
@@ -155,7 +155,7 @@ class Body:
     notes: list[Note] = field(default_factory=list)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Mentions:
     """What the bodies of a file do with functions but calling them: `as_values` are used as values,
     `called_by_name` are names of methods that a dynamic call may reach."""
@@ -164,7 +164,7 @@ class Mentions:
     called_by_name: set[str] = field(default_factory=set)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Collection:
     """All bodies; those of files that were checked before have no notes. `calling_out` are functions that may
     run code of tools, in whatever depth. `here` is for the file of the body that is walked, `mentions` are

@@ -7,10 +7,10 @@ refer to declarations and are read by the rules of pipelines and schemas.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from concerto.diagnostics import UnknownDecorator, suggest
+from concerto.records import frozen
 from concerto.semantics.constants import NotConstant, Value, evaluate
 from concerto.syntax import ast
 
@@ -35,7 +35,7 @@ _SHOWN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Argument:
     """A Reference is not evaluated here. `choices` limit a String."""
 
@@ -45,7 +45,7 @@ class _Argument:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rule:
     places: tuple[Place, ...]
     arguments: tuple[_Argument, ...] = ()

@@ -7,10 +7,10 @@ the rules of the declaration read these themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from concerto.diagnostics import BadDeclarationField, DefinedTwice, suggest
+from concerto.records import frozen
 from concerto.semantics.constants import NotConstant, Value, evaluate
 from concerto.syntax import ast
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concerto.semantics.world import World
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """`expects` completes "`timeout` is …". `parts` are the keys of a map with fixed ones; `env` allows
     `env("NAME")` in place of a String, kept as `{"env": "NAME"}`."""

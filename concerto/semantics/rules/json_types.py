@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
+from concerto.records import frozen
 from concerto.semantics.builtins import ANY, ARRAY, BOOL, FLOAT, INT, MAP, OPTION, PROMPT, RANGE, SET, STRING
 from concerto.semantics.infer import resolve, show, substitute
 from concerto.semantics.symbols import BuiltinSymbol, EnumSymbol, StructSymbol
@@ -22,7 +22,7 @@ from concerto.semantics.types import (
 _PLAIN = (INT, FLOAT, STRING, BOOL, ANY, PROMPT)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Obstacle:
     """Why a type has no schema, and what to use instead."""
 

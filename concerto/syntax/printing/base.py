@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
+from concerto.records import field, record
 from concerto.syntax import ast
 from concerto.syntax.layout import (
     BLANK,
@@ -27,7 +27,7 @@ Printing: TypeAlias = Generator[Any, Doc, Doc]
 _N = TypeVar("_N", bound=ast.Node)
 
 
-@dataclass(slots=True)
+@record
 class Entry:
     """One element of a list with the comments around it; `blank` says an empty line is before it."""
 
@@ -41,7 +41,7 @@ class Entry:
         return bool(self.leading or self.trailing)
 
 
-@dataclass(slots=True)
+@record
 class Listed:
     """The elements between two brackets; `opening` is a comment behind the first of them, `rest` are
     those before the second."""

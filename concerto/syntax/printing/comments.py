@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 
+from concerto.records import frozen
 from concerto.syntax import ast
 
 _SAME_LINE = re.compile(r"[ \t,;]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remark:
     """A comment; `blank` says that an empty line is before it."""
 

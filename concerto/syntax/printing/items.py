@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar, assert_never
 
+from concerto.records import record
 from concerto.syntax import ast
 from concerto.syntax.layout import (
     HARD,
@@ -243,7 +243,7 @@ class ItemPrinter(StatementPrinter):
         return self.brace_behind(max(part.end for part in parts)) + 1
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class _Branch(ast.Node):
     """Leaves of a `use` that share their path up to `depth`, which ends in `name`; one leaf that ends at
     `depth` has none."""

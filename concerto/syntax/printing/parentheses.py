@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from concerto.records import frozen
 from concerto.syntax import ast
 from concerto.syntax.building.operators import CAST_LEVEL, LEVELS, PREFIX_LEVEL, RIGHT_LEVELS
 
@@ -20,7 +19,7 @@ OPERATIONS = (ast.Binary, ast.RangeExpr, ast.Cast, ast.Unary, *BLOCK_LIKE)
 _SUFFIXED = (ast.Call, ast.MethodCall, ast.FieldAccess, ast.Index, ast.Try, ast.Await)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where an expression stands: it must bind at least as tight as `level`. `head`: before the block
     of an `if`, `match` …; `inner`: something follows it in the same expression; `first`: it begins a
