@@ -1,8 +1,7 @@
 """The closed set of effects: everything in which two runs of one program can differ.
 
 An effect is a frozen value that says what is wanted. The gate gives it an identity, passes it through its
-layers, and a performer of the runtime does it. `recovery` says what may happen to an effect that was begun
-and whose outcome is unknown after a crash. An `immediate` effect is done without waiting for anybody.
+layers, and a performer of the runtime does it. An `immediate` effect is done without waiting for anybody.
 
 Failures of every kind are `Raised` values; the error type is named beside the class.
 """
@@ -10,7 +9,6 @@ Failures of every kind are `Raised` values; the error type is named beside the c
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from enum import Enum
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from concerto.effects.meters import Meter
@@ -22,24 +20,10 @@ Json: TypeAlias = Any
 Body: TypeAlias = Callable[[], Awaitable[Value]]
 
 
-class Recovery(Enum):
-    """What a resumed run does with an effect whose outcome was lost."""
-
-    REDO = "redo"
-    """do it again: it only reads, or its own effects are recorded one by one"""
-    REPEAT = "repeat"
-    """do it again: a second time costs money but harms nobody"""
-    KEYED = "keyed"
-    """do it again under the same idempotency key"""
-    ONCE = "once"
-    """stop and ask: a second time may harm"""
-
-
 class Effect:
     """Base of all effects."""
 
     __slots__ = ()
-    recovery: Recovery
     immediate: ClassVar[bool] = False
 
 
@@ -47,7 +31,6 @@ class Effect:
 class Clock(Effect):
     """Seconds as a Float: since 1970 for `wall`, since some moment for `monotonic`."""
 
-    recovery = Recovery.REDO
     immediate = True
     kind: Literal["wall", "monotonic"] = "wall"
 
@@ -56,7 +39,6 @@ class Clock(Effect):
 class Random(Effect):
     """That many random bytes (`bytes`); every other random value is made from them."""
 
-    recovery = Recovery.REDO
     immediate = True
     count: int
 
@@ -65,7 +47,6 @@ class Random(Effect):
 class Env(Effect):
     """A variable's text or None; all of them as a dict if `name` is None."""
 
-    recovery = Recovery.REDO
     immediate = True
     name: str | None
 
@@ -74,7 +55,6 @@ class Env(Effect):
 class ReadFile(Effect):
     """A file's text. `FsError` of kind NotFound, NotText, PermissionDenied or IoError."""
 
-    recovery = Recovery.REDO
     immediate = True
     path: str
 
@@ -83,7 +63,6 @@ class ReadFile(Effect):
 class WriteFile(Effect):
     """Replace a file's text, or add to its end. `FsError`."""
 
-    recovery = Recovery.ONCE
     immediate = True
     path: str
     text: str
@@ -94,7 +73,6 @@ class WriteFile(Effect):
 class ListFolder(Effect):
     """The sorted names in a folder, as a list. `FsError`."""
 
-    recovery = Recovery.REDO
     immediate = True
     path: str
 
@@ -103,7 +81,6 @@ class ListFolder(Effect):
 class RemoveFile(Effect):
     """Delete a file. `FsError`."""
 
-    recovery = Recovery.ONCE
     immediate = True
     path: str
 
@@ -112,7 +89,6 @@ class RemoveFile(Effect):
 class FileSize(Effect):
     """A file's size in bytes, -1 for a folder, None if there is nothing. `FsError`."""
 
-    recovery = Recovery.REDO
     immediate = True
     path: str
 
@@ -121,7 +97,6 @@ class FileSize(Effect):
 class LoadStore(Effect):
     """All entries of a hashmap's file, as pairs of JSON texts. `FsError`, of kind BadFile if it is none."""
 
-    recovery = Recovery.REDO
     immediate = True
     path: str
 
@@ -130,7 +105,6 @@ class LoadStore(Effect):
 class SaveStore(Effect):
     """Write changes to a hashmap's file as one: keys and values as JSON texts, None to delete. `FsError`."""
 
-    recovery = Recovery.REDO
     immediate = True
     path: str
     changes: tuple[tuple[str, str | None], ...]
@@ -140,7 +114,6 @@ class SaveStore(Effect):
 class Sleep(Effect):
     """Wait; nil."""
 
-    recovery = Recovery.REDO
     seconds: float
 
 
@@ -149,7 +122,6 @@ class Http(Effect):
     """`{"status": Int, "body": String, "headers": Map}` of a request. `ConnectionError` if there was no
     answer."""
 
-    recovery = Recovery.ONCE
     method: str
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -161,7 +133,6 @@ class Http(Effect):
 class Shell(Effect):
     """The standard output of a command. `ToolError`."""
 
-    recovery = Recovery.ONCE
     command: str
     timeout_ms: int
 
@@ -170,7 +141,6 @@ class Shell(Effect):
 class EmitAwait(Effect):
     """Ask the host: the answer as JSON. `EmitError`."""
 
-    recovery = Recovery.ONCE
     channel: str
     payload: Json
 
@@ -180,7 +150,6 @@ class ModelCall(Effect):
     """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; parts of a
     streamed answer go to `sink` as they arrive."""
 
-    recovery = Recovery.REPEAT
     agent: str
     connection: str
     request: Any
@@ -196,7 +165,6 @@ class ToolCall(Effect):
 
     `arguments` identify the call (cache, trace); `body` does it."""
 
-    recovery = Recovery.REDO
     tool: str
     method: str
     arguments: Sequence[Json]
@@ -207,21 +175,18 @@ class ToolCall(Effect):
 
 @record(frozen=True)
 class McpCall(Effect):
-    """A function of an MCP server: its result as JSON. `ToolError`. `recovery` is what the server says of
-    the function, as far as that is known before it is asked."""
+    """A function of an MCP server: its result as JSON. `ToolError`."""
 
     server: str
     function: str
     arguments: Mapping[str, Json]
     policy: Policy = NO_POLICY
-    recovery: Recovery = Recovery.ONCE
 
 
 @record(frozen=True)
 class HostCall(Effect):
     """A tool's method executed outside of the program: its result as JSON. `ToolError`."""
 
-    recovery = Recovery.ONCE
     tool: str
     method: str
     arguments: Mapping[str, Json]
@@ -234,7 +199,6 @@ class HostTurn(Effect):
     """One exchange with a host's process: `turn` sends a message, if there is one, and gives the next that
     comes, both as JSON. `AgentError`."""
 
-    recovery = Recovery.ONCE
     host: str
     turn: Callable[[Json], Awaitable[Json]]
     message: Json
@@ -244,7 +208,6 @@ class HostTurn(Effect):
 class AgentRun(Effect):
     """A whole execution of an agent, from prompt to answer: what `body` gives. `AgentError`."""
 
-    recovery = Recovery.REDO
     agent: str
     key: Json
     body: Body
@@ -255,7 +218,6 @@ class AgentRun(Effect):
 class StageRun(Effect):
     """A stage of a pipeline: what `body` gives. Any error."""
 
-    recovery = Recovery.REDO
     pipeline: str
     stage: str
     key: Json

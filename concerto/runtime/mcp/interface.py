@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.effects.kinds import Recovery
 from concerto.runtime.mcp.schemas import properties
 
 if TYPE_CHECKING:
@@ -46,11 +45,6 @@ def offered_tool(tool: Tool) -> ToolInterface:
         tool.description or tool.title or "",
         hints is not None and bool(hints.read_only_hint or hints.idempotent_hint),
     )
-
-
-def recovery_of(tool: ToolInterface | None) -> Recovery:
-    """What may be done when the outcome of a call is lost; nothing where the tool is not known."""
-    return Recovery.REPEAT if tool is not None and tool.repeatable else Recovery.ONCE
 
 
 def declared_interface(server: McpServer) -> Interface:

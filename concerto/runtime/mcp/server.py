@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import CallToolResult
 
-from concerto.effects.kinds import Recovery
 from concerto.runtime.mcp.connection import Connection, Listener, ServerFailure, SessionEnded
-from concerto.runtime.mcp.interface import Interface, recovery_of
+from concerto.runtime.mcp.interface import Interface
 from concerto.runtime.mcp.settings import ServerSettings
 
 Json: TypeAlias = Any
@@ -55,7 +54,8 @@ class Server:
         except SessionEnded as ended:
             lost = str(ended)
         ending = f"{self.settings.title} ended {lost}".rstrip()
-        if recovery_of(connection.interface.get(tool)) is not Recovery.REPEAT:
+        known = connection.interface.get(tool)
+        if known is None or not known.repeatable:
             message = f"{ending} during `{tool}`; whether the call was carried out is unknown"
             raise ServerFailure(message, "OutcomeUnknown")
         connection = await self._connected()

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.effects.kinds import McpCall, Recovery
+from concerto.effects.kinds import McpCall
 from concerto.effects.policy import Policy, policy_from
 from concerto.ir.module import McpServer, MethodDef, ToolUse
 from concerto.manifest import LOCK_NAME
@@ -30,7 +30,6 @@ from concerto.runtime.mcp.interface import (
     declared_interface,
     match_name,
     parameter_names,
-    recovery_of,
 )
 from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.runtime.mcp.settings import BadSettings, read_settings
@@ -196,8 +195,7 @@ class McpServers:
     async def _call_offer_from_model(
         self, server: str, tool: str, caller: CallContext, given: dict[str, Json]
     ) -> Value:
-        effect = McpCall(server, tool, given, recovery=self._recovery(server, tool))
-        answer = await self._run.pass_gate(effect, caller.branch)
+        answer = await self._run.pass_gate(McpCall(server, tool, given), caller.branch)
         return self._run.machine_value(without_data(answer))
 
     # Behind the gate
@@ -299,15 +297,7 @@ class McpServers:
     def _effect(self, declared: Declared, given: Mapping[str, Json]) -> McpCall:
         schema = declared.interface.parameters
         arguments = sendable(dict(given), schema, schema)
-        server, function = declared.server, declared.method.name
-        return McpCall(server, function, arguments, declared.policy, self._recovery(server, function))
-
-    def _recovery(self, server: str, function: str) -> Recovery:
-        """What the server said of a function when it was last asked, in this run or for `Concerto.lock`."""
-        known = self._compared.get(server)
-        interface = known[0] if known is not None else self._locked.get(server, {})
-        name = match_name(function, interface)
-        return recovery_of(interface[name] if name is not None else None)
+        return McpCall(declared.server, declared.method.name, arguments, declared.policy)
 
     @cached_property
     def _locked(self) -> dict[str, Interface]:
