@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar, assert_never
 
 from concerto.effects.kinds import (
     Clock,
@@ -29,7 +29,7 @@ from concerto.vm.values import ErrorValue, Raised, Value
 
 T = TypeVar("T")
 
-Local = Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize
+Local: TypeAlias = Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize
 
 _MOST_BYTES = 256 * 1024 * 1024
 """The largest file that is read."""
@@ -50,10 +50,8 @@ def perform_local(effect: Local, permissions: Permissions, environment: Mapping[
             return time.monotonic()
         case Random(count):
             return os.urandom(count)
-        case Env(None):
-            return dict(environment)
-        case Env(str(name)):
-            return environment.get(name)
+        case Env(name):
+            return dict(environment) if name is None else environment.get(name)
         case ReadFile(path):
             return _on_file(path, permissions, _read)
         case WriteFile(path, text, append):
@@ -69,6 +67,8 @@ def perform_local(effect: Local, permissions: Permissions, environment: Mapping[
                 if raised.value.kind == "NotFound":
                     return None
                 raise
+        case _:
+            assert_never(effect)
 
 
 def _on_file(path: str, permissions: Permissions, do: Callable[[int, str], T]) -> T:

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from concerto.effects.gate import Passage
 from concerto.effects.identity import Identity
 from concerto.effects.journal import key_of
 from concerto.effects.kinds import (
     AgentRun,
-    Clock,
     EmitAwait,
-    Env,
-    FileSize,
     HostCall,
     HostTurn,
     Http,
-    ListFolder,
     LoadStore,
     McpCall,
     ModelCall,
-    Random,
-    ReadFile,
-    RemoveFile,
     SaveStore,
     Shell,
     Sleep,
     StageRun,
     ToolCall,
-    WriteFile,
 )
 from concerto.runtime.branches import Branch
 from concerto.runtime.emits import answer_of
@@ -73,19 +65,8 @@ class Performer:
                 from concerto.runtime.shell import execute
 
                 return await execute(effect, run.options.folder)
-            case (
-                Clock()
-                | Random()
-                | Env()
-                | ReadFile()
-                | WriteFile()
-                | ListFolder()
-                | RemoveFile()
-                | FileSize()
-            ):
-                return perform_local(effect, run.permissions, run.options.environment)
             case _:
-                assert_never(effect)
+                return perform_local(effect, run.permissions, run.options.environment)
 
     async def _call_host(self, effect: HostCall, identity: Identity) -> Value:
         """A method without a body: the library's own, a handler's, or somebody's outside."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.kinds import (
@@ -32,7 +32,7 @@ from concerto.effects.kinds import (
 from concerto.effects.permissions import Permissions, host_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
-_FREE = (ModelCall, AgentRun, StageRun, EmitAwait, Clock, Random, Env, Sleep)
+Free: TypeAlias = ModelCall | AgentRun | StageRun | EmitAwait | Clock | Random | Env | Sleep
 """Effects that need no permission."""
 
 
@@ -43,7 +43,7 @@ def permission_layer(permissions: Permissions) -> Layer:
             raise Raised(refused)
         return await inner(passage)
 
-    return Layer(lambda effect, policy: not isinstance(effect, _FREE), permission)
+    return Layer(lambda effect, policy: not isinstance(effect, Free), permission)
 
 
 def denied(tool: str, method: str) -> ErrorValue:
@@ -58,6 +58,8 @@ def denied(tool: str, method: str) -> ErrorValue:
 
 
 def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
+    if isinstance(effect, Free):
+        return None
     match effect:
         case ToolCall(tool=tool, method=method) | HostCall(tool=tool, method=method):
             return None if permissions.allows(tool, method) else denied(tool, method)
@@ -79,8 +81,6 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
             | SaveStore(path=path)
         ):
             return None if permissions.place(path) is not None else _denied_path(path)
-        case ModelCall() | AgentRun() | StageRun() | EmitAwait() | Clock() | Random() | Env() | Sleep():
-            return None
         case _:
             assert_never(effect)
 
