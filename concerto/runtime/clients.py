@@ -13,7 +13,7 @@ from typing import Protocol
 import httpcore2
 import httpx2
 
-from concerto.runtime.sockets import AsyncioBackend
+from concerto.runtime.sockets import connect
 
 FAILURES = (
     httpx2.HTTPError,
@@ -26,7 +26,6 @@ TIMEOUTS = (httpx2.TimeoutException, httpcore2.TimeoutException)
 
 _IDLE_SECONDS = 5.0
 """How long a connection is kept without a request: servers close idle ones, and a request may cross that."""
-_BACKEND = AsyncioBackend()
 
 
 class Client(Protocol):
@@ -70,14 +69,14 @@ class DirectClient:
 
     def __init__(self, tls: SSLContext) -> None:
         self._tls = tls
-        self._connection: httpcore2.AsyncHTTPConnection | None = None
+        self._connection: httpcore2.AsyncHTTP11Connection | None = None
 
     async def send(self, request: httpx2.Request) -> httpx2.Response:
         where = request.url
         url = httpcore2.URL(
             scheme=where.raw_scheme, host=where.raw_host, port=where.port, target=where.raw_path
         )
-        connection = await self._connected(url.origin)
+        connection = await self._connected(url, request.extensions.get("timeout", {}).get("connect"))
         response = await connection.handle_async_request(
             httpcore2.Request(
                 request.method,
@@ -89,14 +88,15 @@ class DirectClient:
         )
         return httpx2.Response(response.status, headers=response.headers, stream=_Body(response))
 
-    async def _connected(self, origin: httpcore2.Origin) -> httpcore2.AsyncHTTPConnection:
+    async def _connected(self, url: httpcore2.URL, seconds: float | None) -> httpcore2.AsyncHTTP11Connection:
         connection = self._connection
         if connection is not None and not connection.is_closed():
             if not connection.has_expired():
                 return connection
             await connection.aclose()
-        self._connection = connection = httpcore2.AsyncHTTPConnection(
-            origin, self._tls, keepalive_expiry=_IDLE_SECONDS, network_backend=_BACKEND
+        stream = await connect(url, self._tls, seconds)
+        self._connection = connection = httpcore2.AsyncHTTP11Connection(
+            url.origin, stream, keepalive_expiry=_IDLE_SECONDS
         )
         return connection
 

@@ -43,6 +43,12 @@ class Connection:
     tokens_per_minute: int | None = None
     concurrent_requests: int | None = None
 
+    @property
+    def limited(self) -> bool:
+        """Whether its requests may have to wait for a turn."""
+        limits = (self.requests_per_minute, self.tokens_per_minute, self.concurrent_requests)
+        return any(limit is not None for limit in limits)
+
     def model(self, asked: str | None) -> str:
         """The model's name at the server: an alias of this connection, the name itself, or the default."""
         if not asked:

@@ -194,7 +194,9 @@ def _tls(certificates: tuple[str | None, ...] | None) -> SSLContext:
     """Loading certificates, which the environment may name, costs more than a request; a plain address needs
     none."""
     secure = certificates is not None
-    return httpx2.create_ssl_context(verify=secure, trust_env=secure)
+    context = httpx2.create_ssl_context(verify=secure, trust_env=secure)
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 @lru_cache(64)

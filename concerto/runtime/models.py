@@ -32,36 +32,39 @@ class Models:
         self._environment = environment
         self._prices = prices
         self._waiting = waiting
-        self._servers: dict[str, tuple[ModelServer, Throttle]] = {}
+        self._servers: dict[str, tuple[ModelServer, Throttle | None]] = {}
 
     async def call(self, effect: ModelCall, connection: Connection) -> Reply:
         server, throttle = self._server(connection)
-        request: Request = effect.request
-        call = _encoded(server.provider, request, connection)
-        async with throttle.turn():
-            if effect.sink is None:
-                data = await server.ask(call, request.timeout)
-                with _readable(server):
-                    reply = server.provider.decode(data)
-            else:
-                reply = await _streamed(server, call, request, effect.sink)
-        throttle.spend(reply.tokens_in + reply.tokens_out)
-        return self._priced(reply, request.model)
+        call = _encoded(server.provider, effect.request, connection)
+        if throttle is None:
+            reply = await _answered(server, call, effect)
+        else:
+            async with throttle.turn():
+                reply = await _answered(server, call, effect)
+            throttle.spend(reply.tokens_in + reply.tokens_out)
+        return self._priced(reply, effect.request.model)
 
     async def close(self) -> None:
         servers, self._servers = self._servers, {}
         for server, _ in servers.values():
             await server.close()
 
-    def _server(self, connection: Connection) -> tuple[ModelServer, Throttle]:
+    def _server(self, connection: Connection) -> tuple[ModelServer, Throttle | None]:
         found = self._servers.get(connection.name)
         if found is None:
             from concerto.runtime.http import ModelServer
-            from concerto.runtime.throttle import Throttle
 
-            found = ModelServer(connection, self._environment), Throttle(connection, self._waiting)
+            found = ModelServer(connection, self._environment), self._throttle(connection)
             self._servers[connection.name] = found
         return found
+
+    def _throttle(self, connection: Connection) -> Throttle | None:
+        if not connection.limited:
+            return None
+        from concerto.runtime.throttle import Throttle
+
+        return Throttle(connection, self._waiting)
 
     def _priced(self, reply: Reply, model: str) -> Reply:
         """The reply with its cost, if the model's price is known."""
@@ -78,6 +81,15 @@ def _encoded(provider: Provider, request: Request, connection: Connection) -> Wi
     except Unsupported as unsupported:
         message = f"connection `{connection.name}`: {unsupported}"
         raise agent_failure(message, AgentKind.BAD_TOOLS, provider=connection.name) from None
+
+
+async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> Reply:
+    request: Request = effect.request
+    if effect.sink is not None:
+        return await _streamed(server, call, request, effect.sink)
+    data = await server.ask(call, request.timeout)
+    with _readable(server):
+        return server.provider.decode(data)
 
 
 async def _streamed(

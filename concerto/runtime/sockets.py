@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import select
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 from socket import gaierror
 from ssl import SSLContext, SSLError
 from typing import Any, TypeVar
@@ -19,51 +19,37 @@ _NEXT_ADDRESS_SECONDS = 0.25
 """After how long the next address of a host is tried beside the one before (RFC 8305)."""
 
 
-class AsyncioBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to hosts."""
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        """`timeout` in seconds, here as below. Raises ConnectError and ConnectTimeout of httpcore2."""
-        # Racing addresses costs something even where there is only one.
-        pause = None if _is_address(host) else _NEXT_ADDRESS_SECONDS
-        connecting = asyncio.open_connection(host, port, happy_eyeballs_delay=pause)
-        reader, writer = await _within(timeout, connecting, httpcore2.ConnectError, httpcore2.ConnectTimeout)
-        return _Stream(reader, writer)
+async def connect(url: httpcore2.URL, tls: SSLContext, seconds: float | None) -> httpcore2.AsyncNetworkStream:
+    """A stream to the host of a URL. Raises ConnectError and ConnectTimeout of httpcore2."""
+    host = url.host.decode("ascii")
+    # Racing addresses costs something even where there is only one.
+    pause = None if _is_address(host) else _NEXT_ADDRESS_SECONDS
+    secure = tls if url.scheme == b"https" else None
+    connecting = asyncio.open_connection(host, url.origin.port, ssl=secure, happy_eyeballs_delay=pause)
+    reader, writer = await _within(seconds, connecting, httpcore2.ConnectError, httpcore2.ConnectTimeout)
+    return _Stream(reader, writer)
 
 
 class _Stream(httpcore2.AsyncNetworkStream):
+    """What is written goes out at the next read, head and content of a request as one."""
+
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
+        self._unsent: list[bytes] = []
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self._unsent:
+            self._writer.write(b"".join(self._unsent))
+            self._unsent.clear()
         reading = self._reader.read(max_bytes)
         return await _within(timeout, reading, httpcore2.ReadError, httpcore2.ReadTimeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._writer.write(buffer)
-        await _within(timeout, self._writer.drain(), httpcore2.WriteError, httpcore2.WriteTimeout)
+        self._unsent.append(buffer)
 
     async def aclose(self) -> None:
         self._writer.transport.abort()
-
-    async def start_tls(
-        self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore2.AsyncNetworkStream:
-        shaking = self._writer.start_tls(ssl_context, server_hostname=server_hostname)
-        try:
-            await _within(timeout, shaking, httpcore2.ConnectError, httpcore2.ConnectTimeout)
-        except BaseException:
-            await self.aclose()
-            raise
-        return self
 
     def get_extra_info(self, info: str) -> Any:
         if info == "is_readable":

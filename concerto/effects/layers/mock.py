@@ -16,8 +16,7 @@ _SCRIPTED = (ModelCall, HostTurn, EmitAwait, McpCall)
 
 
 def mock_layer(answers: Answers) -> Layer:
-    async def mock(passage: Passage, inner: Perform) -> Value:
-        scripted = answers(passage.effect)
-        return await (inner(passage) if scripted is None else scripted)
+    def mock(passage: Passage, inner: Perform) -> Awaitable[Value]:
+        return answers(passage.effect) or inner(passage)
 
     return Layer(lambda effect, policy: isinstance(effect, _SCRIPTED), mock)
