@@ -29,7 +29,7 @@ _TRY_MS = 50
 """How long one try to begin a change waits."""
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
-CREATE TABLE entries (key TEXT NOT NULL UNIQUE, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS entries (key TEXT NOT NULL UNIQUE, value TEXT NOT NULL);
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {_VERSION};
 COMMIT;
@@ -106,7 +106,8 @@ def _opened(real: Path, path: str) -> sqlite3.Connection:
     place = f"file:{quote(str(real))}?mode={mode}"
     connection = sqlite3.connect(place, uri=True, timeout=_PATIENCE, isolation_level=None)
     try:
-        if not real.stat().st_size:
+        # Another run may be making the file now: one that is begun has a size before it has a table.
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(_SCHEMA)
         (application,) = connection.execute("PRAGMA application_id").fetchone()

@@ -7,10 +7,14 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
+from concerto.effects.permissions import Permissions
+from concerto.runtime.stores import StoreFiles
 from tests.runtime.running import Outcome, run_program
 
 DECLARED = 'hashmap kept: HashMap<String, Int> = HashMap::new().with_persistence("kept.db");\n'
@@ -85,6 +89,21 @@ def test_two_runs_at_once_keep_what_both_wrote(tmp_path: Path, capsys: pytest.Ca
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors.decode()
     assert run_in(tmp_path, "println(kept.len());", capsys).lines == ["100"]
+
+
+def test_a_file_is_made_once_by_all_who_begin_it(tmp_path: Path) -> None:
+    def load(path: str) -> list[tuple[str, str]]:
+        begin.wait()
+        files = StoreFiles(Permissions(files=(tmp_path,)), lambda: None)
+        try:
+            return files.load(path)
+        finally:
+            files.close()
+
+    for n in range(20):
+        begin = Barrier(4)
+        with ThreadPoolExecutor(4) as several:
+            assert list(several.map(load, [f"kept{n}.db"] * 4)) == [[]] * 4
 
 
 @pytest.mark.parametrize(
