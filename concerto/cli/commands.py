@@ -7,6 +7,7 @@ import click
 
 from concerto import __version__
 from concerto.diagnostics import FORMATS, suggest
+from concerto.manifest.providers import DEFAULT_CONNECTIONS
 
 _format_option = click.option(
     "--format",
@@ -236,7 +237,7 @@ def test_programs(
 @click.argument("name")
 @click.option(
     "--provider",
-    type=click.Choice(("openai", "anthropic", "google", "ollama", "mock")),
+    type=click.Choice(DEFAULT_CONNECTIONS),
     default="openai",
     show_default=True,
     help="Whose models the first agent uses.",

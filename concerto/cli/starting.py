@@ -5,27 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from concerto.cli.reporting import OK, Failure, cannot
-
-
-@dataclass(frozen=True)
-class Provider:
-    """What a new project says of a provider; `key` is the variable of its API key, if it needs one."""
-
-    model: str
-    key: str = ""
-
-
-PROVIDERS = {
-    "openai": Provider("gpt-4o-mini", "OPENAI_API_KEY"),
-    "anthropic": Provider("claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
-    "google": Provider("gemini-2.5-flash", "GOOGLE_API_KEY"),
-    "ollama": Provider("llama3.2"),
-    "mock": Provider("mock"),
-}
+from concerto.manifest.providers import DEFAULT_MODELS
+from concerto.runtime.providers import find_provider
 
 _MAY_BE_THERE = frozenset({".gitignore"})
 
@@ -88,26 +72,32 @@ def init(name: str, provider: str) -> int:
                 file.write(text)
     except OSError as error:
         raise cannot("write", error.filename or name, error) from None
-    _say_how_to_go_on(name, PROVIDERS[provider])
+    _say_how_to_go_on(name, _key_of(provider))
     return OK
 
 
 def _files(name: str, provider: str) -> dict[str, str]:
-    chosen = PROVIDERS[provider]
-    key = f'api_key_env = "{chosen.key}"\n' if chosen.key else ""
+    key = f'api_key_env = "{_key_of(provider)}"\n' if _key_of(provider) else ""
     # A JSON string is one of TOML.
     quoted = json.dumps(name, ensure_ascii=False)
     return {
-        "Concerto.toml": _MANIFEST.format(name=quoted, provider=provider, key=key, model=chosen.model),
+        "Concerto.toml": _MANIFEST.format(
+            name=quoted, provider=provider, key=key, model=DEFAULT_MODELS[provider]
+        ),
         "src/main.conc": _PROGRAM.format(provider=provider),
         ".gitignore": _IGNORED,
     }
 
 
-def _say_how_to_go_on(name: str, provider: Provider) -> None:
+def _key_of(provider: str) -> str:
+    """The variable of its API key; empty if it needs none."""
+    return "" if provider == "mock" else find_provider(provider).key_env
+
+
+def _say_how_to_go_on(name: str, key: str) -> None:
     folder = shlex.quote(name)
     print(f"made the project `{name}`; go on with:")
     print(f"  concerto test {folder}")
     print(f"  concerto run --mock {folder}")
-    if provider.key:
-        print(f"  {provider.key}=… concerto run {folder}")
+    if key:
+        print(f"  {key}=… concerto run {folder}")

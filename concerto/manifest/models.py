@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-ProviderKind: TypeAlias = Literal[
-    "openai", "openai-responses", "anthropic", "google", "ollama", "mock", "custom"
-]
+from concerto.manifest.providers import ProviderKind
+
 # TOML has arrays only; models are frozen, so arrays become tuples.
 Strings: TypeAlias = Annotated[tuple[str, ...], Field(strict=False)]
 Positive: TypeAlias = Annotated[int, Field(gt=0)]

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from concerto.diagnostics import BadManifest, Problems, suggest
-from concerto.manifest.models import Connection, Manifest, ProviderKind
+from concerto.manifest.models import Connection, Manifest
 from concerto.manifest.places import KeyPath, Place, key_places
+from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.source import Source, Span
 
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -169,12 +170,12 @@ def _complete(
 
 def _with_provider(name: str, connection: Connection, span: Span, problems: Problems) -> Connection:
     if connection.provider is None:
-        if name not in get_args(ProviderKind):
+        if name not in PROVIDER_KINDS:
             problems.add(
                 BadManifest(
                     span,
                     f"connection `{name}` has no `provider`",
-                    help=f"one of {', '.join(get_args(ProviderKind))}",
+                    help=f"one of {', '.join(PROVIDER_KINDS)}",
                 )
             )
             return connection

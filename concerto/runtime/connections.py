@@ -12,18 +12,10 @@ from typing import Any
 
 from concerto.diagnostics import suggest
 from concerto.effects.policy import Retry, retry_from
+from concerto.manifest.providers import DEFAULT_MODELS, PROVIDER_KINDS
 from concerto.records import field, record
 from concerto.runtime.failures import AgentKind, agent_failure
-from concerto.runtime.providers import find_provider, provider_kinds
-
-_DEFAULT_MODELS = {
-    "openai": "gpt-4o-mini",
-    "openai-responses": "gpt-4o-mini",
-    "anthropic": "claude-sonnet-4-5",
-    "google": "gemini-2.5-flash",
-    "ollama": "llama3.2",
-    "mock": "mock",
-}
+from concerto.runtime.providers import find_provider
 
 
 @record(frozen=True)
@@ -63,8 +55,8 @@ def find_connection(
     environment: Mapping[str, str],
 ) -> Connection:
     """The connection of a name; an AgentError if nobody declares it and it is no provider's own."""
-    if name not in source and name not in manifest and name not in provider_kinds():
-        known = sorted({*source, *manifest, *provider_kinds()})
+    if name not in source and name not in manifest and name not in PROVIDER_KINDS:
+        known = sorted({*source, *manifest, *PROVIDER_KINDS})
         near = suggest(name, known)
         hint = f"; did you mean `{near}`?" if near else ""
         raise agent_failure(
@@ -72,8 +64,8 @@ def find_connection(
         )
     said = {**source.get(name, {}), **manifest.get(name, {})}
     kind = said.get("provider") or name
-    if kind not in provider_kinds():
-        known_kinds = ", ".join(f"`{known}`" for known in provider_kinds())
+    if kind not in PROVIDER_KINDS:
+        known_kinds = ", ".join(f"`{known}`" for known in PROVIDER_KINDS)
         raise agent_failure(
             f"connection `{name}` has the unknown provider `{kind}`; known are {known_kinds}",
             AgentKind.UNKNOWN_CONNECTION,
@@ -110,7 +102,7 @@ def _settled(name: str, kind: str, said: Mapping[str, Any], environment: Mapping
         provider=kind,
         base_url=base_url,
         key_env=key_env,
-        default_model=said.get("default_model") or _DEFAULT_MODELS.get(kind, ""),
+        default_model=said.get("default_model") or DEFAULT_MODELS.get(kind, ""),
         models=said.get("models") or {},
         headers=headers,
         timeout=said.get("timeout"),

@@ -6,9 +6,6 @@ from typing import Protocol
 
 from concerto.syntax import ast
 
-DEFAULT_CONNECTIONS = frozenset({"openai", "anthropic", "google", "ollama", "mock"})
-"""The connections of a file without a manifest."""
-
 
 class Project(Protocol):
     """Implementations do the reading; problems inside a loaded file are reported by them, its absence by

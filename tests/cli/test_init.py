@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from concerto.cli.starting import PROVIDERS
+from concerto.manifest.providers import DEFAULT_CONNECTIONS
 
 
 def concerto(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -17,7 +17,7 @@ def concerto(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", DEFAULT_CONNECTIONS)
 def test_a_new_project_runs_and_passes_its_test(tmp_path: Path, provider: str) -> None:
     made = concerto(tmp_path, "init", "shop", "--provider", provider)
     assert made.returncode == 0 and "concerto test shop" in made.stdout

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from concerto.runtime.providers import BadReply, Unsupported, find_provider, provider_kinds
+from concerto.manifest.providers import PROVIDER_KINDS
+from concerto.runtime.providers import BadReply, Unsupported, find_provider
 from concerto.runtime.requests import Message, OutputSchema, Reply, Request, ToolCallRequest, ToolOffer
 from tests.runtime.running import Outcome
 from tests.runtime.servers import Answer, Script
@@ -45,11 +46,11 @@ def streamed(provider: str, events: list[Any]) -> tuple[list[Any], Reply | None]
     return parts, reader.reply()
 
 
-@pytest.mark.parametrize("provider", [kind for kind in provider_kinds() if kind != "mock"])
+@pytest.mark.parametrize("provider", [kind for kind in PROVIDER_KINDS if kind != "mock"])
 def test_what_was_decoded_can_be_encoded_again(provider: str) -> None:
     said = body(provider, tools=(ADD,))
     assert said
-    assert find_provider(provider).name in provider_kinds()
+    assert find_provider(provider).name in PROVIDER_KINDS
 
 
 class TestOpenAIChat:

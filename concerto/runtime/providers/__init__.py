@@ -89,6 +89,7 @@ _HOMES = {
     "google": "gemini",
     "ollama": "ollama",
 }
+"""Of each kind of provider the module with its wire; `mock` has none."""
 
 
 def find_provider(kind: str) -> Provider:
@@ -96,8 +97,3 @@ def find_provider(kind: str) -> Provider:
     module = import_module(f"concerto.runtime.providers.{_HOMES[kind]}")
     provider: Provider = module.PROVIDER
     return provider
-
-
-def provider_kinds() -> list[str]:
-    """All values of a connection's `provider`, those without a wire included."""
-    return [*_HOMES, "mock"]

@@ -12,8 +12,8 @@ from concerto.diagnostics import (
     UnknownReference,
     suggest,
 )
+from concerto.manifest.providers import DEFAULT_CONNECTIONS
 from concerto.semantics.builtins import STRING
-from concerto.semantics.project import DEFAULT_CONNECTIONS
 from concerto.semantics.rules.decorators import check_decorators
 from concerto.semantics.rules.fields import (
     COUNT,
@@ -167,8 +167,8 @@ def _connections(world: World) -> set[str]:
         for symbol in module.members.values()
         if isinstance(symbol, ConnectionSymbol)
     }
-    defaults = frozenset() if world.project.has_manifest else DEFAULT_CONNECTIONS
-    return declared | world.project.connections | defaults
+    defaults = () if world.project.has_manifest else DEFAULT_CONNECTIONS
+    return {*declared, *world.project.connections, *defaults}
 
 
 def _allowed(

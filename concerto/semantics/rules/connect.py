@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.semantics.rules.decorators import check_decorators
 from concerto.semantics.rules.fields import (
     COUNT,
@@ -25,8 +26,6 @@ from concerto.syntax import ast
 if TYPE_CHECKING:
     from concerto.semantics.scope import TypeScope
     from concerto.semantics.world import World
-
-_PROVIDERS = ("openai", "openai-responses", "anthropic", "google", "ollama", "mock", "custom")
 
 _FIELDS = {
     "provider": REFERENCE,
@@ -53,8 +52,8 @@ def check(world: World, connection: ConnectionSymbol, node: ast.ConnectDecl, sco
     if setting is None:
         return
     match setting.value:
-        case ast.Path(name=name) | ast.StringLit(value=name) if name in _PROVIDERS:
+        case ast.Path(name=name) | ast.StringLit(value=name) if name in PROVIDER_KINDS:
             connection.settings["provider"] = name
         case _:
-            expects = one_of(*_PROVIDERS).expects
+            expects = one_of(*PROVIDER_KINDS).expects
             report_value(world, owner, "provider", setting.value, expects, scope)
