@@ -3,6 +3,8 @@ which are imported when their command runs."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from concerto import __version__
@@ -16,6 +18,16 @@ _format_option = click.option(
     default="text",
     show_default=True,
     help="How problems are reported.",
+)
+_mock_option = click.option("--mock", is_flag=True, help="Answer every model call without network.")
+_allow_option = click.option(
+    "--allow-tool", "allowed", multiple=True, metavar="T", help="Allow a tool or Tool::method."
+)
+_deny_option = click.option(
+    "--deny-tool", "denied", multiple=True, metavar="T", help="Deny a tool or Tool::method."
+)
+_environment_option = click.option(
+    "--env", "environment", metavar="F", help="File of NAME=value lines to add to the environment."
 )
 
 
@@ -118,9 +130,9 @@ def concerto_command() -> None:
 @click.option("--json", is_flag=True, help="Emits as JSON lines; `print` goes to standard error.")
 @click.option("--quiet", is_flag=True, help="Hide the events of the runtime.")
 @click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
-@click.option("--mock", is_flag=True, help="Answer every model call without network.")
-@click.option("--allow-tool", "allowed", multiple=True, metavar="T", help="Allow a tool or Tool::method.")
-@click.option("--deny-tool", "denied", multiple=True, metavar="T", help="Deny a tool or Tool::method.")
+@_mock_option
+@_allow_option
+@_deny_option
 @click.option("--handlers", metavar="M.PY", help="Python file whose HANDLERS answer awaited emits.")
 @click.option(
     "--answer",
@@ -129,7 +141,7 @@ def concerto_command() -> None:
     metavar="CHANNEL=JSON",
     help="Answer to an awaited emit; given again, to the next one of its channel.",
 )
-@click.option("--env", "environment", metavar="F", help="File of NAME=value lines to add to the environment.")
+@_environment_option
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for the run."
 )
@@ -143,45 +155,11 @@ def concerto_command() -> None:
     help="Memory that the run may take.",
 )
 @click.option("--trace", metavar="F", help="Write a JSON line to F for all that the run asks of the world.")
-def run(
-    target: str,
-    arguments: tuple[str, ...],
-    json: bool,
-    quiet: bool,
-    debug: bool,
-    mock: bool,
-    allowed: tuple[str, ...],
-    denied: tuple[str, ...],
-    handlers: str | None,
-    answers: tuple[str, ...],
-    environment: str | None,
-    timeout: float | None,
-    max_usd: float | None,
-    max_tokens: int | None,
-    max_memory_mb: float | None,
-    trace: str | None,
-) -> int:
+def run(target: str, **given: Any) -> int:
     """Compile a program if needed and run its `main`."""
     from concerto.cli import running
 
-    permissions = tuple((name, True) for name in allowed) + tuple((name, False) for name in denied)
-    options = running.RunOptions(
-        json=json,
-        quiet=quiet,
-        debug=debug,
-        mock=mock,
-        permissions=permissions,
-        handlers=handlers,
-        answers=answers,
-        environment=environment,
-        timeout=timeout,
-        max_usd=max_usd,
-        max_tokens=max_tokens,
-        max_memory_mb=max_memory_mb,
-        trace=trace,
-        arguments=arguments,
-    )
-    return running.run(target, options)
+    return running.run(target, running.RunOptions(**given))
 
 
 @concerto_command.command()
@@ -216,7 +194,7 @@ def resume(run_id: str, results: tuple[str, ...]) -> int:
     help="Seconds for each test.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=8, show_default=True, help="Tests at a time.")
-@click.option("--env", "environment", metavar="F", help="File of NAME=value lines to add to the environment.")
+@_environment_option
 def test_programs(
     target: str,
     filter: str,  # noqa: A002
@@ -250,7 +228,7 @@ def init(name: str, provider: str) -> int:
 
 
 @concerto_command.command()
-@click.option("--mock", is_flag=True, help="Answer every model call without network.")
+@_mock_option
 def repl(mock: bool) -> int:
     """Try expressions, statements and declarations one by one."""
     from concerto.cli import repl as session
@@ -263,7 +241,6 @@ def mcp() -> None:
     """MCP servers: their interfaces, and programs as servers."""
 
 
-_environment_option = click.option("--env", "environment", metavar="F", help="File of NAME=value lines.")
 _debug_option = click.option("--debug", is_flag=True, help="Show what servers say besides their answers.")
 _target_argument = click.argument("target", metavar="[FILE or DIR]", default=".")
 
@@ -308,32 +285,14 @@ def check_servers(target: str, format: str, environment: str | None, debug: bool
 @mcp.command()
 @click.argument("target", metavar="FILE, IR or DIR")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP at /mcp; default: stdio.")
-@click.option("--mock", is_flag=True, help="Answer every model call without network.")
-@click.option("--allow-tool", "allowed", multiple=True, metavar="T", help="Allow a tool or Tool::method.")
-@click.option("--deny-tool", "denied", multiple=True, metavar="T", help="Deny a tool or Tool::method.")
+@_mock_option
+@_allow_option
+@_deny_option
 @click.option("--handlers", metavar="M.PY", help="Python file whose HANDLERS execute tools without a body.")
 @_environment_option
 @click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
-def serve(
-    target: str,
-    address: str | None,
-    mock: bool,
-    allowed: tuple[str, ...],
-    denied: tuple[str, ...],
-    handlers: str | None,
-    environment: str | None,
-    debug: bool,
-) -> int:
+def serve(target: str, address: str | None, **given: Any) -> int:
     """Offer a program's tools and agents as an MCP server."""
     from concerto.cli import running, serving
 
-    permissions = tuple((name, True) for name in allowed) + tuple((name, False) for name in denied)
-    options = running.RunOptions(
-        quiet=True,
-        debug=debug,
-        mock=mock,
-        permissions=permissions,
-        handlers=handlers,
-        environment=environment,
-    )
-    return serving.serve(target, address, options)
+    return serving.serve(target, address, running.RunOptions(quiet=True, **given))

@@ -30,17 +30,18 @@ a third of its time."""
 
 @record(frozen=True, slots=False)
 class RunOptions:
-    """The options of `concerto run`.
+    """The options of `concerto run`, by the names that click gives them.
 
-    `permissions` says of tools and methods whether they may be called; `handlers` is a Python file, `answers`
-    are `CHANNEL=JSON`, `environment` is a file of variables. `trace` is the file of the run's trace.
+    `allowed` and `denied` are tools and methods; `handlers` is a Python file, `answers` are `CHANNEL=JSON`,
+    `environment` is a file of variables. `trace` is the file of the run's trace. `timeout` is in seconds.
     """
 
     json: bool = False
     quiet: bool = False
     debug: bool = False
     mock: bool = False
-    permissions: tuple[tuple[str, bool], ...] = ()
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
     handlers: str | None = None
     answers: tuple[str, ...] = ()
     environment: str | None = None
@@ -105,11 +106,11 @@ def prepare(
     except ManifestError as broken:
         show_problems(broken.problems)
         return None
-    _check_permissions([name for name, _ in options.permissions], program, manifest)
+    _check_permissions([*options.allowed, *options.denied], program, manifest)
     return Runtime(
         program,
         mock=options.mock,
-        permissions=dict(options.permissions),
+        permissions=dict.fromkeys(options.allowed, True) | dict.fromkeys(options.denied, False),
         handlers=_handlers(options),
         interactive=sys.stdin.isatty() and sys.stderr.isatty(),
         quiet=options.quiet,
