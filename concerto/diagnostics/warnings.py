@@ -108,8 +108,11 @@ class UnreachableCode(Problem, code="W0005", title="code that is never reached")
 
 
 class UnusedValue(Problem, code="W0006", title="value that is not used"):
-    """A method of a built-in type that changes nothing gives a new value, and nothing keeps it. `sort`,
-    `reverse`, `concat`, `to_upper` and their like leave what they are called on as it was.
+    """A statement makes a value that must not get lost, and nothing keeps it. That is the value of a
+    method of a built-in type that changes nothing: `sort`, `reverse`, `concat`, `to_upper` and their like
+    leave what they are called on as it was. It is a `Result`, whose error nobody would hear of: pass it on
+    with `?`, look at it, or say with `let _ = …;` that it does not matter. And it is an agent that was only
+    prepared, as by `A.with_system("…")`, without `.execute(…)` at the end.
 
     ```concerto
     fn main() {

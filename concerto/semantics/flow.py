@@ -7,7 +7,7 @@ cannot come."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from concerto.diagnostics import (
@@ -20,7 +20,7 @@ from concerto.diagnostics import (
     UnusedValue,
 )
 from concerto.semantics.analysis import Analysis, MatchBinding, NativeCall
-from concerto.semantics.builtins import NEVER, NIL
+from concerto.semantics.builtins import AGENT_BUILDER, NEVER, NIL, result_parts
 from concerto.semantics.infer import resolve
 from concerto.semantics.mismatches import quote
 from concerto.semantics.symbols import LocalSymbol
@@ -94,25 +94,65 @@ _MAY_STOP = frozenset({"unwrap", "expect"})
 
 def _check_unused_values(block: ast.Block, source: Source, analysis: Analysis, problems: Problems) -> None:
     for statement in block.statements:
-        if not isinstance(statement, ast.ExprStmt) or not isinstance(call := statement.expr, ast.MethodCall):
+        if not isinstance(statement, ast.ExprStmt):
             continue
-        match analysis.calls.get(call):
-            case NativeCall(function) if function.receiver == "self" and function.module in _VALUES:
-                pass
+        for value in _dropped(statement.expr):
+            if words := _words_of_loss(value, source, analysis):
+                message, label, advice = words
+                place = value.method if isinstance(value, ast.MethodCall) else value
+                span = source.span(place.start, place.end)
+                problems.add(UnusedValue(span, message, label=label, help=advice))
+
+
+def _dropped(statement: ast.Expr) -> Iterator[ast.Expr]:
+    """The expressions that would be the value of a statement, if it were asked for one."""
+    left = [statement]
+    while left:
+        match value := left.pop():
+            case ast.Block(result=result):
+                left += [result] if result is not None else []
+            case ast.If(then=then, otherwise=otherwise):
+                left += [then] if otherwise is None else [then, otherwise]
+            case ast.Match(arms=arms):
+                left += [arm.body for arm in arms]
+            case ast.While(body=body) | ast.Loop(body=body) | ast.For(body=body):
+                left.append(body)
+            case ast.TryCatch(body=body, catches=catches):
+                left += [body, *(catch.body for catch in catches)]
             case _:
-                continue
-        # What calls a closure for its effects gives nothing, or many nothings.
-        if function.name in _MAY_STOP or _holds_nil(analysis.types.get(call, ERROR)):
-            continue
-        name, written = function.name, quote(source, call)
-        problems.add(
-            UnusedValue(
-                source.span(call.method.start, call.method.end),
-                f"the value of `{name}` is not used",
-                label=f"`{name}` changes nothing",
-                help=f"keep what it gives: `let kept = {written};`",
-            )
+                yield value
+
+
+def _words_of_loss(value: ast.Expr, source: Source, analysis: Analysis) -> tuple[str, str, str] | None:
+    """Message, label and help, if it is a mistake not to use the value."""
+    written, type_ = quote(source, value), resolve(analysis.types.get(value, ERROR))
+    if isinstance(value, ast.MethodCall) and _changes_nothing(value, analysis):
+        name, keep = value.method.text, f"keep what it gives: `let kept = {written};`"
+        return f"the value of `{name}` is not used", f"`{name}` changes nothing", keep
+    if type_ == AGENT_BUILDER:
+        message, end = (
+            "this execution is prepared, but never run",
+            "end it in `.execute(…)`, or in `.stream(…)`",
         )
+        return message, "an `AgentBuilder` asks the model nothing by itself", end
+    if result_parts(type_) is not None:
+        drop = f"if it does not matter, `let _ = {written};`"
+        return (
+            "this `Result` is not used",
+            "an error would be lost",
+            f"pass an error on: `{written}?`, or {drop}",
+        )
+    return None
+
+
+def _changes_nothing(call: ast.MethodCall, analysis: Analysis) -> bool:
+    """Whether it calls a built-in method that only gives a value."""
+    match analysis.calls.get(call):
+        case NativeCall(function) if function.receiver == "self" and function.module in _VALUES:
+            # What calls a closure for its effects gives nothing, or many nothings.
+            return function.name not in _MAY_STOP and not _holds_nil(analysis.types.get(call, ERROR))
+        case _:
+            return False
 
 
 def _holds_nil(type_: Type) -> bool:

@@ -144,8 +144,8 @@ def test_an_interrupt_takes_the_line_away(project: Project) -> None:
 
 def test_a_question_stays_readable_until_it_is_answered(project: Project) -> None:
     file = project.folder / "main.conc"
-    program = file.read_text().replace('println("begun");', 'await emit("sure", 1);')
-    file.write_text(program.replace("std::http::get", 'await emit("really", 1); std::http::get'))
+    program = file.read_text().replace('println("begun");', 'let _ = await emit("sure", 1);')
+    file.write_text(program.replace("std::http::get", 'let _ = await emit("really", 1); std::http::get'))
     with terminal(run(), project.folder, with_key()) as at:
         at.wait_for("answer to `sure` (JSON or text; Ctrl-D: none): ")
         at.type("yes\n")
