@@ -89,16 +89,19 @@ def _above(
     """The parameters described above the method, with the place of the description."""
     parameters = {parameter.name: parameter for parameter in function.parameters}
     described: dict[str, Span] = {}
-    for decorator in node.decorators:
-        given = world.analysis.decorators.get(decorator, {})
-        if decorator.name.text != "param" or "name" not in given:
-            continue
-        name = str(given["name"])
+    names = _names_above(world, node)
+    missing = {name for name in parameters if name not in names.values()}
+    missing -= {each.name.text for each in node.parameters if _describes_itself(each)}
+    for decorator, name in names.items():
+        given = world.analysis.decorators[decorator]
         parameter = parameters.get(name)
         if name == "self" and function.receiver:
             _report_filled(world, shown, decorator, "self", "is not passed by the model", scope)
         elif parameter is None:
-            near = suggest(name, parameters)
+            if meant := suggest(name, missing):
+                missing.remove(meant)
+                described[meant] = world.at(scope.module, decorator)
+            near = meant or suggest(name, parameters)
             message = f"`@param` of {shown} names `{name}`, which is no parameter"
             help_ = f"did you mean `{near}`?" if near else "remove it, or add the parameter"
             world.report(UnknownParam, scope.module, decorator, message, help=help_)
@@ -110,6 +113,17 @@ def _above(
             described[name] = world.at(scope.module, decorator)
             parameter.description = str(given.get("text", ""))
     return described
+
+
+def _names_above(world: World, node: ast.FnDecl) -> dict[ast.Decorator, str]:
+    """The `@param`s above a method, each with the parameter's name that it gives."""
+    given = world.analysis.decorators
+    above = [each for each in node.decorators if each.name.text == "param" and "name" in given.get(each, {})]
+    return {each: str(given[each]["name"]) for each in above}
+
+
+def _describes_itself(parameter: ast.Parameter) -> bool:
+    return any(decorator.name.text == "param" for decorator in parameter.decorators)
 
 
 def _on_parameter(
