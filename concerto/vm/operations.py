@@ -302,15 +302,21 @@ def _decisive(a: Value, b: Value, sign: str) -> tuple[Value, Value]:
 
 def copy_value(value: Value) -> Value:
     """An independent value: no change of one can be seen through the other."""
-    if type(value) in _SHARED:
+    kind = type(value)
+    if kind in _SHARED:
         return value
+    if kind is list and _SHARED.issuperset(map(type, value)):
+        return value[:]
     pending: list[tuple[Value, Value]] = []
     result = _shell(value, pending)
     while pending:
         old, new = pending.pop()
         match old:
             case list():
-                new.extend([item if type(item) in _SHARED else _shell(item, pending) for item in old])
+                if _SHARED.issuperset(map(type, old)):
+                    new += old
+                else:
+                    new += [item if type(item) in _SHARED else _shell(item, pending) for item in old]
             case dict():
                 for key, item in old.items():
                     new[key] = item if type(item) in _SHARED else _shell(item, pending)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from concerto.vm.python_tier.choices import Choices, choices_of, write_arms, write_single_way
 from concerto.vm.python_tier.conditionals import write_conditional
 from concerto.vm.python_tier.context import Context, Flag, Landing, Nodes, Outcome
-from concerto.vm.python_tier.expression import READ, UNKNOWN, Expr, Facts, join_facts, local, name
+from concerto.vm.python_tier.expression import READ, UNKNOWN, Expr, join_facts, local, name
 from concerto.vm.python_tier.instructions import negation, write_step
 from concerto.vm.python_tier.loops import write_loop, write_try
 from concerto.vm.python_tier.tree import Exit, Region, Step
@@ -31,7 +31,6 @@ class ControlWriter:
         self.landings: dict[int, Landing] = {}
         self.continuations: dict[int, Nodes] = {}
         self.caught: dict[int, str] = {}
-        self.counters: Facts = {}
 
     def write_body(self) -> None:
         """All of the function; falling off its end returns nil, as Python does."""
@@ -89,6 +88,8 @@ class ControlWriter:
         writer = self.writer
         if owner is None or owner.loops:
             writer.settle()
+            if owner is not None:
+                writer.rounds.end_round(owner.number, writer.known)
             return True
         landing = self.landings[owner.number]
         if owner.result and not self.deliver(landing):
@@ -188,6 +189,8 @@ class ControlWriter:
                 return False
             landing.reached = True
             landing.facts = join_facts(landing.facts, dict(writer.known))
+        else:
+            writer.rounds.end_round(target.number, writer.known)
         writer.settle()
         writer.facts = None
         return self.jump(target.number, context)

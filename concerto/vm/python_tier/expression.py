@@ -71,7 +71,7 @@ class Expr:
     """A Python expression; never changed (not frozen, because that makes its construction slow). `atom`
     needs no parentheses, `cheap` may be written twice (a name or a literal), `stable` is never affected by
     what is executed meanwhile. `reads` is a bit set of locals. `unchecked` is a checked sum and so on before
-    its check, and the instruction that it comes from."""
+    its check, and the instruction that it comes from; `steps` says of locals what is added to them."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -87,6 +87,7 @@ class Expr:
     opposite: str = ""
     remainder: str = ""
     unchecked: tuple[str, int] | None = None
+    steps: tuple[tuple[int, Fact], ...] = ()
 
     @property
     def wrapped(self) -> str:
@@ -147,6 +148,12 @@ def refine(facts: Facts, comparisons: tuple[Comparison, ...]) -> None:
                     _at_most(facts, one, other.fact.high)
             case _:
                 pass
+
+
+def bound(facts: Facts, expr: Expr, within: Fact) -> None:
+    """Narrow the bounds of a local that is known to lie within others."""
+    _at_least(facts, expr, within.low)
+    _at_most(facts, expr, within.high)
 
 
 def _at_least(facts: Facts, expr: Expr, low: int) -> None:

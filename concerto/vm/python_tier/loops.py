@@ -6,25 +6,20 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from concerto.vm.python_tier.context import Context
-from concerto.vm.python_tier.expression import INT, Expr, Fact, Facts
+from concerto.vm.python_tier.expression import Expr, Fact
 from concerto.vm.python_tier.tree import Region
 
 if TYPE_CHECKING:
     from concerto.vm.python_tier.control import ControlWriter
 
 
-_MOST_ROUNDS = 2**50
-"""Nobody waits for so many rounds, which would take years: a counter that starts far from the bounds of Int
-and moves by small steps stays within them."""
-
-
 def write_loop(control: ControlWriter, region: Region, subject: Expr | None, context: Context) -> None:
     """`ticks` and `each` let the machine look after the run every now and then."""
     writer = control.writer
-    outer = control.counters
-    state = list(writer.stack), _loop_facts(writer.known, region, outer)
-    moved = region.rises.keys() | region.sinks.keys()
-    control.counters = {number: fact for number, fact in state[1].items() if number in moved} | outer
+    rounds = writer.rounds
+    counted = subject is not None and subject.fact.kind == "range"
+    most = subject.fact.high - subject.fact.low + 1 if subject is not None and counted else None
+    state = list(writer.stack), rounds.open(region, writer.known, most)
     writer.resume(state)
     if subject is None:
         writer.line("for _ in ticks:")
@@ -33,30 +28,11 @@ def write_loop(control: ControlWriter, region: Region, subject: Expr | None, con
         landing = control.landings[region.number]
         landing.reached = True
         landing.facts = state[1]
-        if subject.fact.kind == "range":
+        if counted:
             writer.known[region.local] = Fact("int", subject.fact.low, subject.fact.high)
     control.write_block(deque(region.arms[0].nodes), context)
-    control.counters = outer
+    rounds.close()
     writer.resume(state)
-
-
-def _loop_facts(before: Facts, region: Region, counters: Facts) -> Facts:
-    """What is known at the start of every round: nothing of locals that jump about, bounds of counters. What
-    holds for a counter of an outer loop holds in all rounds of its inner loops."""
-    facts = {}
-    for number, fact in before.items():
-        if number in region.jumps_about:
-            continue
-        if fact.kind == "int":
-            around = counters.get(number)
-            low, high = fact.low, fact.high
-            if number in region.rises:
-                high = around.high if around else min(high + region.rises[number] * _MOST_ROUNDS, INT.high)
-            if number in region.sinks:
-                low = around.low if around else max(low - region.sinks[number] * _MOST_ROUNDS, INT.low)
-            fact = Fact("int", low, high)
-        facts[number] = fact
-    return facts
 
 
 def write_try(control: ControlWriter, region: Region, context: Context) -> bool:
@@ -69,6 +45,7 @@ def write_try(control: ControlWriter, region: Region, context: Context) -> bool:
     writer.guarded += 1
     falls = control.write_block(deque(guarded.nodes), context)
     writer.guarded -= 1
+    writer.rounds.note_store(region.local, None)
     exception = f"e{region.number}"
     writer.line(f"except Exception as {exception}:")
     writer.resume(state)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from concerto.ir.module import Function, Module
 from concerto.vm.python_tier.control import ControlWriter
 from concerto.vm.python_tier.names import Names
+from concerto.vm.python_tier.rounds import Rounds
 from concerto.vm.python_tier.tree import Region, grow
 from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_OPEN, MARK_SPLIT, FunctionWriter
 
@@ -27,17 +28,31 @@ def function_lines(module: Module, index: int, names: Names) -> list[str] | None
     """The lines that define a function; None if it is nested too deeply for Python and has to be
     interpreted."""
     function = module.functions[index]
-    root = grow(function.code, module.constants)
+    root = grow(function.code)
     if root.depth > _DEEPEST or root.python_blocks > _MOST_BLOCKS:
         return None
     try:
-        return _define(index, function, root, FunctionWriter(module, function, names))
+        return _written(module, index, root, names).lines
     except RecursionError:
         # A chain of conditions, each in the `else` of the one before.
         return None
 
 
-def _define(index: int, function: Function, root: Region, writer: FunctionWriter) -> list[str]:
+def _written(
+    module: Module, index: int, root: Region, names: Names, *, marked: bool = False
+) -> FunctionWriter:
+    """A function, written until all that was assumed of its loops is right."""
+    function = module.functions[index]
+    rounds = Rounds()
+    while True:
+        rounds.start_pass()
+        writer = FunctionWriter(module, function, names, rounds, marked=marked)
+        _define(index, function, root, writer)
+        if rounds.confirmed:
+            return writer
+
+
+def _define(index: int, function: Function, root: Region, writer: FunctionWriter) -> None:
     """`def f7(v0, v1)`; with captures in a function `g7` that makes it."""
     count = function.captures + len(function.parameters)
     parameters = [f"v{number}" for number in range(function.captures, count)]
@@ -55,7 +70,6 @@ def _define(index: int, function: Function, root: Region, writer: FunctionWriter
     ControlWriter(writer, root).write_body()
     if function.captures:
         writer.lines.append(f" return f{index}")
-    return writer.lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +109,8 @@ _MARKS = re.compile(f"{MARK_OPEN}(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
 def trace_origin(module: Module, index: int, names: Names) -> Origin:
     """Write a function once more to know where each piece of its text comes from."""
     function = module.functions[index]
-    writer = FunctionWriter(module, function, names, marked=True)
-    lines = _define(index, function, grow(function.code, module.constants), writer)
-    if function.captures:
-        lines = lines[1:]
+    writer = _written(module, index, grow(function.code), names, marked=True)
+    lines = writer.lines[1:] if function.captures else writer.lines
     operands = {pc: [_MARKS.sub("", operand) for operand in texts] for pc, texts in writer.operands.items()}
     return Origin([_pieces(line) for line in lines], operands)
 

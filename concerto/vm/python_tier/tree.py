@@ -7,13 +7,11 @@ in one pass from the inside out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from concerto.ir.module import Instr
 from concerto.ir.stack import ENDS_PATH, OPENS_REGION, pushes
-from concerto.vm.values import Value
 
 _EXPRESSION_SIZE = 40
 """A conditional expression of more instructions than this is written as statements."""
@@ -49,10 +47,9 @@ class Arm:
 
 @dataclass(slots=True)
 class Region:
-    """`stores` are the locals assigned inside; of these some only ever rise or sink by constants (here with
-    the largest), others jump about. `escapes` are the numbers of outer regions branched to, `size`, `depth`
-    and `python_blocks` measure what is inside. `branched` says that a BR leads to it, `simple` that it is an
-    expression."""
+    """`stores` are the locals assigned inside, `escapes` the numbers of outer regions branched to. `size`,
+    `depth` and `python_blocks` measure what is inside. `branched` says that a BR leads to it, `simple` that
+    it is an expression."""
 
     pc: int
     number: int
@@ -61,9 +58,6 @@ class Region:
     result: int
     arms: list[Arm] = field(default_factory=list)
     stores: set[int] = field(default_factory=set)
-    rises: dict[int, int] = field(default_factory=dict)
-    sinks: dict[int, int] = field(default_factory=dict)
-    jumps_about: set[int] = field(default_factory=set)
     escapes: set[int] = field(default_factory=set)
     branched: bool = False
     simple: bool = False
@@ -81,7 +75,7 @@ Node: TypeAlias = Step | Exit | Region
 _STATEMENTS = frozenset({"STORE_LOCAL", "POP", "CALL_METHOD_MUT", "REPLACE"}) | ENDS_PATH
 
 
-def grow(code: list[Instr], constants: Sequence[Value]) -> Region:
+def grow(code: list[Instr]) -> Region:
     """The tree of a verified function's code; its root is a region of kind FUNCTION with one arm."""
     root = Region(0, 0, "FUNCTION", 0, 0, [Arm()])
     regions = [root]
@@ -125,7 +119,7 @@ def grow(code: list[Instr], constants: Sequence[Value]) -> Region:
             top.arms[-1].nodes.append(Step(pc, instr))
             top.size += 1
             if name == "STORE_LOCAL":
-                _note_store(top, code, pc, constants)
+                top.stores.add(instr[1])
             dead = name in ENDS_PATH
     root.arms[-1].falls = not dead
     return root
@@ -138,7 +132,6 @@ def _open(pc: int, number: int, instr: Instr) -> Region:
         case "FOR":
             region = Region(pc, number, "FOR", instr[1], 0)
             region.stores.add(instr[1])
-            region.jumps_about.add(instr[1])
         case kind:
             region = Region(pc, number, kind, 0, instr[1])
     if region.kind != "SWITCH":
@@ -159,33 +152,8 @@ def _next_arm(region: Region, instr: Instr, dead: bool, before: str) -> None:
     elif name == "CATCH":
         region.local = instr[1]
         region.stores.add(instr[1])
-        region.jumps_about.add(instr[1])
     else:
         arm.default = True
-
-
-def _note_store(region: Region, code: list[Instr], pc: int, constants: Sequence[Value]) -> None:
-    """Notes an assignment, and whether it only moves a counter up or down by a constant."""
-    local = code[pc][1]
-    region.stores.add(local)
-    step = _step(code[pc - 3 : pc], local, constants) if pc >= 3 else None
-    if step is None:
-        region.jumps_about.add(local)
-    elif step >= 0:
-        region.rises[local] = max(step, region.rises.get(local, 0))
-    else:
-        region.sinks[local] = max(-step, region.sinks.get(local, 0))
-
-
-def _step(before: list[Instr], local: int, constants: Sequence[Value]) -> int | None:
-    """What `local + constant` or `local - constant` adds."""
-    match before:
-        case [("LOAD_LOCAL", loaded), ("LOAD_CONST", index), ("ADD_INT" | "SUB_INT" as opcode,)] if (
-            loaded == local and type(constants[index]) is int
-        ):
-            return int(constants[index] if opcode == "ADD_INT" else -constants[index])
-        case _:
-            return None
 
 
 def _close(region: Region, parent: Region) -> bool:
@@ -202,10 +170,6 @@ def _close(region: Region, parent: Region) -> bool:
     region.escapes.discard(region.number)
     region.simple = _is_expression(region)
     parent.stores |= region.stores
-    for steps, inner in ((parent.rises, region.rises), (parent.sinks, region.sinks)):
-        for local, step in inner.items():
-            steps[local] = max(step, steps.get(local, 0))
-    parent.jumps_about |= region.jumps_about
     parent.escapes |= region.escapes
     parent.size += region.size + 1
     parent.depth = max(parent.depth, region.depth + 1)

@@ -27,6 +27,7 @@ from concerto.vm.python_tier.expression import (
     refine,
 )
 from concerto.vm.python_tier.names import Names
+from concerto.vm.python_tier.rounds import Rounds
 from concerto.vm.python_tier.strings import string_text
 from concerto.vm.values import Value
 
@@ -40,7 +41,9 @@ class FunctionWriter:
     """`marked` puts marks around what each instruction becomes and notes its operands; the code is the
     same."""
 
-    def __init__(self, module: Module, function: Function, names: Names, *, marked: bool = False) -> None:
+    def __init__(
+        self, module: Module, function: Function, names: Names, rounds: Rounds, *, marked: bool = False
+    ) -> None:
         self.module = module
         self.function = function
         self.names = names
@@ -52,6 +55,7 @@ class FunctionWriter:
         self.inside_expression = 0
         self.guarded = 0
         self.marked = marked
+        self.rounds = rounds
         self.operands: dict[int, Sequence[str]] = {}
         self._temporaries = 0
 
@@ -125,6 +129,14 @@ class FunctionWriter:
         self.settle(stores)
         self.line(text)
 
+    def cheap(self, *parts: Expr) -> list[Expr]:
+        """Popped values, computed now as far as they cannot be written twice."""
+        self.stack += parts
+        for place in range(len(self.stack) - len(parts), len(self.stack)):
+            if not self.stack[place].cheap:
+                self.spill(place)
+        return self.pop_many(len(parts))
+
     def named(self, expr: Expr) -> tuple[str, str]:
         """How to write a value first and how again after that, in one expression."""
         if expr.cheap:
@@ -148,13 +160,14 @@ class FunctionWriter:
 
     def load(self, number: int) -> None:
         fact = self.known.get(number, UNKNOWN)
-        if fact.kind == "int" and fact.low == fact.high:
+        if fact.kind == "int" and fact.low == fact.high and not self.rounds.changes(number):
             self.push(literal_int(fact.low))
         else:
             self.push(local(number, fact))
 
     def store(self, number: int, expr: Expr) -> None:
         self.settle(1 << number)
+        self.rounds.note_store(number, dict(expr.steps).get(number))
         if expr.unchecked is not None and not self.guarded:
             # Nobody sees the local if the check fails, and a statement costs less than an expression.
             text, pc = expr.unchecked
@@ -193,4 +206,5 @@ class FunctionWriter:
         text = f"(t if (t := {expr.text}).bit_length() < 64 else checked(t))"
         made = Expr(self.mark(text), fact, max(expr.level, READ), expr.reads, expr.depth + 1)
         made.unchecked = expr.text, self.pc
+        made.steps = expr.steps
         return made

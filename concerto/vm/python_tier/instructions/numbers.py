@@ -24,7 +24,12 @@ def _arithmetic(writer: FunctionWriter, instr: Instr) -> None:
             corners = (a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high)
             sign, fact = "*", Fact("int", min(corners), max(corners))
     text = writer.mark(f"{left.wrapped} {sign} {right.wrapped}")
-    writer.push(writer.checked(compound(text, (left, right), fact)))
+    expr = compound(text, (left, right), fact)
+    if sign == "-" and left.local >= 0:
+        expr.steps = ((left.local, Fact("int", -b.high, -b.low)),)
+    elif sign == "+":
+        expr.steps = tuple([(part.local, step) for part, step in ((left, b), (right, a)) if part.local >= 0])
+    writer.push(writer.checked(expr))
 
 
 @writes("NEG_INT")
@@ -39,7 +44,7 @@ def _negation(writer: FunctionWriter, instr: Instr) -> None:
 def _division(writer: FunctionWriter, instr: Instr) -> None:
     """Python's division where both are positive, which is the rule; else the function that truncates."""
     divides = instr[0] == "DIV_INT"
-    sign, helper = ("//", "divide_int") if divides else ("%", "remainder_int")
+    sign = "//" if divides else "%"
     left, right = writer.pop_many(2)
     a = left.fact if left.fact.kind == "int" else INT
     b = right.fact if right.fact.kind == "int" else INT
@@ -48,7 +53,7 @@ def _division(writer: FunctionWriter, instr: Instr) -> None:
     if a.low >= 0 and b.low >= 0:
         level = READ if b.low == 0 else left.level
         writer.compute(f"{left.wrapped} {sign} {right.wrapped}", parts, fact, level)
-    elif right.literal and b.low > 0:
+    elif b.low > 0 and right.cheap:
         first, again = writer.named(left)
         negative = f"-(-{again} {sign} {right.text})"
         text = writer.mark(f"({again} {sign} {right.text} if {first} >= 0 else {negative})")
@@ -56,23 +61,39 @@ def _division(writer: FunctionWriter, instr: Instr) -> None:
         if not divides and left.cheap:
             expr.remainder = f"{left.text} % {right.text}"
         writer.push(expr)
-    elif left.cheap and right.cheap:
-        a_text, b_text = left.text, right.text
-        text = (
-            f"({a_text} {sign} {b_text} if {a_text} >= 0 and {b_text} > 0 else {helper}({a_text}, {b_text}))"
-        )
-        writer.compute(text, parts, fact, READ, atom=True)
     else:
-        writer.compute(f"{helper}({left.text}, {right.text})", parts, fact, READ, atom=True)
+        _truncated(writer, left, right, sign, fact)
+
+
+def _truncated(writer: FunctionWriter, left: Expr, right: Expr, sign: str, fact: Fact) -> None:
+    """Python's division if both turn out to be positive."""
+    helper = "divide_int" if sign == "//" else "remainder_int"
+    if not writer.inside_expression:
+        left, right = writer.cheap(left, right)
+    if not (left.cheap and right.cheap):
+        writer.compute(f"{helper}({left.text}, {right.text})", (left, right), fact, READ, atom=True)
+        return
+    tests = [f"{left.text} >= 0"] if left.fact.kind != "int" or left.fact.low < 0 else []
+    tests += [f"{right.text} > 0"] if right.fact.kind != "int" or right.fact.low < 0 else []
+    text = (
+        f"({left.text} {sign} {right.text} if {' and '.join(tests)} else {helper}({left.text}, {right.text}))"
+    )
+    writer.compute(text, (left, right), fact, READ, atom=True)
 
 
 def _division_bounds(a: Fact, b: Fact, divides: bool) -> Fact:
     if divides:
-        if a.low >= 0 and b.low >= 0:
-            return Fact("int", 0, a.high)
-        return INT if b.low <= 0 else Fact("int", a.low, max(a.high, 0) if a.low < 0 else a.high)
+        if b.low > 0:
+            # Where code is never reached, bounds may contradict each other.
+            most = max(b.low, b.high)
+            low = a.low // most if a.low >= 0 else -(-a.low // b.low)
+            return Fact("int", low, a.high // b.low if a.high >= 0 else -(-a.high // most))
+        # The lowest Int divided by -1 is none.
+        farthest = min(max(-a.low, a.high), INT.high)
+        return Fact("int", 0 if a.low >= 0 and b.low >= 0 else -farthest, farthest)
     largest = max(abs(b.low), abs(b.high)) - 1
-    return Fact("int", 0 if a.low >= 0 else -largest, 0 if a.high <= 0 else min(largest, max(a.high, 0)))
+    low = 0 if a.low >= 0 else max(-largest, a.low)
+    return Fact("int", low, 0 if a.high <= 0 else min(largest, max(a.high, 0)))
 
 
 @writes("DIV_FLOAT")

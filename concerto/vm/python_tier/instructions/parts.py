@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from concerto.ir.module import Instr
-from concerto.vm.python_tier.expression import ACT, KINDS, LENGTH, READ, UNKNOWN, Expr, Fact
+from concerto.vm.python_tier.expression import (
+    ACT,
+    KINDS,
+    LENGTH,
+    READ,
+    UNKNOWN,
+    Expr,
+    Fact,
+    bound,
+)
 from concerto.vm.python_tier.instructions.registry import unfolded, writes
 from concerto.vm.python_tier.instructions.templates import place_first
 from concerto.vm.python_tier.writer import FunctionWriter
@@ -20,6 +29,7 @@ def _index(writer: FunctionWriter, instr: Instr) -> None:
         writer.operands[writer.pc] = (again, position_again)
     fact = KINDS["str"] if instr[0] == "INDEX_STRING" else UNKNOWN
     writer.compute(f"{first}[{position_text}]", (items, position), fact, READ, atom=True)
+    _inside(writer, position)
 
 
 def _guarded(writer: FunctionWriter, position: Expr) -> tuple[str, str]:
@@ -61,6 +71,13 @@ def _set_index(writer: FunctionWriter, instr: Instr) -> None:
     if writer.marked:
         writer.operands[writer.pc] = (items.text, position_again)
     writer.act(writer.mark(f"{items.wrapped}[{position_text}] = {value.text}"))
+    _inside(writer, position)
+
+
+def _inside(writer: FunctionWriter, position: Expr) -> None:
+    """From here on, a local that was an index is known to be one."""
+    if position.local >= 0:
+        bound(writer.known, position, LENGTH)
 
 
 @writes("LENGTH")
