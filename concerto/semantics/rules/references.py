@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
-from concerto.semantics.symbols import FunctionSymbol, McpSymbol, Symbol, ToolSymbol, ToolUseSymbol
+from concerto.semantics.resolution import start_of
+from concerto.semantics.symbols import (
+    FunctionSymbol,
+    McpSymbol,
+    ModuleSymbol,
+    Symbol,
+    ToolSymbol,
+    ToolUseSymbol,
+)
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
@@ -49,7 +57,12 @@ def read_tool(world: World, owner: str, node: ast.Expr, scope: TypeScope) -> Too
 
 def _named_tool(world: World, owner: str, node: ast.Path, scope: TypeScope) -> ToolUseSymbol | None:
     names = [segment.name.text for segment in node.segments]
-    found = _find(world, node, scope)
+    by_module = _starts_at_module(world, node, scope)
+    found = (
+        world.resolve_path([each.name for each in node.segments], scope)
+        if by_module
+        else _find(world, node, scope)
+    )
     match found:
         case ToolSymbol():
             return ToolUseSymbol(name=found.name, module=found.module, kind="tool")
@@ -63,6 +76,8 @@ def _named_tool(world: World, owner: str, node: ast.Path, scope: TypeScope) -> T
                 )
                 return None
             return ToolUseSymbol(name=tool.name, module=tool.module, kind="method", method=found.name)
+        case None if by_module:
+            return None  # Reported with the segment that is wrong.
         case None:
             return _from_manifest(world, owner, node, names, scope)
         case _:
@@ -72,20 +87,23 @@ def _named_tool(world: World, owner: str, node: ast.Path, scope: TypeScope) -> T
             return None
 
 
+def _starts_at_module(world: World, node: ast.Path, scope: TypeScope) -> bool:
+    first = node.segments[0].name
+    start = start_of(world, first, scope) or world.lookup(first.text, scope)
+    return len(node.segments) > 1 and isinstance(start, ModuleSymbol)
+
+
 def _find(world: World, node: ast.Path, scope: TypeScope) -> Symbol | None:
     """What a path refers to, without reports: the message has to speak of tools."""
-    first = node.segments[0].name.text
-    found = world.lookup(first, scope)
+    found = world.lookup(node.segments[0].name.text, scope)
     for segment in node.segments[1:]:
-        name = segment.name.text
         match found:
             case ToolSymbol() | McpSymbol():
-                found = found.methods.get(name)
-            case None:
+                found = found.methods.get(segment.name.text)
+            case FunctionSymbol():
                 return None
             case _:
-                found = world.resolve_path([each.name for each in node.segments], scope)
-                break
+                return found
     return found
 
 
