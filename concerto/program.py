@@ -25,10 +25,11 @@ from concerto.vm.classes import ClassTable
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
-    from concerto.effects.journal import Journal
     from concerto.effects.layers.watch import Watcher
     from concerto.manifest.models import Manifest
     from concerto.manifest.said import Said
+    from concerto.runtime.resuming import Resumed
+    from concerto.vm.machine import Tier
 
 Json: TypeAlias = Any
 Rules: TypeAlias = Mapping[str, Any]
@@ -127,7 +128,7 @@ class Runtime:
         errors: TextIO | None = None,
         watcher: Watcher | None = None,
         trace: TextIO | None = None,
-        tier: str = "python",
+        tier: Tier = "python",
         testing: bool = False,
         interactive: bool = False,
         resumed: Resumed | None = None,
@@ -137,13 +138,13 @@ class Runtime:
         classes or objects by the names that agents use. `connections` holds settings of connections, which
         win over all others; an `api_key` may stand among them. What the program prints goes to `output`,
         what is to be said about it to `errors`; these are the process's streams if not given. A
-        `watcher` is told of every call as it begins and ends. `trace` gets a
-        JSON line for all that the run asks of the world."""
+        `watcher` is told of every call as it begins and ends. `trace` gets a JSON line for all that the run
+        asks of the world. `timeout` is in seconds."""
         kind = type(program)
         if not issubclass(kind, Program):
             raise TypeError(f"Runtime runs a Program, as `compile_file` gives it, not {kind.__name__}")
         here = Path(folder).absolute()
-        options = Options(
+        given = Options(
             folder=here,
             environment=os.environ if environment is None else environment,
             mock=mock,
@@ -152,7 +153,7 @@ class Runtime:
             debug=debug,
             testing=testing,
             interactive=interactive,
-            tier="interpreter" if tier == "interpreter" else "python",
+            tier=tier,
             args=tuple(args),
             handlers=dict(handlers or {}),
             tools=dict(tools or {}),
@@ -172,28 +173,14 @@ class Runtime:
             watcher=watcher,
             trace=trace,
         )
-        if manifest is not None:
-            options = read_manifest(options, manifest)
+        options = given if manifest is None else read_manifest(given, manifest)
         options = with_connections(options, connections or {})
         options = replace(options, permissions=options.permissions.with_rules(_nested(permissions or {})))
         self.pending: list[dict[str, Json]] = []
         """After exit status 3: the calls that somebody has to execute."""
         self.run_id = resumed.run if resumed else ""
         """After exit status 3: under which id the run can be resumed."""
-        self._kept_options = {
-            "mock": mock,
-            "quiet": quiet,
-            "json": json,
-            "debug": debug,
-            "permissions": dict(permissions or {}),
-            "args": list(args),
-            "folder": str(here),
-            "timeout": timeout,
-            "max_usd": max_usd,
-            "max_tokens": max_tokens,
-            "max_memory_mb": max_memory_mb,
-            "tier": options.tier,
-        }
+        self._kept_options = _kept(given, permissions or {})
         self.result: RunResult | None = None
         """What the run gave, once it has ended."""
         self._begun = False
@@ -328,46 +315,15 @@ class Runtime:
 
     def _suspend(self, calls: list[dict[str, Json]]) -> RunResult:
         """Keep the run until somebody outside has done the calls, and say so."""
-        from concerto.ir.codec import encode
-        from concerto.runtime.resuming import Suspended, keep_run, new_run_id, shown_calls
+        from concerto.runtime.resuming import new_run_id, shown_calls, suspend
 
-        journal = self._run.journal
-        assert journal is not None, "only a run with a journal has to wait"
         self.run_id = self.run_id or new_run_id()
         self.pending = shown_calls(calls)
-        program = encode(self._run.module)
-        said = self._run.emits.said
-        kept = Suspended(self.run_id, program, self._kept_options, journal.outcomes, calls, said)
         try:
-            keep_run(kept)
+            suspend(self._run, self.run_id, self._kept_options, calls)
         except OSError as error:
             return failed(self._run, f"the run has to wait and cannot be kept: {error}")
-        self._ask_for_action()
         return RunResult(REQUIRES_ACTION, None, "the run requires action from outside", "RequiresAction")
-
-    def _ask_for_action(self) -> None:
-        import json
-
-        emits = self._run.emits
-        if self._options.json:
-            asked = {"requires_action": self.pending, "run": self.run_id}
-            emits.output.write(json.dumps(asked, ensure_ascii=False) + "\n")
-            return
-        emits.output.flush()
-        for call in self.pending:
-            written = json.dumps(call["arguments"], ensure_ascii=False)
-            emits.errors.write(f"requires action: {call['tool']}::{call['method']}({written})\n")
-        results = " ".join([f"--result {call['call_id']}=JSON" for call in self.pending])
-        emits.errors.write(f"resume with: concerto resume {self.run_id} {results}\n")
-
-
-@record(frozen=True, slots=False)
-class Resumed:
-    """A run that goes on: what it did before, and how much it has said."""
-
-    run: str
-    journal: Journal
-    said: int
 
 
 def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
@@ -381,7 +337,7 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
     from concerto.ir.codec import decode
     from concerto.ir.verifier import verify
     from concerto.manifest import find_manifest, load_manifest
-    from concerto.runtime.resuming import CannotResume, find_run, forget_run, settled
+    from concerto.runtime.resuming import CannotResume, Resumed, find_run, forget_run, settled
 
     suspended = find_run(run)
     journal = settled(suspended, results)
@@ -405,6 +361,26 @@ def _in_event_loop() -> bool:
 
     asyncio = sys.modules.get("asyncio")
     return asyncio is not None and asyncio._get_running_loop() is not None
+
+
+def _kept(options: Options, permissions: Rules) -> dict[str, Json]:
+    """What a run that has to wait is started with again: options of `Runtime` by name, as JSON."""
+    settings = options.settings
+    return {
+        "mock": options.mock,
+        "quiet": options.quiet,
+        "json": options.json,
+        "debug": options.debug,
+        "tier": options.tier,
+        "args": list(options.args),
+        "folder": str(options.folder),
+        "permissions": dict(permissions),
+        "timeout": settings.timeout,
+        "max_usd": settings.max_usd,
+        "max_tokens": settings.max_tokens,
+        "max_iterations": settings.max_iterations,
+        "max_memory_mb": settings.max_memory_mb,
+    }
 
 
 def _nested(rules: Rules) -> dict[str, Any]:

@@ -14,10 +14,13 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.journal import Journal, ReplyCodec
 from concerto.runtime.requests import Message, Reply, ToolCallRequest
+
+if TYPE_CHECKING:
+    from concerto.runtime.run import Run
 
 Json: TypeAlias = Any
 
@@ -41,12 +44,29 @@ class Suspended:
     said: int
 
 
+@dataclass(frozen=True)
+class Resumed:
+    """A run that goes on: its id, what it did before, and how much it has said."""
+
+    run: str
+    journal: Journal
+    said: int
+
+
 def new_journal(outcomes: Mapping[str, Json] | None = None) -> Journal:
     return Journal(ReplyCodec(_reply_to, _reply_from), dict(outcomes or {}))
 
 
-def keep_run(suspended: Suspended) -> None:
-    """Write a run down; raises OSError."""
+def suspend(run: Run, run_id: str, options: dict[str, Json], calls: list[dict[str, Json]]) -> None:
+    """Keep a run until somebody outside has done the calls, and say what they are; raises OSError."""
+    from concerto.ir.codec import encode
+
+    assert run.journal is not None, "only a run with a journal has to wait"
+    _keep(Suspended(run_id, encode(run.module), options, run.journal.outcomes, calls, run.emits.said))
+    _ask_for_action(run, run_id, shown_calls(calls))
+
+
+def _keep(suspended: Suspended) -> None:
     folder = runs_folder() / suspended.run
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     state = {
@@ -57,6 +77,20 @@ def keep_run(suspended: Suspended) -> None:
     }
     (folder / _PROGRAM).write_bytes(suspended.program)
     (folder / _STATE).write_text(json.dumps(state), encoding="utf-8")
+
+
+def _ask_for_action(run: Run, run_id: str, calls: list[dict[str, Json]]) -> None:
+    output, errors = run.emits.output, run.emits.errors
+    if run.options.json:
+        asked = {"requires_action": calls, "run": run_id}
+        output.write(json.dumps(asked, ensure_ascii=False) + "\n")
+        return
+    output.flush()
+    for call in calls:
+        written = json.dumps(call["arguments"], ensure_ascii=False)
+        errors.write(f"requires action: {call['tool']}::{call['method']}({written})\n")
+    results = " ".join([f"--result {call['call_id']}=JSON" for call in calls])
+    errors.write(f"resume with: concerto resume {run_id} {results}\n")
 
 
 def new_run_id() -> str:

@@ -10,6 +10,7 @@ import pytest
 from concerto.compiler import compile_file
 from concerto.manifest import load_manifest
 from concerto.program import Runtime
+from concerto.vm.machine import Tier
 from tests.harness.programs import TIERS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -39,7 +40,7 @@ Booking { booked: 1, refused: 0 }
 """
 
 
-def output_of(name: str, tier: str, capsys: pytest.CaptureFixture[str], **options: Any) -> str:
+def output_of(name: str, tier: Tier, capsys: pytest.CaptureFixture[str], **options: Any) -> str:
     folder = EXAMPLES / name
     manifest = folder / "Concerto.toml"
     runtime = Runtime(
@@ -62,7 +63,7 @@ def output_of(name: str, tier: str, capsys: pytest.CaptureFixture[str], **option
     ("name", "output"), [("research_pipeline", RESEARCH), ("supervised_worker", SUPERVISED)]
 )
 def test_real_processes_work_for_a_program(
-    name: str, output: str, tier: str, capsys: pytest.CaptureFixture[str]
+    name: str, output: str, tier: Tier, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert output_of(name, tier, capsys) == output
 
@@ -79,7 +80,7 @@ def test_real_processes_work_for_a_program(
     ],
 )
 def test_a_gate_that_a_human_opens(
-    answer: Any, said: str, tier: str, capsys: pytest.CaptureFixture[str]
+    answer: Any, said: str, tier: Tier, capsys: pytest.CaptureFixture[str]
 ) -> None:
     handlers = {} if answer is None else {"approval": lambda request: answer}
     lines = output_of("approval_gate", tier, capsys, handlers=handlers, environment={}).splitlines()

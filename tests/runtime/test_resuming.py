@@ -59,7 +59,7 @@ def test_a_run_goes_on_where_it_stopped(script: Script, run: Run, capsys: pytest
     capsys.readouterr()
     status = resume(outcome.runtime.run_id, {"id0": "yes", "id1": {"error": "nobody there"}})
     out, err = capsys.readouterr()
-    assert (status, err) == (3, "begin\npaid\n"[6:]), (out, err)
+    assert (status, err) == (3, "paid\n"), (out, err)
     assert len(script.seen) == 2
     results = script.seen[1].body["messages"][-2:]
     assert [message["content"] for message in results] == [
@@ -73,6 +73,15 @@ def test_a_run_goes_on_where_it_stopped(script: Script, run: Run, capsys: pytest
     assert (out, err) == ("", "direct: done\n")
     assert len(script.seen) == 2
     assert not list(runs_folder().iterdir())
+
+
+def test_the_limits_of_a_run_hold_when_it_goes_on(
+    script: Script, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script.answer(asking("100?"), asking("200?"))
+    waiting = run(SOURCE.replace("URL", script.url), max_iterations=2).runtime
+    assert resume(waiting.run_id, {"id0": "yes"}) == 1
+    assert "after 2 requests" in capsys.readouterr().err
 
 
 def test_what_does_not_fit_is_refused_in_one_line(script: Script, run: Run) -> None:
