@@ -13,7 +13,7 @@ from concerto.records import replace
 from concerto.runtime.branches import Branch
 from concerto.runtime.debugging import told_changes
 from concerto.runtime.execution import Execution, Plan, Sink
-from concerto.runtime.failures import AgentKind, agent_failure
+from concerto.runtime.guarding import bounded, failed
 from concerto.runtime.loop import FatalToolError, tool_loop
 from concerto.runtime.messages import call_value, from_memory, from_values, to_values
 from concerto.runtime.planning import Planner
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Talk: TypeAlias = Callable[[Execution], Awaitable[T]]
-
-_SCHEMA_ATTEMPTS = 3
 
 
 class Agents:
@@ -107,7 +105,7 @@ class Agents:
             return work, reply
 
         return await Streaming(self._run).begin(
-            self._run, converse, self._response, lambda error: self._failed(builder, error)
+            self._run, converse, self._response, lambda error: failed(self._run, builder, error)
         )
 
     async def _guarded(
@@ -119,7 +117,7 @@ class Agents:
             cached = None if policy.cache_seconds is None else _key(builder, key)
             return Ok(await self._run.pass_gate(AgentRun(builder.agent, cached, body, policy), branch))
         except Raised as raised:
-            return Err(self._failed(builder, raised))
+            return Err(failed(self._run, builder, raised))
 
     async def _converse(
         self,
@@ -143,7 +141,7 @@ class Agents:
         )
         try:
             with told_changes(run, plan):
-                result = await self._bounded(builder, talk(work))
+                result = await bounded(run, builder, talk(work))
         except FatalToolError as fatal:
             raise self._with_messages(fatal.raised, work) from None
         except Raised as raised:
@@ -158,20 +156,6 @@ class Agents:
             },
         )
         return work, result
-
-    async def _bounded(self, builder: AgentBuilder, work: Awaitable[T]) -> T:
-        seconds = builder.most_seconds
-        if seconds is None:
-            return await work
-        try:
-            result: T = await self._run.waiting.within(seconds, work)
-        except TimeoutError:
-            raise agent_failure(
-                f"the budget of {seconds:g} seconds for this execution of `{builder.agent}` is spent",
-                AgentKind.BUDGET,
-                agent=builder.agent,
-            ) from None
-        return result
 
     def _remember(self, builder: AgentBuilder, plan: Plan, asked: list[Message], answer: str) -> None:
         """Add what was asked and answered to the memory, once all went well."""
@@ -200,19 +184,6 @@ class Agents:
             repairs=list(work.repairs),
         )
 
-    def _failed(self, builder: AgentBuilder, raised: BaseException) -> ErrorValue:
-        """The AgentError of a failed execution, complete; every other exception goes on its way."""
-        error = raised.value if isinstance(raised, Raised) else None
-        if not isinstance(error, ErrorValue) or error.type_name != "AgentError":
-            raise raised
-        error.fields["agent"] = error.fields.get("agent") or builder.agent
-        for name, value in (("provider", ""), ("status", NONE), ("retry_after_ms", NONE), ("messages", [])):
-            error.fields.setdefault(name, value)
-        self._run.tell(
-            "agent:error", lambda: {"agent": builder.agent, "message": error.message, "kind": error.kind}
-        )
-        return error
-
     def _with_messages(self, raised: Raised, work: Execution) -> Raised:
         error = raised.value
         if isinstance(error, ErrorValue) and error.type_name == "AgentError":
@@ -220,8 +191,10 @@ class Agents:
         return raised
 
     def _attempts(self, builder: AgentBuilder) -> int:
+        from concerto.runtime.structured import ATTEMPTS
+
         policy = self._planner.fixed(builder.agent).agent.settings.get("retry_policy") or {}
-        return max(1, int(policy.get("max_attempts", _SCHEMA_ATTEMPTS)))
+        return max(1, int(policy.get("max_attempts", ATTEMPTS)))
 
 
 def _key(builder: AgentBuilder, asked: Any) -> Any:

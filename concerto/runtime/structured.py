@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.natives.lenient import Unreadable, read_leniently
 from concerto.natives.schema import read_value
+from concerto.records import replace
 from concerto.runtime.branches import Branch, drive
 from concerto.runtime.execution import Execution, Plan
 from concerto.runtime.failures import AgentKind, agent_failure
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from concerto.runtime.run import Run
 
 Json: TypeAlias = Any
-Read: TypeAlias = Callable[[Json], Value]
+
+ATTEMPTS = 3
+"""How often an answer is asked for if the agent does not say."""
 
 _WRAPPED = "value"
 _SHOWN = 500
@@ -49,7 +52,7 @@ class Wanted:
         try:
             reading = read_leniently(text)
         except Unreadable as unreadable:
-            raise Misread(str(unreadable), text) from None
+            raise Misread(str(unreadable)) from None
         data = reading.value
         if self._wrapped and isinstance(data, dict) and set(data) == {_WRAPPED}:
             data = data[_WRAPPED]
@@ -61,42 +64,59 @@ class Wanted:
             if not isinstance(error, ErrorValue) or error.type_name != "SchemaError":
                 raise
             path = error.fields.get("path")
-            raise Misread(f"`{path}`: {error.message}" if path else error.message, text) from None
+            raise Misread(f"`{path}`: {error.message}" if path else error.message) from None
         return value, reading.repairs
 
 
 class Misread(Exception):
     """A reply that is no value of the type; the text is for the model."""
 
-    def __init__(self, complaint: str, raw: str) -> None:
-        super().__init__(complaint)
-        self.raw = raw
-
 
 async def converse_for(run: Run, work: Execution, wanted: Wanted, attempts: int, retry_message: str) -> Value:
     """Run the loop until a reply is a value of the type."""
-    agent = work.plan.agent
-    for attempt in range(1, attempts + 1):
+
+    async def ask() -> str:
         work.iteration = 0
-        reply = await tool_loop(run, work)
+        return (await tool_loop(run, work)).message.text
+
+    def complain(text: str) -> None:
+        work.messages.append(Message("user", text))
+
+    agent = work.plan.agent
+    value, repairs = await ask_for(run, agent, work.branch, wanted, attempts, retry_message, ask, complain)
+    if repairs:
+        tell_repairs(run, work, repairs)
+    return value
+
+
+async def ask_for(
+    run: Run,
+    agent: str,
+    branch: Branch,
+    wanted: Wanted,
+    attempts: int,
+    retry_message: str,
+    ask: Callable[[], Awaitable[str]],
+    complain: Callable[[str], None],
+) -> tuple[Value, tuple[str, ...]]:
+    """The value in the first answer that has one, and the repairs it took. `ask` gives the next answer,
+    `complain` says what was wrong with the last."""
+    for attempt in range(1, attempts + 1):
+        text = await ask()
         try:
-            value, repairs = await wanted.read(reply.message.text, work.branch)
+            return await wanted.read(text, branch)
         except Misread as misread:
-            if attempt == attempts:
-                raise agent_failure(
-                    f"`{agent}` gave no valid `{wanted.schema.name}` in {attempts} attempts: {misread}",
-                    AgentKind.SCHEMA,
-                    agent=agent,
-                ) from None
-            told = _told(agent, attempt, str(misread))
+            problem = str(misread)
+        if attempt < attempts:
+            told = partial(dict[str, Value], agent=agent, attempt=attempt, problem=problem)
             run.tell("agent:schema_retry", told)
-            run.note("schema_retry", told, work.branch)
-            work.messages.append(Message("user", again(retry_message, str(misread), wanted.schema)))
-            continue
-        if repairs:
-            tell_repairs(run, work, repairs)
-        return value
-    raise AssertionError("there is at least one attempt")
+            run.note("schema_retry", told, branch)
+            complain(_again(retry_message, problem, wanted.schema))
+    raise agent_failure(
+        f"`{agent}` gave no valid `{wanted.schema.name}` in {attempts} attempts: {problem}",
+        AgentKind.SCHEMA,
+        agent=agent,
+    )
 
 
 def with_schema(plan: Plan, schema: OutputSchema) -> Plan:
@@ -110,11 +130,7 @@ def prompt_with_schema(prompt: str, schema: OutputSchema) -> str:
     return f"{prompt}\n\n{asked}\n{json.dumps(schema.schema)}"
 
 
-def _told(agent: str, attempt: int, problem: str) -> Callable[[], dict[str, Value]]:
-    return lambda: {"agent": agent, "attempt": attempt, "problem": problem}
-
-
-def again(retry_message: str, complaint: str, schema: OutputSchema) -> str:
+def _again(retry_message: str, complaint: str, schema: OutputSchema) -> str:
     asked = (
         retry_message or "That answer does not fit. Give the whole answer again, corrected, as JSON alone."
     )

@@ -10,7 +10,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,6 +19,7 @@ from concerto.natives.hashmap import HashMap
 from concerto.natives.memory import Memory
 from concerto.runtime.branches import Branch, drive
 from concerto.runtime.failures import AgentKind, agent_failure, message_of
+from concerto.runtime.guarding import bounded, failed
 from concerto.runtime.hosts.pool import Pool, WorkerError
 from concerto.runtime.hosts.process import HostProcess
 from concerto.runtime.hosts.protocol import ERROR, RESULT, Message, answer_to, payload_of, text_of
@@ -27,7 +27,7 @@ from concerto.runtime.hosts.settings import HostSettings, host_settings
 from concerto.runtime.messages import from_memory, from_values, to_values
 from concerto.runtime.requests import Message as Said
 from concerto.vm.json_values import to_json
-from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value
+from concerto.vm.values import NONE, Err, Ok, Raised, Some, TypeValue, Value
 
 if TYPE_CHECKING:
     from concerto.ir.module import Host
@@ -39,7 +39,6 @@ Arms: TypeAlias = Mapping[str, tuple[Callable[[Value], Value], TypeValue | None]
 
 REST = "_"
 """The key of the handler for messages that have none of their own."""
-_SCHEMA_ATTEMPTS = 3
 
 
 @dataclass(slots=True)
@@ -90,7 +89,7 @@ class Hosts:
                 case _:
                     raise agent_failure(f"host `{builder.agent}` has no `{method}`", AgentKind.HOST)
         except Raised as raised:
-            return Err(self._failed(builder, raised))
+            return Err(failed(self._run, builder, raised))
 
     async def _listen(self, work: HostExecution, arguments: list[Value]) -> Value:
         prompt, arms, wanted, retry_message = arguments
@@ -121,7 +120,7 @@ class Hosts:
             async with self._pool(work.settings).process() as process:
                 work.process = process
                 process.begin()
-                value = await self._bounded(work, body())
+                value = await bounded(self._run, work.builder, body())
             self._remember(work, before)
             return value
 
@@ -131,17 +130,6 @@ class Hosts:
         self._run.tell("agent:start", lambda: {"agent": name, "host": work.settings.connector})
         effect = AgentRun(name, key, execute, work.settings.policy)
         return await self._run.pass_gate(effect, work.branch)
-
-    async def _bounded(self, work: HostExecution, body: Awaitable[Value]) -> Value:
-        seconds = work.builder.most_seconds
-        if seconds is None:
-            return await body
-        try:
-            return await self._run.waiting.within(seconds, body)
-        except TimeoutError:
-            name = work.settings.name
-            message = f"the budget of {seconds:g} seconds for this execution of `{name}` is spent"
-            raise agent_failure(message, AgentKind.BUDGET, agent=name) from None
 
     async def _respond(self, work: HostExecution) -> Value:
         begun = perf_counter()
@@ -172,27 +160,19 @@ class Hosts:
         )
 
     async def _with_schema(self, work: HostExecution, wanted: TypeValue, retry_message: str) -> Value:
-        from concerto.runtime.structured import Misread, Wanted, again
+        from concerto.runtime.structured import ATTEMPTS, Wanted, ask_for
 
         target = Wanted(self._run, wanted)
+
+        async def ask() -> str:
+            return _written(await self._converse(work, target))
+
+        def complain(text: str) -> None:
+            work.said.append(Said("user", text))
+
         name = work.settings.name
-        for attempt in range(1, _SCHEMA_ATTEMPTS + 1):
-            result = await self._converse(work, target)
-            try:
-                value, _ = await target.read(_written(result), work.branch)
-            except Misread as misread:
-                problem = str(misread)
-                work.said.append(Said("user", again(retry_message, problem, target.schema)))
-                self._run.tell(
-                    "agent:schema_retry", partial(dict, agent=name, attempt=attempt, problem=problem)
-                )
-                continue
-            return value
-        raise agent_failure(
-            f"`{name}` gave no valid `{target.schema.name}` in {_SCHEMA_ATTEMPTS} attempts: {problem}",
-            AgentKind.SCHEMA,
-            agent=name,
-        )
+        value, _ = await ask_for(self._run, name, work.branch, target, ATTEMPTS, retry_message, ask, complain)
+        return value
 
     async def _converse(self, work: HostExecution, wanted: Wanted | None) -> Message:
         """Ask, and answer what the process asks, until it has a result."""
@@ -247,18 +227,6 @@ class Hosts:
         if isinstance(memory, Memory) and work.builder.memory_auto:
             memory.append("user", asked[-1].text)
             memory.append("assistant", work.said[-1].text)
-
-    def _failed(self, builder: AgentBuilder, raised: Raised) -> ErrorValue:
-        """The AgentError of a failed execution, complete; every other failure goes on its way."""
-        error = raised.value
-        if not isinstance(error, ErrorValue) or error.type_name != "AgentError":
-            raise raised
-        error.fields["agent"] = error.fields.get("agent") or builder.agent
-        for name, value in (("provider", ""), ("status", NONE), ("retry_after_ms", NONE), ("messages", [])):
-            error.fields.setdefault(name, value)
-        told = {"agent": builder.agent, "message": error.message, "kind": error.kind}
-        self._run.tell("agent:error", lambda: told)
-        return error
 
     def _pool(self, settings: HostSettings) -> Pool:
         if settings.name not in self._pools:
