@@ -5,7 +5,7 @@ A pool looks through all of its connections at every request, which makes many o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from ssl import SSLContext
 from typing import Protocol
@@ -31,7 +31,7 @@ _IDLE_SECONDS = 5.0
 class Client(Protocol):
     """Sends one request at a time."""
 
-    async def send(self, request: httpx2.Request) -> httpx2.Response:
+    async def send(self, request: httpcore2.Request) -> httpx2.Response:
         """A response of which nothing has been read but the headers. Errors: FAILURES and TIMEOUTS."""
 
     async def close(self) -> None: ...
@@ -71,32 +71,21 @@ class DirectClient:
         self._tls = tls
         self._connection: httpcore2.AsyncHTTP11Connection | None = None
 
-    async def send(self, request: httpx2.Request) -> httpx2.Response:
-        where = request.url
-        url = httpcore2.URL(
-            scheme=where.raw_scheme, host=where.raw_host, port=where.port, target=where.raw_path
-        )
-        connection = await self._connected(url, request.extensions.get("timeout", {}).get("connect"))
-        response = await connection.handle_async_request(
-            httpcore2.Request(
-                request.method,
-                url,
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions=request.extensions,
-            )
-        )
+    async def send(self, request: httpcore2.Request) -> httpx2.Response:
+        connection = await self._connected(request)
+        response = await connection.handle_async_request(request)
         return httpx2.Response(response.status, headers=response.headers, stream=_Body(response))
 
-    async def _connected(self, url: httpcore2.URL, seconds: float | None) -> httpcore2.AsyncHTTP11Connection:
+    async def _connected(self, request: httpcore2.Request) -> httpcore2.AsyncHTTP11Connection:
         connection = self._connection
         if connection is not None and not connection.is_closed():
             if not connection.has_expired():
                 return connection
             await connection.aclose()
-        stream = await connect(url, self._tls, seconds)
+        seconds = request.extensions.get("timeout", {}).get("connect")
+        stream = await connect(request.url, self._tls, seconds)
         self._connection = connection = httpcore2.AsyncHTTP11Connection(
-            url.origin, stream, keepalive_expiry=_IDLE_SECONDS
+            request.url.origin, stream, keepalive_expiry=_IDLE_SECONDS
         )
         return connection
 
@@ -122,8 +111,22 @@ class ProxiedClient:
     def __init__(self, tls: SSLContext) -> None:
         self._client = httpx2.AsyncClient(verify=tls, timeout=None, follow_redirects=False, trust_env=True)
 
-    async def send(self, request: httpx2.Request) -> httpx2.Response:
-        return await self._client.send(request, stream=True)
+    async def send(self, request: httpcore2.Request) -> httpx2.Response:
+        return await self._client.send(for_httpx(request), stream=True)
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+def for_httpx(request: httpcore2.Request) -> httpx2.Request:
+    """The same request, as a client of httpx2 takes it."""
+    url = httpx2.URL(bytes(request.url).decode("ascii"))
+    stream = request.stream
+    assert isinstance(stream, Iterable)
+    return httpx2.Request(
+        request.method.decode(),
+        url,
+        headers=request.headers,
+        content=b"".join(stream),
+        extensions=request.extensions,
+    )

@@ -17,6 +17,7 @@ from ssl import SSLContext
 from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes
 
+import httpcore2
 import httpx2
 
 from concerto import __version__
@@ -51,9 +52,8 @@ class ModelServer:
         self.provider: Provider = find_provider(connection.provider)
         key = key_of(connection, environment)
         self._key = key if len(key) >= SHORTEST_SECRET else ""
-        self._headers = {**_HEADERS, **connection.headers}
-        if key:
-            self._headers.update(self.provider.authorize(key))
+        authorization = self.provider.authorize(key) if key else {}
+        self._headers = _encoded({**_HEADERS, **connection.headers, **authorization})
         # Looking for proxies costs as much as a request.
         proxied = any(environment.get(name) for name in _PROXIES)
         certificates = None
@@ -87,7 +87,7 @@ class ModelServer:
     async def stream(self, call: WireCall, timeout: float | None) -> AsyncIterator[AsyncIterator[str]]:
         """The lines of a server's streamed answer; `timeout` bounds each silence."""
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
-        limits = httpx2.Timeout(seconds, connect=_CONNECT_TIMEOUT, pool=None)
+        limits = {"connect": _CONNECT_TIMEOUT, "read": seconds}
         try:
             with self._clients.one() as client:
                 response = await client.send(self._request(call, limits))
@@ -125,18 +125,16 @@ class ModelServer:
             f"`{self.connection.name}` gave an invalid answer: {why}", AgentKind.INVALID_REPLY
         )
 
-    def _request(self, call: WireCall, limits: httpx2.Timeout | None = None) -> httpx2.Request:
+    def _request(self, call: WireCall, limits: Mapping[str, float] | None = None) -> httpcore2.Request:
         text = json.dumps(call.body, separators=(",", ":"), ensure_ascii=False)
         content = text.encode("utf-8", "replace")
-        url = _url(self.connection.base_url + call.path)
-        headers = {**self._headers, **call.headers}
-        headers["host"] = url.netloc.decode("ascii")
-        headers["content-length"] = str(len(content))
-        if url.userinfo:
-            headers["authorization"] = f"Basic {b64encode(unquote_to_bytes(url.userinfo)).decode()}"
-        extensions = None if limits is None else {"timeout": limits.as_dict()}
-        stream = httpx2.ByteStream(content)
-        return httpx2.Request("POST", url, headers=headers, stream=stream, extensions=extensions)
+        url, of_url = _place(self.connection.base_url + call.path)
+        headers = {**self._headers, **_encoded(call.headers), **of_url}
+        headers[b"content-length"] = str(len(content)).encode()
+        extensions = {} if limits is None else {"timeout": limits}
+        return httpcore2.Request(
+            "POST", url, headers=list(headers.items()), content=content, extensions=extensions
+        )
 
     def _json(self, content: bytes) -> Json:
         try:
@@ -200,8 +198,19 @@ def _tls(certificates: tuple[str | None, ...] | None) -> SSLContext:
 
 
 @lru_cache(64)
-def _url(text: str) -> httpx2.URL:
-    return httpx2.URL(text)
+def _place(text: str) -> tuple[httpcore2.URL, dict[bytes, bytes]]:
+    """A URL and the headers that follow from it."""
+    url = httpx2.URL(text)
+    headers = {b"host": url.netloc}
+    if url.userinfo:
+        headers[b"authorization"] = b"Basic " + b64encode(unquote_to_bytes(url.userinfo))
+    place = httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+    return place, headers
+
+
+def _encoded(headers: Mapping[str, str]) -> dict[bytes, bytes]:
+    """Names in lower case, so that a later one replaces an earlier one however it is written."""
+    return {name.lower().encode(): value.encode() for name, value in headers.items()}
 
 
 def _said(content: bytes) -> str:

@@ -17,6 +17,7 @@ from random import Random
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
+import httpcore2
 import httpx2
 
 from concerto.compiler import compile_source
@@ -24,7 +25,7 @@ from concerto.effects.kinds import ModelCall
 from concerto.manifest.models import Manifest
 from concerto.program import Program, Runtime
 from concerto.runtime import http
-from concerto.runtime.clients import Client
+from concerto.runtime.clients import Client, for_httpx
 from concerto.runtime.connections import Connection
 from concerto.runtime.models import Models
 from concerto.runtime.providers import StreamPart, find_provider
@@ -233,8 +234,8 @@ class _AnsweringClient:
     def __init__(self, answerer: Answerer) -> None:
         self._transport = httpx2.MockTransport(answerer)
 
-    async def send(self, request: httpx2.Request) -> httpx2.Response:
-        return await self._transport.handle_async_request(request)
+    async def send(self, request: httpcore2.Request) -> httpx2.Response:
+        return await self._transport.handle_async_request(for_httpx(request))
 
     async def close(self) -> None:
         await self._transport.aclose()
