@@ -27,7 +27,9 @@ class UnknownName(Problem, code="E0201", title="unknown name"):
 
 class UnknownType(Problem, code="E0202", title="unknown type"):
     """No type of this name is built in, declared in the file or brought in by `use`. Built-in types
-    are written with a capital: `Int`, `String`, `Array<T>`.
+    are written with a capital: `Int`, `String`, `Array<T>`. The same is said of a type that is defined by
+    itself without an end, as `struct Ring { next: Ring }`: no value of it could ever be made. It may hold
+    itself where it can also hold nothing, in an `Option`, an `Array` or a `Map`.
 
     ```concerto
     fn double(n: int) -> Int {

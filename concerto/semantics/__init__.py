@@ -37,6 +37,7 @@ def check_program(
     """
     from concerto.semantics.assemble import declare_program
     from concerto.semantics.bodies import check_bodies
+    from concerto.semantics.endless import check_endless
     from concerto.semantics.exhaustiveness import check_matches
     from concerto.semantics.flow import check_flow
     from concerto.semantics.library import library
@@ -49,6 +50,7 @@ def check_program(
     check_bodies(world)
     world.modules.report_unused()
     analysis = world.analysis
+    check_endless(analysis, problems)
     check_flow(analysis, problems)
     check_matches(analysis, problems)
     if not problems.errors:
