@@ -47,3 +47,10 @@ def test_the_links_of_the_readme() -> None:
     targets = re.findall(r"\]\(([^)]+)\)", text)
     assert targets
     assert not [target for target in targets if not (ROOT / target).exists()]
+
+
+def test_the_places_that_contributors_are_sent_to() -> None:
+    text = (PAGES / "contributing.md").read_text(encoding="utf-8")
+    places = re.findall(r"`((?:concerto|docs|grammar|stdlib|tests)/[^`\s]*|[\w.]+\.(?:toml|example))`", text)
+    assert places
+    assert not [place for place in places if not (ROOT / place).exists() and place != "Concerto.toml"]
