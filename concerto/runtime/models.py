@@ -89,7 +89,7 @@ async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> R
         return await _streamed(server, call, request, effect.sink)
     data = await server.ask(call, request.timeout)
     with _readable(server):
-        return server.provider.decode(data)
+        return _consistent(server.provider.decode(data))
 
 
 async def _streamed(
@@ -108,8 +108,9 @@ async def _streamed(
                     await sink(part)
         with _readable(server):
             reply = reader.reply()
-        if reply is None:
-            raise server.invalid("the stream ended before the answer did")
+            if reply is None:
+                raise BadReply("the stream ended before the answer did")
+            _consistent(reply)
     except Raised as raised:
         error = raised.value
         if begun and isinstance(error, ErrorValue) and error.type_name == "AgentError":
@@ -119,12 +120,24 @@ async def _streamed(
     return reply
 
 
+def _consistent(reply: Reply) -> Reply:
+    """The reply; BadReply if it speaks of calls that are not there."""
+    calls = reply.message.calls
+    if reply.stop_reason == "tool_calls" and not calls:
+        raise BadReply("the answer ends with tool calls and has none")
+    if not all(call.name for call in calls):
+        raise BadReply("a tool call has no name")
+    return reply
+
+
 async def _events(lines: AsyncIterator[str], server: ModelServer) -> AsyncIterator[Json]:
     """The JSON of each event: the data of server-sent events, or whole lines."""
     name = ""
     async for line in lines:
         field, text = ("data", line.strip()) if server.provider.json_lines else _field_of(line)
         if field == "event":
+            if name:
+                raise server.invalid(f"an event `{name[:80]}` has no data")
             name = text
         elif field not in _FIELDS:
             # Standards let readers skip it; here it is a line whose beginning was lost.

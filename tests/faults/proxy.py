@@ -18,6 +18,8 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 _BLOCK = 16
+PAUSE = 0.002
+"""Seconds of a delay."""
 
 
 class Act(Enum):
@@ -57,39 +59,46 @@ FAULTS: dict[str, Spoil] = {
 }
 
 
+class Spoiler:
+    """Counts the bytes that pass in a conversation, and lets its fault strike once. `passed` counts those of
+    requests under True, those of answers under False."""
+
+    def __init__(self, fault: Fault | None) -> None:
+        self._fault = fault
+        self.passed = {True: 0, False: 0}
+        self.struck = False
+
+    def steps(self, data: bytes, *, in_request: bool) -> list[Step]:
+        """What happens instead of passing these bytes on."""
+        before, fault = self.passed[in_request], self._fault
+        self.passed[in_request] += len(data)
+        if fault is None or fault.in_request != in_request or not before <= fault.at < before + len(data):
+            return [data]
+        self.struck = True
+        return FAULTS[fault.kind](data, fault.at - before)
+
+
 class FaultyProxy:
     """See the module. `said` is what came out towards the client, a list of one text for each connection;
-    `open` counts connections."""
+    `spoken` are the pieces that came in, each with whether it is of a request; `open` counts connections."""
 
     def __init__(self, server: str) -> None:
         parts = urlsplit(server)
         self._server = (parts.hostname, parts.port)
-        self._fault: Fault | None = None
-        self._passed = {True: 0, False: 0}
+        self.arm(None)
         self._loop = asyncio.new_event_loop()
         self._listening: asyncio.Server = self._loop.run_until_complete(
             asyncio.start_server(self._serve, "127.0.0.1", 0)
         )
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
         self.url = f"http://127.0.0.1:{self._listening.sockets[0].getsockname()[1]}"
-        self.said: list[bytearray] = []
-        self.open = 0
 
     def arm(self, fault: Fault | None) -> None:
         """A new conversation begins, with this fault in it. No connection may be open."""
-        self._fault = fault
-        self._passed = {True: 0, False: 0}
-        self.said = []
-
-    @property
-    def length(self) -> int:
-        """How many bytes the server has said."""
-        return self._passed[False]
-
-    @property
-    def asked(self) -> int:
-        """How many bytes the client has sent."""
-        return self._passed[True]
+        self.spoiler = Spoiler(fault)
+        self.said: list[bytearray] = []
+        self.spoken: list[tuple[bool, bytes]] = []
+        self.open = 0
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.open += 1
@@ -117,29 +126,23 @@ class FaultyProxy:
     ) -> None:
         with suppress(OSError):
             while data := await source.read(65536):
-                for step in self._spoilt(data, in_request):
+                self.spoken.append((in_request, data))
+                for step in self.spoiler.steps(data, in_request=in_request):
                     match step:
                         case bytes():
                             said += step
                             target.write(step)
                             await target.drain()
                         case Act.PAUSE:
-                            await asyncio.sleep(0.002)
+                            await asyncio.sleep(PAUSE)
                         case Act.SILENCE:
                             # Until the client gives up, which ends the other way.
                             await asyncio.get_running_loop().create_future()
                         case Act.CLOSE:
                             return
                         case Act.RESET:
-                            _reset(target)
+                            close_with_reset(target)
                             return
-
-    def _spoilt(self, data: bytes, in_request: bool) -> list[Step]:
-        before, fault = self._passed[in_request], self._fault
-        self._passed[in_request] += len(data)
-        if fault is None or fault.in_request != in_request or not before <= fault.at < before + len(data):
-            return [data]
-        return FAULTS[fault.kind](data, fault.at - before)
 
     def _stop(self) -> None:
         self._listening.close()
@@ -156,7 +159,7 @@ class FaultyProxy:
             self._loop.close()
 
 
-def _reset(target: asyncio.StreamWriter) -> None:
-    """Closing now says RST, not FIN."""
+def close_with_reset(target: asyncio.StreamWriter) -> None:
+    """Closing, which the caller does next, says RST, not FIN."""
     connection = target.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -7,15 +7,18 @@ The program lets a model call two tools and answer. How it ended is judged by wh
 - `changed`: another answer or other calls, and what the proxy let through is whole in every respect: HTTP,
   UTF-8, events with the type that their line names, JSON. Only words in it are others (`sum` or the key
   `content`), which nothing but a checksum could tell, and no wire has one;
-- `WRONG`: everything else, also a run that leaves a connection, a thread or a file open.
+- `WRONG`: everything else, also a run that leaves a connection, a thread or a file open, and one that a delay
+  changes.
 """
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -24,6 +27,7 @@ from concerto import Program, Runtime, compile_source
 from concerto.manifest.models import Manifest
 from concerto.runtime.failures import AgentKind
 from tests.faults.proxy import Fault, FaultyProxy
+from tests.faults.replaying import Replay
 from tests.runtime.servers import ModelServer
 
 WIRES = ("openai", "openai-responses", "anthropic", "google")
@@ -79,58 +83,93 @@ class Outcome:
 
 
 class Talk:
-    """Conversations on one wire, in one form."""
+    """Conversations on one wire, in one form, each request tried up to `attempts` times."""
 
-    def __init__(self, server: ModelServer, proxy: FaultyProxy, wire: str, form: str) -> None:
-        self._server, self._proxy, self._wire, self._form = server, proxy, wire, form
+    def __init__(self, server: ModelServer, wire: str, form: str, attempts: int = 1) -> None:
+        self.server = server
         self._program: Program = compile_source(_TOOLS + _FORMS[form])
-        there = server.connection(wire)
-        there["base_url"] = there["base_url"].replace(server.url, proxy.url)
-        self._connection = {**there, "retry": {"max_attempts": 1}}
+        self._connection = server.connection(wire)
+        self._retry = {"max_attempts": attempts, "initial_delay_ms": 1}
 
-    def run(self, fault: Fault | None) -> Outcome:
-        self._server.reset()
-        self._server.queue(
+    def with_server(self, proxy: FaultyProxy, fault: Fault | None) -> Outcome:
+        """A conversation with the real server."""
+        self.server.reset()
+        self.server.queue(
             {"type": "reply", "tool_calls": [{"name": "Calculator__add", "arguments": {"a": 17, "b": 25}}]},
             {"type": "reply", "tool_calls": [{"name": "Calculator__double", "arguments": {"n": 42}}]},
             {"type": "reply", "text": ANSWER},
         )
-        self._proxy.arm(fault)
-        connection = {**self._connection, "timeout": _SECONDS if fault else _PATIENCE}
-        manifest = Manifest.model_validate({"connections": {"server": connection}})
-        before = _held()
-        output, errors = io.StringIO(), io.StringIO()
-        runtime = Runtime(
-            self._program, manifest=manifest, quiet=True, environment={}, output=output, errors=errors
-        )
-        result = runtime.run()
-        lines = output.getvalue().splitlines()
-        if result.status or not self._is_tidy(before):
-            return Outcome("WRONG", lines, errors.getvalue() or f"left behind: {_held()} after {before}")
-        return Outcome(self._verdict(lines), lines, errors.getvalue())
-
-    def _is_tidy(self, before: tuple[int, int]) -> bool:
-        """Whether the run has left nothing open, or the proxy, which sees it later, says so soon."""
+        proxy.arm(fault)
+        before = held()
+        run = self._begin(proxy.url, fault)
+        run.runtime.run()
         ends = time.monotonic() + _PATIENCE
-        while (self._proxy.open or _held() != before) and time.monotonic() < ends:
+        while (proxy.open or held() != before) and time.monotonic() < ends:
             time.sleep(0.001)
-        return not self._proxy.open and _held() == before
+        left = f"left behind: {held()} after {before}" if held() != before else ""
+        return run.outcome(proxy.said, left or _still(proxy.open))
 
-    def _verdict(self, lines: list[str]) -> str:
-        last = lines[-1]
-        if lines == _RIGHT:
-            return "right"
-        if last.startswith("error ") and last.removeprefix("error ") in _KINDS:
-            return "error"
+    async def with_replay(self, replay: Replay, fault: Fault | None) -> Outcome:
+        """A conversation with the recording of another one."""
+        replay.arm(fault)
+        run = self._begin(replay.url, fault)
+        ends = time.monotonic() + _PATIENCE
         try:
-            for each in self._proxy.said:
-                _check_whole(bytes(each))
-        except (ValueError, HTTPException):
-            return "WRONG"
-        return "changed"
+            await asyncio.wait_for(run.runtime.run_async(), _PATIENCE)
+        except TimeoutError:
+            return run.outcome(replay.said, "hangs")
+        while replay.open and time.monotonic() < ends:
+            await asyncio.sleep(0.001)
+        unlike = f"asked {replay.unlike!r}" if replay.unlike else ""
+        return run.outcome(replay.said, unlike or _still(replay.open))
+
+    def _begin(self, url: str, fault: Fault | None) -> _Run:
+        there = self._connection["base_url"].replace(self.server.url, url)
+        untouched = fault is None or fault.kind == "delay"
+        seconds = _PATIENCE if untouched else _SECONDS
+        connection = {**self._connection, "base_url": there, "timeout": seconds, "retry": self._retry}
+        manifest = Manifest.model_validate({"connections": {"server": connection}})
+        return _Run(self._program, manifest, ("right",) if untouched else ("right", "error", "changed"))
 
 
-def _held() -> tuple[int, int]:
+class _Run:
+    """One run of the program, which keeps what it prints. It may end in one of the verdicts `allowed`."""
+
+    def __init__(self, program: Program, manifest: Manifest, allowed: Sequence[str]) -> None:
+        self._output, self._errors = io.StringIO(), io.StringIO()
+        self._allowed = allowed
+        self.runtime = Runtime(
+            program, manifest=manifest, quiet=True, environment={}, output=self._output, errors=self._errors
+        )
+
+    def outcome(self, said: list[bytearray], trouble: str) -> Outcome:
+        """`said` is all that came from the server; `trouble` is what the run has done wrong."""
+        lines, errors = self._output.getvalue().splitlines(), self._errors.getvalue()
+        if trouble or self.runtime.result is None or self.runtime.result.status:
+            return Outcome("WRONG", lines, trouble or errors)
+        verdict = _verdict(lines, said)
+        return Outcome(verdict if verdict in self._allowed else "WRONG", lines, errors)
+
+
+def _verdict(lines: list[str], said: list[bytearray]) -> str:
+    last = lines[-1]
+    if lines == _RIGHT:
+        return "right"
+    if last.startswith("error ") and last.removeprefix("error ") in _KINDS:
+        return "error"
+    try:
+        for each in said:
+            _check_whole(bytes(each))
+    except (ValueError, HTTPException):
+        return "WRONG"
+    return "changed"
+
+
+def _still(connections: int) -> str:
+    return f"{connections} connections are still open" if connections else ""
+
+
+def held() -> tuple[int, int]:
     """Open files and living threads."""
     return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
 
@@ -171,8 +210,11 @@ def _check_events(body: str) -> None:
         if name not in ("data", "event", ""):
             raise ValueError(f"`{name}` is no field of an event")
         if name == "event":
+            if event:
+                raise ValueError(f"an event `{event}` has no data")
             event = value.strip()
         if name == "data" and value.strip() != "[DONE]":
             said = json.loads(value)
-            if event and said.get("type", event) != event:
+            if event and said.get("type") != event:
                 raise ValueError(f"an event `{event}` says that it is another")
+            event = ""

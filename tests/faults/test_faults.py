@@ -1,20 +1,20 @@
-"""Some hundred of the faults of `tests.faults.sweep`: none ends in a wrong answer or leaves anything open."""
+"""A thousand of the faults of `tests.faults.sweep`: none ends in a wrong answer or leaves anything open."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.proxy import FAULTS, FaultyProxy
-from tests.faults.sweep import faults
-from tests.faults.talking import FORMS, WIRES, Talk
+from tests.faults.proxy import FAULTS, Fault, FaultyProxy
+from tests.faults.replaying import Replay, exchanges
+from tests.faults.sweep import Counts, faults, replay_all
+from tests.faults.talking import FORMS, WIRES, Outcome, Talk
 from tests.runtime.servers import ModelServer, model_server_process
 
-_EACH = 3
+_EACH = 12
 """Faults of a kind on a wire, in a form."""
-_QUICK = [kind for kind in FAULTS if kind not in ("silence", "drop")]
-"""The others end with the time."""
 
 
 @pytest.fixture(scope="module")
@@ -23,22 +23,58 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
+@pytest.fixture
+def proxy(server: ModelServer) -> Iterator[FaultyProxy]:
+    with FaultyProxy(server.url).running() as running:
+        yield running
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("wire", WIRES)
-def test_no_fault_ends_in_a_wrong_answer(server: ModelServer, wire: str, form: str) -> None:
-    with FaultyProxy(server.url).running() as proxy:
-        talk = Talk(server, proxy, wire, form)
-        assert talk.run(None).verdict == "right"
-        step = proxy.length // _EACH + 1
-        tried = [(fault, talk.run(fault)) for fault in faults(proxy.length, proxy.asked, step, _QUICK)]
-    assert len(tried) >= _EACH * (len(_QUICK) - 1)
-    assert [each for each in tried if each[1].verdict == "WRONG"] == []
+def test_no_fault_ends_in_a_wrong_answer(
+    server: ModelServer, proxy: FaultyProxy, wire: str, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk = Talk(server, wire, form)
+    assert talk.with_server(proxy, None).verdict == "right"
+    chosen = faults(proxy.spoiler.passed, proxy.spoiler.passed[False] // _EACH + 1)
+    counts = Counts()
+    replay_all(talk, exchanges(proxy.spoken), iter(chosen), counts)
+    assert sum(counts.of.values()) == len(chosen) > _EACH * len(FAULTS)
+    assert counts.wrong == 0, capsys.readouterr().out
+    assert {verdict for kind, verdict in counts.of if kind in ("close", "reset", "silence")} == {"error"}
 
 
-@pytest.mark.parametrize("kind", ["silence", "drop"])
-def test_what_does_not_come_is_not_waited_for(server: ModelServer, kind: str) -> None:
-    with FaultyProxy(server.url).running() as proxy:
-        talk = Talk(server, proxy, "openai", "stream")
-        assert talk.run(None).verdict == "right"
-        tried = [(fault, talk.run(fault)) for fault in faults(proxy.length, 0, proxy.length // 2, [kind])]
+@pytest.mark.parametrize("form", FORMS)
+def test_faults_before_the_server_itself(server: ModelServer, proxy: FaultyProxy, form: str) -> None:
+    talk = Talk(server, "openai", form)
+    assert talk.with_server(proxy, None).verdict == "right"
+    chosen = faults(proxy.spoiler.passed, proxy.spoiler.passed[False] // 2)
+    tried = [(fault, talk.with_server(proxy, fault)) for fault in chosen]
     assert [each for each in tried if each[1].verdict not in ("error", "right", "changed")] == []
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_another_attempt_mends_what_was_cut(
+    server: ModelServer, proxy: FaultyProxy, wire: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk = Talk(server, wire, "execute", attempts=2)
+    assert talk.with_server(proxy, None).verdict == "right"
+    passed = proxy.spoiler.passed
+    chosen = faults(passed, passed[False] // _EACH + 1, ["close", "reset"])
+    counts = Counts()
+    replay_all(talk, exchanges(proxy.spoken), iter(chosen), counts)
+    assert counts.wrong == 0, capsys.readouterr().out
+    assert {verdict for _, verdict in counts.of} == {"right"}
+
+
+def test_a_recording_answers_only_what_was_asked(server: ModelServer, proxy: FaultyProxy) -> None:
+    talk = Talk(server, "openai", "execute")
+    assert talk.with_server(proxy, None).verdict == "right"
+    recording = exchanges(proxy.spoken)
+
+    async def ask_as_a_stream() -> Outcome:
+        async with Replay(recording).listening() as replay:
+            return await Talk(server, "openai", "stream").with_replay(replay, Fault("delay", 10**6))
+
+    outcome = asyncio.run(ask_as_a_stream())
+    assert (outcome.verdict, '"stream":true' in outcome.errors) == ("WRONG", True), outcome

@@ -7,11 +7,9 @@ error that names the server.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -33,6 +31,7 @@ from concerto.runtime.mcp.updating import new_block
 from concerto.source import Source
 from concerto.syntax.parser import parse
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json
+from tests.harness.complaints import complaints_of_asyncio
 from tests.mcp.peers import python_server
 from tests.properties.checks import Broken
 
@@ -120,7 +119,7 @@ def _session(seed: str, share: float, command: list[str], seconds: float) -> Non
     words = [sys.executable, "-I", "-S", str(_PROXY), seed, str(share), *command]
     settings = {"command": words[0], "args": words[1:], "timeout": seconds}
     out, errors = StringIO(), StringIO()
-    with _complaints_of_asyncio() as complaints:
+    with complaints_of_asyncio() as complaints:
         runtime = Runtime(
             _program(), manifest=Manifest.model_validate({"mcp": {"Time": settings}}), quiet=True, output=out,
             errors=errors, timeout=60.0, environment=os.environ,
@@ -130,19 +129,6 @@ def _session(seed: str, share: float, command: list[str], seconds: float) -> Non
     if complaints or not (fits or (result.status == 0 and len(out.getvalue().splitlines()) >= 2)):
         said = f"{result!r}\n{out.getvalue()}\n{errors.getvalue()}\n{complaints}"
         raise Broken(said, " ".join(words))
-
-
-@contextmanager
-def _complaints_of_asyncio() -> Iterator[list[str]]:
-    """What the event loop says of exceptions that nobody looked at."""
-    complaints: list[str] = []
-    handler = logging.Handler(logging.ERROR)
-    handler.emit = lambda record: complaints.append(record.getMessage())  # type: ignore[method-assign]
-    logging.getLogger("asyncio").addHandler(handler)
-    try:
-        yield complaints
-    finally:
-        logging.getLogger("asyncio").removeHandler(handler)
 
 
 def _interface(listed: Json) -> Interface | None:

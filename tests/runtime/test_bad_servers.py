@@ -161,6 +161,76 @@ def test_a_stream_of_rubbish(script: Script, run: Run, wire: str, body: str) -> 
     assert script.all_closed()
 
 
+_TEXT_BLOCK = BEGINNINGS["anthropic"][1]
+_TEXT = BEGINNINGS["anthropic"][2]
+_TOOL_BLOCK = {
+    "type": "content_block_start",
+    "index": 0,
+    "content_block": {"type": "tool_use", "id": "1", "name": "Notes__size", "input": {}},
+}
+_CALL = {"type": "function_call", "call_id": "1", "name": "Notes__size", "arguments": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("wire", "answer", "why"),
+    [
+        ("openai", {"choices": [{"message": {"content": "hm"}, "finish_reason": "tool_calls"}]}, "has none"),
+        ("anthropic", {"content": [{"type": "text", "text": "hm"}], "stop_reason": "tool_use"}, "has none"),
+        ("google", {"candidates": [{"content": {"parts": [{"txt": 1}]}, "finishReason": "STOP"}]}, "no part"),
+        ("openai-responses", {"output": [{"content": [{"type": "output_text", "text": "hm"}]}]}, "no `type`"),
+    ],
+)  # fmt: skip
+def test_an_answer_at_odds_with_itself(script: Script, run: Run, wire: str, answer: Json, why: str) -> None:
+    script.answer(answer)
+    source = PROGRAM + ASK.replace("${error.status}", "${error.message}")
+    outcome = run(source, connections=at(script, wire))
+    assert outcome.out.startswith("InvalidReply Assistant openai"), (outcome.out, outcome.err)
+    assert why in outcome.out
+
+
+@on_every_wire
+def test_a_call_without_a_name(script: Script, run: Run, wire: str) -> None:
+    script.answer(REPLIES[wire]("", ("1", "", "{}")))
+    outcome = run(PROGRAM + ASK, connections=at(script, wire))
+    assert outcome.out.startswith("InvalidReply Assistant openai"), (outcome.out, outcome.err)
+
+
+@pytest.mark.parametrize(
+    ("wire", "events", "why"),
+    [
+        ("openai-responses", [
+            *BEGINNINGS["openai-responses"],
+            {"type": "response.completed", "response": _responses("Hello")},
+        ], "the pieces of the text are not the text"),
+        ("openai-responses", [
+            {"type": "response.output_item.done", "item": _CALL},
+            {"type": "response.completed", "response": _responses("Hello")},
+        ], "the calls that came are not those"),
+        ("openai-responses", [{"delta": "He"}], "the answer has no `type`"),
+        ("anthropic", [_TEXT_BLOCK, _TEXT, _TEXT_BLOCK], "block 0 begins twice"),
+        ("anthropic", [_TOOL_BLOCK, _TEXT], "block 0 is no text"),
+        ("anthropic", [{"index": 0}], "the answer has no `type`"),
+        ("anthropic", [_TEXT_BLOCK, {**_TEXT, "delta": {"text": "He"}}], "the answer has no `type`"),
+        ("openai", [{"choices": [{"delta": {"content": "He"}, "finish_reason": "tool_calls"}]}], "has none"),
+    ],
+)  # fmt: skip
+def test_a_stream_at_odds_with_itself(
+    script: Script, run: Run, wire: str, events: list[Json], why: str
+) -> None:
+    script.answer(Answer("".join([f"data: {json.dumps(event)}\n\n" for event in events])))
+    outcome = run(PROGRAM + STREAM, connections=at(script, wire))
+    assert " Assistant openai" in outcome.out, (outcome.out, outcome.err)
+    assert why in outcome.out
+    assert "whole\n" not in outcome.out
+    assert script.all_closed()
+
+
+def test_an_event_without_data(script: Script, run: Run) -> None:
+    script.answer(Answer('event: message_start\x0bdata: {}\n\nevent: ping\ndata: {"type": "ping"}\n\n'))
+    outcome = run(PROGRAM + STREAM, connections=at(script, "anthropic"))
+    assert "InvalidReply" in outcome.out and "has no data" in outcome.out, (outcome.out, outcome.err)
+
+
 @on_every_wire
 @pytest.mark.parametrize(
     ("call", "told"),

@@ -92,13 +92,13 @@ class Stream:
         self._tokens_out = 0
 
     def feed(self, event: Json) -> Iterator[StreamPart]:
-        match event.get("type"):
+        match member(event, "type"):
             case "message_start":
                 message = member(event, "message")
                 self._model = text_of(message.get("model"))
                 self._tokens_in = count_of(message.get("usage"), "input_tokens")
             case "content_block_start":
-                self._blocks[member(event, "index")] = dict(member(event, "content_block"))
+                self._begin(member(event, "index"), member(event, "content_block"))
             case "content_block_delta":
                 yield from self._grow(member(event, "index"), member(event, "delta"))
             case "content_block_stop":
@@ -119,10 +119,17 @@ class Stream:
         blocks = [block for _, block in sorted(self._blocks.items())]
         return _reply(blocks, self._stop_reason, self._model, self._tokens_in, self._tokens_out)
 
+    def _begin(self, index: int, block: Json) -> None:
+        if index in self._blocks:
+            raise BadReply(f"block {index} begins twice")
+        self._blocks[index] = dict(block)
+
     def _grow(self, index: int, delta: Json) -> Iterator[StreamPart]:
         block = self._blocks.setdefault(index, {"type": "text", "text": ""})
-        match delta.get("type"):
+        match member(delta, "type"):
             case "text_delta":
+                if block.get("type") != "text":
+                    raise BadReply(f"block {index} is no text and grows by text")
                 block["text"] = block.get("text", "") + delta["text"]
                 yield StreamPart(delta["text"])
             case "input_json_delta":

@@ -87,6 +87,8 @@ class Stream:
     def reply(self) -> Reply | None:
         if self._finish is None:
             return None
+        if self._parts and not any("text" in part or "functionCall" in part for part in self._parts):
+            raise BadReply("no part of the answer is text or a call")
         calls = tuple(_call(part) for part in self._parts if part.get("functionCall"))
         text = "".join(text_of(part.get("text")) for part in self._parts if not part.get("thought"))
         signed = any(part.get("thoughtSignature") for part in self._parts)

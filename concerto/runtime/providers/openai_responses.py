@@ -59,6 +59,7 @@ def decode(data: Json) -> Reply:
     if data.get("status") == "failed" or data.get("error"):
         raise BadReply(text_of((data.get("error") or {}).get("message")) or "the response failed")
     items = member(data, "output")
+    kinds = [member(item, "type") for item in items]
     texts = [
         text_of(part.get("text")) or text_of(part.get("refusal"))
         for item in items
@@ -66,7 +67,7 @@ def decode(data: Json) -> Reply:
         for part in item.get("content") or ()
     ]
     calls = tuple(_call(item) for item in items if item.get("type") == "function_call")
-    plain = all(item.get("type") in ("message", "function_call") for item in items)
+    plain = all(kind in ("message", "function_call") for kind in kinds)
     cut = text_of((data.get("incomplete_details") or {}).get("reason"))
     usage = data.get("usage")
     return Reply(
@@ -79,19 +80,24 @@ def decode(data: Json) -> Reply:
 
 
 class Stream:
-    """Text comes in deltas, calls as finished items, and the last event holds the whole answer."""
+    """Text comes in deltas, calls as finished items, and the last event holds the whole answer. What came
+    before it has to be in it."""
 
     def __init__(self) -> None:
         self._reply: Reply | None = None
+        self._text: list[str] = []
+        self._calls: list[ToolCallRequest] = []
 
     def feed(self, event: Json) -> Iterator[StreamPart]:
-        match event.get("type"):
+        match member(event, "type"):
             case "response.output_text.delta":
-                yield StreamPart(text_of(event.get("delta")))
+                self._text.append(text_of(event.get("delta")))
+                yield StreamPart(self._text[-1])
             case "response.output_item.done" if member(event, "item").get("type") == "function_call":
-                yield StreamPart(call=_call(event["item"]))
+                self._calls.append(_call(event["item"]))
+                yield StreamPart(call=self._calls[-1])
             case "response.completed" | "response.incomplete" | "response.failed":
-                self._reply = decode(member(event, "response"))
+                self._reply = self._whole(decode(member(event, "response")))
             case "error":
                 raise BadReply(text_of(event.get("message")) or "the stream failed")
             case _:
@@ -99,6 +105,13 @@ class Stream:
 
     def reply(self) -> Reply | None:
         return self._reply
+
+    def _whole(self, reply: Reply) -> Reply:
+        if self._text and "".join(self._text) != reply.message.text:
+            raise BadReply("the pieces of the text are not the text of the whole answer")
+        if self._calls and tuple(self._calls) != reply.message.calls:
+            raise BadReply("the calls that came are not those of the whole answer")
+        return reply
 
 
 PROVIDER = Provider(
