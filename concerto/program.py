@@ -132,6 +132,7 @@ class Runtime:
         testing: bool = False,
         interactive: bool = False,
         resumed: Resumed | None = None,
+        own_process: bool = False,
     ) -> None:
         """`permissions` are those of the manifest's section, for tools and for `Tool::method`. `handlers`
         answer channels, and `tool:Tool::method` for tools without a body; `tools` are Python functions,
@@ -139,7 +140,8 @@ class Runtime:
         win over all others; an `api_key` may stand among them. What the program prints goes to `output`,
         what is to be said about it to `errors`; these are the process's streams if not given. A
         `watcher` is told of every call as it begins and ends. `trace` gets a JSON line for all that the run
-        asks of the world. `timeout` is in seconds."""
+        asks of the world. `timeout` is in seconds. With `own_process` the process does nothing else than this
+        run, so `max_memory_mb` is told to the system too; without, it is looked at now and then."""
         kind = type(program)
         if not issubclass(kind, Program):
             raise TypeError(f"Runtime runs a Program, as `compile_file` gives it, not {kind.__name__}")
@@ -184,6 +186,7 @@ class Runtime:
         self.result: RunResult | None = None
         """What the run gave, once it has ended."""
         self._begun = False
+        self._own_process = own_process
         self._options = options
         code = program.executable if options.tier == "python" else None
         self._run = Run(program.module, options, code, program.classes)
@@ -225,7 +228,7 @@ class Runtime:
         if _in_event_loop():
             raise RuntimeError("run() would stop the event loop that is running; `await` run_async() instead")
         self._begin()
-        return self._finish(run_to_end(self._run.start, self._run.interrupt, **self._limits))
+        return self._finish(self._to_end(self._run.start))
 
     async def run_async(self) -> RunResult:
         """Run `main` in the caller's event loop. Cancelling the task that waits stops the run.
@@ -237,7 +240,8 @@ class Runtime:
         RunResult(status=0, value=None, error=None)
         """
         self._begin()
-        return self._finish(await run_to_end_here(self._run.start_here, self._run.interrupt, **self._limits))
+        limits = self._options.settings.timeout, self._options.settings.max_memory_mb
+        return self._finish(await run_to_end_here(self._run.start_here, self._run.interrupt, *limits))
 
     async def stream(self) -> AsyncIterator[Event]:
         """Run `main` in the caller's event loop and give what it emits; leaving the loop stops the run.
@@ -282,7 +286,7 @@ class Runtime:
 
             return asyncio.run(self._run.hold(work(self._run)))
 
-        return run_to_end(start, self._run.interrupt, **self._limits)
+        return self._to_end(start)
 
     async def use_async(self, work: Callable[[Run], Awaitable[Value]]) -> Value:
         """As `use`, in the caller's event loop; failures are raised."""
@@ -294,10 +298,15 @@ class Runtime:
         """Let `serving` use the program in place of `main`, until it ends; the exit status."""
         return self._finish(self.use(serving))
 
-    @property
-    def _limits(self) -> dict[str, float | None]:
+    def _to_end(self, start: Callable[[], Value]) -> Ended:
         settings = self._options.settings
-        return {"timeout": settings.timeout, "max_memory_mb": settings.max_memory_mb}
+        return run_to_end(
+            start,
+            self._run.interrupt,
+            settings.timeout,
+            settings.max_memory_mb,
+            own_process=self._own_process,
+        )
 
     def _begin(self) -> None:
         if self._begun:

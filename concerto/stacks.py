@@ -10,7 +10,8 @@ import sys
 import threading
 from collections.abc import Callable
 
-_STACK_BYTES = 512 * 1024 * 1024
+STACK_BYTES = 512 * 1024 * 1024
+"""The stack of each of these threads: reserved, not taken."""
 _RECURSION_LIMIT = 120_000
 
 
@@ -50,7 +51,7 @@ def start_deep(work: Callable[[], None], name: str) -> threading.Thread:
     thread = threading.Thread(target=body, name=name, daemon=True)
     with _limit.lock:
         _limit.acquire()
-        size = threading.stack_size(_STACK_BYTES)
+        size = threading.stack_size(STACK_BYTES)
         try:
             thread.start()
         except BaseException:

@@ -14,7 +14,7 @@ from concerto.runtime.resuming import CannotResume
 def resume_run(run: str, results: Iterable[str]) -> int:
     """The exit status of the run that goes on."""
     try:
-        return resume(run, dict(_result(given) for given in results))
+        return resume(run, dict(_result(given) for given in results), own_process=True)
     except CannotResume as cannot:
         raise Failure(str(cannot)) from None
 

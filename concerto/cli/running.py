@@ -125,6 +125,7 @@ def prepare(
         max_memory_mb=options.max_memory_mb,
         watcher=watcher,
         trace=_opened(options.trace),
+        own_process=True,
     )
 
 

@@ -23,7 +23,8 @@ from concerto.ir.module import Module
 from concerto.records import record
 from concerto.runtime.ending import Ended, run_to_end
 from concerto.runtime.failures import message_of
-from concerto.runtime.options import Options, read_manifest
+from concerto.runtime.options import Options, Settings, read_manifest
+from concerto.runtime.reporting import out_of_memory
 from concerto.runtime.resuming import new_journal
 from concerto.runtime.run import Run
 from concerto.semantics.infer import show
@@ -223,9 +224,10 @@ class Session:
         if project.manifest is not None:
             options = read_manifest(options, project.manifest)
         run = Run(module, options)
-        ended = run_to_end(run.start, run.interrupt, options.settings.timeout)
+        limits = options.settings
+        ended = run_to_end(run.start, run.interrupt, limits.timeout, limits.max_memory_mb, own_process=True)
         run.emits.output.flush()
-        said = _failure(ended, assembly)
+        said = _failure(ended, assembly, limits)
         if said:
             sys.stderr.write(said)
             return False
@@ -240,10 +242,12 @@ class Session:
         return True
 
 
-def _failure(ended: Ended, assembly: Assembly) -> str:
+def _failure(ended: Ended, assembly: Assembly, limits: Settings) -> str:
     """Why a run failed, for people; empty if it did not."""
     if ended.timed_out:
         return "error: the run took too long\n"
+    if ended.for_memory:
+        return f"error: {out_of_memory(limits.max_memory_mb)}\n"
     if ended.interrupted:
         return "error: interrupted\n"
     match ended.error:

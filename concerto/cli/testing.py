@@ -40,7 +40,7 @@ def test(
     if not any(file.cases for file in chosen):
         raise Failure(f"no test has `{filter}` in its file or name")
     outcomes = []
-    for outcome in run_tests(chosen, timeout=timeout, at_once=jobs):
+    for outcome in run_tests(chosen, timeout=timeout, at_once=jobs, own_process=True):
         outcomes.append(outcome)
         _show(outcome)
     _summarize(outcomes, left_out)

@@ -146,7 +146,9 @@ def ordered(items: list[Value]) -> list[Value]:
 
 @native("Array::sort_by")
 def sort_by(items: list[Value], compare: Callable[[Value, Value], int]) -> list[Value]:
-    return sorted(items, key=cmp_to_key(compare))
+    key = cmp_to_key(compare)
+    # The keys of all elements are made before the first comparison: in Python, where the run can be stopped.
+    return sorted(items, key=lambda item: key(item))
 
 
 @native("Array::sort_by_key")

@@ -1,16 +1,19 @@
-"""Reading JSON as the language does: 64-bit Ints, no NaN, bounded depth."""
+"""Reading JSON as the language does: 64-bit Ints, no NaN, bounded depth. What comes from outside is read as
+Python does, with the same bound.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from concerto.vm.values import Value
 
 MAX_DEPTH = 1_000
 """Arrays and objects in one another: far above any real document, below what recursion in C bears."""
 
+_TOO_DEEP = f"more than {MAX_DEPTH} arrays and objects inside one another"
 _STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
 _BRACKETS = re.compile(_STRING + r"|[\[{]|[\]}]", re.DOTALL)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -19,13 +22,26 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 def decode(text: str) -> Value:
     """The value of a JSON document; ValueError says what is wrong and where."""
     if _depth_of(text) > MAX_DEPTH:
-        raise ValueError(f"more than {MAX_DEPTH} arrays and objects inside one another")
+        raise ValueError(_TOO_DEEP)
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         message = error.msg[0].lower() + error.msg[1:]
         raise ValueError(f"{message} at line {error.lineno}, column {error.colno}") from None
     return _mended(value) if "\\u" in text else value
+
+
+def loads(text: str | bytes, **how: Any) -> Any:
+    """As `json.loads`, but ValueError too for more than MAX_DEPTH arrays and objects in one another: on a
+    thread with a small stack Python's reader would end the process."""
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "surrogatepass")
+    if _depth_of(text) > MAX_DEPTH:
+        raise ValueError(_TOO_DEEP)
+    try:
+        return json.loads(text, **how)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
 
 
 def _integer(digits: str) -> int | float:

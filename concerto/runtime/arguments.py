@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from concerto.diagnostics import suggest
+from concerto.natives.json_text import loads
 
 Json: TypeAlias = Any
 
@@ -50,12 +51,12 @@ def _parse(text: str) -> dict[str, Json]:
     if not text.strip():
         return {}
     try:
-        arguments = json.loads(text)
+        arguments = loads(text)
         if isinstance(arguments, str):  # Some models wrap the object in a string.
-            arguments = json.loads(arguments)
+            arguments = loads(arguments)
     except json.JSONDecodeError as error:
         raise BadArguments(f"the arguments are not JSON: {error.msg} at character {error.pos + 1}") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise BadArguments("the arguments are not JSON that can be read") from None
     if arguments is None:
         return {}

@@ -20,7 +20,7 @@ from greenlet import getcurrent, greenlet
 from concerto.effects.identity import Identity
 from concerto.effects.meters import Meter
 from concerto.runtime.waiting import deadline
-from concerto.vm.failures import language_error
+from concerto.vm.failures import leaving
 from concerto.vm.values import Cancelled, Raised, Value
 
 if TYPE_CHECKING:
@@ -96,10 +96,10 @@ class Strand(greenlet):
         except Raised:
             raise
         except Exception as error:
-            value = language_error(error)
-            if value is None:
+            left = leaving(error)
+            if left is None:
                 raise
-            raise Raised(value).with_traceback(error.__traceback__) from error
+            raise left from error
 
 
 def current_branch() -> Branch:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from concerto.records import record
 from concerto.stacks import start_deep
-from concerto.vm.values import Cancelled, Value
+from concerto.vm.values import Cancelled, OutOfMemory, Value
 
 if TYPE_CHECKING:
     from concerto.runtime.resident import MemoryLimit
@@ -31,6 +31,11 @@ class Ended:
     def by_limit(self) -> bool:
         return self.timed_out or self.out_of_memory
 
+    @property
+    def for_memory(self) -> bool:
+        """Whether there was too little memory, by the run's limit or the system's."""
+        return self.out_of_memory or isinstance(self.error, OutOfMemory | MemoryError)
+
     def hit(self, limit: str) -> None:
         self.timed_out = limit == _TIME
         self.out_of_memory = limit == _MEMORY
@@ -47,11 +52,18 @@ def run_to_end(
     timeout: float | None,
     max_memory_mb: float | None = None,
     grace: float | None = None,
+    own_process: bool = False,
 ) -> Ended:
     """Call `start` on a stack that bears deep recursion; Ctrl-C and the limits call `stop` from here.
 
-    With a `grace`, work that goes on for longer than so many seconds after `stop` is left behind.
+    With a `grace`, work that goes on for longer than so many seconds after `stop` is left behind. In an
+    `own_process` the system sees to the memory as well.
     """
+    if own_process and max_memory_mb is not None:
+        from concerto.runtime.resident import process_held
+
+        with process_held(max_memory_mb):
+            return run_to_end(start, stop, timeout, max_memory_mb, grace)
     ended = Ended()
     # Not the thread's own end: Python 3.11 takes a thread for ended once its `join` was interrupted.
     done = threading.Event()

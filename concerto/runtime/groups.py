@@ -11,6 +11,8 @@ import os
 import signal
 from contextlib import suppress
 
+from concerto.runtime.resident import release_child
+
 _GRACE_SECONDS = 1.0
 _POLL_SECONDS = 0.01
 
@@ -20,6 +22,7 @@ _groups: set[int] = set()
 def adopt(process: asyncio.subprocess.Process) -> None:
     """Take care of a process that was started with `start_new_session`."""
     _groups.add(process.pid)
+    release_child(process.pid)
 
 
 async def end_group(process: asyncio.subprocess.Process, *, at_once: bool = False) -> None:

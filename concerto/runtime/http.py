@@ -21,6 +21,7 @@ import httpcore2
 import httpx2
 
 from concerto import __version__
+from concerto.natives.json_text import loads
 from concerto.runtime.clients import FAILURES, TIMEOUTS, Client, Clients, DirectClient, ProxiedClient
 from concerto.runtime.connections import Connection, key_of
 from concerto.runtime.failures import AgentKind, agent_failure
@@ -138,8 +139,8 @@ class ModelServer:
 
     def _json(self, content: bytes) -> Json:
         try:
-            data = json.loads(content)
-        except (ValueError, RecursionError):
+            data = loads(content)
+        except ValueError:
             raise self.invalid(f"expected JSON, found {_shown(content)}") from None
         if not isinstance(data, dict):
             raise self.invalid(f"expected a JSON object, found {_shown(content)}")
@@ -216,8 +217,8 @@ def _encoded(headers: Mapping[str, str]) -> dict[bytes, bytes]:
 def _said(content: bytes) -> str:
     """What a refusal says in words."""
     try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
+        data = loads(content)
+    except ValueError:
         return _shown(content)
     error = data.get("error", data) if isinstance(data, dict) else data
     if isinstance(error, dict):

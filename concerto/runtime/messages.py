@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from concerto.natives.json_text import loads
 from concerto.natives.memory import Memory
 from concerto.runtime.execution import CallRecord
 from concerto.runtime.requests import Message, ToolCallRequest
@@ -73,8 +74,8 @@ def _asked(call: ToolCallRequest) -> CallRecord:
 def parsed(arguments: str) -> Any:
     """A model's arguments as JSON, as text if they are none."""
     try:
-        return json.loads(arguments) if arguments.strip() else {}
-    except (ValueError, RecursionError):
+        return loads(arguments) if arguments.strip() else {}
+    except ValueError:
         return arguments
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.gate import Waiting
 from concerto.effects.kinds import ModelCall
+from concerto.natives.json_text import loads
 from concerto.records import replace
 from concerto.runtime.connections import Connection
 from concerto.runtime.failures import AgentKind, agent_failure
@@ -145,8 +145,8 @@ async def _events(lines: AsyncIterator[str], server: ModelServer) -> AsyncIterat
         if field != "data" or not text or text == "[DONE]":
             continue
         try:
-            event = json.loads(text)
-        except (ValueError, RecursionError):
+            event = loads(text)
+        except ValueError:
             raise server.invalid(f"an event is no JSON: `{text[:80]}`") from None
         if not isinstance(event, dict):
             raise server.invalid("an event is no JSON object")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Callable
 from typing import Any, TextIO, TypeAlias
 
+from concerto.natives.json_text import loads
 from concerto.vm.values import ErrorValue, Raised
 
 Json: TypeAlias = Any
@@ -36,7 +36,7 @@ class Prompter:
                 ErrorValue("EmitError", f"nobody answered `{channel}`", "NoListener", channel=channel)
             )
         try:
-            return json.loads(line)
+            return loads(line)
         except ValueError:
             return line
 

@@ -12,7 +12,7 @@ from concerto.runtime.run import Run
 from concerto.visible import visible
 from concerto.vm.json_values import to_json
 from concerto.vm.type_checks import Misfit
-from concerto.vm.values import Err, ErrorValue, Ok, Panic, Raised, Value
+from concerto.vm.values import Err, ErrorValue, Ok, OutOfMemory, Panic, Raised, Value
 
 Json: TypeAlias = Any
 
@@ -54,9 +54,8 @@ def report(ended: Ended, run: Run, options: Options) -> RunResult:
     """Say how a run ended, in source terms, and give its result."""
     if ended.timed_out:
         return failed(run, f"the run took longer than {options.settings.timeout:g} seconds", "Timeout")
-    if ended.out_of_memory:
-        most = f"the run took more than {options.settings.max_memory_mb:g} MB of memory"
-        return failed(run, most, "MemoryLimit")
+    if ended.for_memory:
+        return _out_of_memory(ended.error, run)
     if ended.interrupted:
         return failed(run, "interrupted", "Interrupted", INTERRUPTED)
     error = ended.error
@@ -82,6 +81,22 @@ def report(ended: Ended, run: Run, options: Options) -> RunResult:
             if options.debug:
                 _python_traceback(run, error)
             return RunResult(FAILED, None, what, "InternalError")
+
+
+def _out_of_memory(error: BaseException | None, run: Run) -> RunResult:
+    most = run.settings.max_memory_mb
+    message = out_of_memory(most)
+    kind = "OutOfMemory" if most is None else "MemoryLimit"
+    if isinstance(error, OutOfMemory):
+        return _traced(run, error, message, message, kind)
+    return failed(run, message, kind)
+
+
+def out_of_memory(max_memory_mb: float | None) -> str:
+    """The message of a run that ended for want of memory."""
+    if max_memory_mb is None:
+        return "the run took more memory than there is"
+    return f"the run took more than {max_memory_mb:g} MB of memory"
 
 
 def failed(run: Run, message: str, kind: str = "RunEnds", status: int = FAILED) -> RunResult:

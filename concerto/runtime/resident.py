@@ -1,18 +1,26 @@
 """How much memory this process holds, and whether a run has taken more of it than it may.
 
 Only what has been touched counts, not what has been reserved; the processes that a run starts are not
-counted.
+counted. One step of a program may take all there is before anybody looks, so where the process is the run's
+own the system has a limit too, a little above (`process_held`).
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from concerto.stacks import STACK_BYTES
 
 MEGABYTE = 1024 * 1024
 
 _STATM = Path("/proc/self/statm")
+_RESERVED = 256 * MEGABYTE
+"""What may be reserved and not touched besides the program's stack: the stacks of threads that wait for names
+and files, room in arenas."""
 
 
 class MemoryLimit:
@@ -34,3 +42,41 @@ def resident_bytes() -> int:
 
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most * 1024
+
+
+class _Held:
+    """The limit that the process had before it was held: soft and hard, None while it is not."""
+
+    before: tuple[int, int] | None = None
+
+
+@contextmanager
+def process_held(megabytes: float) -> Iterator[None]:
+    """Let the system refuse what takes this process far beyond so many megabytes more than it holds now.
+
+    Where the system cannot limit what is written to (it can on Linux), nothing is done.
+    """
+    if sys.platform != "linux" or _Held.before is not None:
+        yield
+        return
+    import resource
+
+    holds = int(_STATM.read_bytes().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    most = holds + STACK_BYTES + _RESERVED + int(megabytes * MEGABYTE)
+    soft, hard = _Held.before = resource.getrlimit(resource.RLIMIT_DATA)
+    held = most if soft == resource.RLIM_INFINITY else min(most, soft)
+    resource.setrlimit(resource.RLIMIT_DATA, (held, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        _Held.before = None
+
+
+def release_child(process: int) -> None:
+    """Give a process that was started while this one is held the limit of before."""
+    if sys.platform == "linux" and _Held.before is not None:
+        import resource
+
+        with suppress(ProcessLookupError):
+            resource.prlimit(process, resource.RLIMIT_DATA, _Held.before)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from concerto.effects.kinds import LoadStore, SaveStore
 from concerto.natives.hashmap import MISSING, Changes, HashMap, Store
+from concerto.natives.json_text import loads
 from concerto.natives.ledger import Ledger
 from concerto.natives.memory import Memory
 from concerto.runtime.failures import message_of
@@ -80,7 +81,7 @@ class States:
         entries = {}
         for key, text in machine.host.perform(LoadStore(path)):
             try:
-                entries[plain_value(json.loads(key))] = machine.from_json(json.loads(text), value_type)
+                entries[plain_value(loads(key))] = machine.from_json(loads(text), value_type)
             except (Raised, ValueError) as error:
                 why = message_of(error.value) if isinstance(error, Raised) else str(error)
                 raise failure(

@@ -118,7 +118,10 @@ def _line(module: Module, test: Test) -> int:
 
 
 def _shares_the_world(module: Module, manifest: Manifest | None) -> bool:
-    """Whether two tests of a program could meet outside of their runs: in files, processes, servers."""
+    """Whether two tests of a program could meet outside of their runs: in files, processes, servers, or
+    in the memory that each may take."""
+    if manifest is not None and manifest.runtime.max_memory_mb is not None:
+        return True
     if module.hosts or module.mcp_servers or (manifest is not None and manifest.tools):
         return True
     if any(tool.name in _TOUCHES_THE_WORLD for tool in module.tools):

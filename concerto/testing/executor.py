@@ -61,6 +61,8 @@ class ToolExecutor:
         ended = self._runtime.use(lambda run: _call(run, tool, given))
         if ended.timed_out:
             raise ToolFailed(f"`{tool}` took too long", "Timeout")
+        if ended.for_memory:
+            raise ToolFailed(f"`{tool}` took too much memory", "MemoryLimit")
         return _settled(ended.error, ended.value)
 
     async def execute_async(self, tool: str, arguments: Mapping[str, Json] | None = None) -> Json:

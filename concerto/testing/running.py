@@ -19,11 +19,12 @@ from concerto.effects.permissions import Permissions
 from concerto.runtime.ending import Ended, run_to_end
 from concerto.runtime.failures import RequiresAction, RunEnds, message_of
 from concerto.runtime.options import Options, read_manifest
+from concerto.runtime.reporting import out_of_memory
 from concerto.runtime.run import Run
 from concerto.testing.cases import Case, TestFile
 from concerto.testing.comparing import comparison, headline
 from concerto.vm.trace import render_failure
-from concerto.vm.values import Err, Panic, Raised
+from concerto.vm.values import Err, OutOfMemory, Panic, Raised
 
 SECONDS = 30.0
 """How long a test may take if nothing else is said."""
@@ -73,7 +74,11 @@ class Live:
 
 
 def run_tests(
-    files: Iterable[TestFile], *, timeout: float = SECONDS, at_once: int = _MOST_AT_ONCE
+    files: Iterable[TestFile],
+    *,
+    timeout: float = SECONDS,
+    at_once: int = _MOST_AT_ONCE,
+    own_process: bool = False,
 ) -> Iterator[Outcome]:
     """The outcomes of all tests in their order, each as soon as it and those before it are known."""
     live = Live()
@@ -81,7 +86,9 @@ def run_tests(
     try:
         for file in files:
             if not file.together:
-                yield from (run_case(case, timeout=timeout, live=live) for case in file.cases)
+                yield from (
+                    run_case(case, timeout=timeout, live=live, own_process=own_process) for case in file.cases
+                )
                 continue
             waiting: list[Future[Outcome]] = [
                 pool.submit(run_case, case, timeout=timeout, live=live) for case in file.cases
@@ -92,15 +99,24 @@ def run_tests(
         pool.shutdown(cancel_futures=True)
 
 
-def run_case(case: Case, *, timeout: float = SECONDS, live: Live | None = None) -> Outcome:
-    """The outcome of one test."""
+def run_case(
+    case: Case, *, timeout: float = SECONDS, live: Live | None = None, own_process: bool = False
+) -> Outcome:
+    """The outcome of one test. In an `own_process` nothing else runs meanwhile."""
     output = Captured()
     run = Run(case.program.module, _options(case, output), case.program.executable, case.program.classes)
     begun = perf_counter()
     if live is not None:
         live.add(run)
     try:
-        ended = run_to_end(lambda: run.start(case.test.function), run.interrupt, timeout, grace=_GRACE)
+        ended = run_to_end(
+            lambda: run.start(case.test.function),
+            run.interrupt,
+            timeout,
+            run.settings.max_memory_mb,
+            grace=_GRACE,
+            own_process=own_process,
+        )
     finally:
         if live is not None:
             live.remove(run)
@@ -153,6 +169,11 @@ def _judged(case: Case, ended: Ended, run: Run, timeout: float) -> str:
     if ended.timed_out:
         left = " and could not be stopped" if ended.stuck else ""
         return f"error: the test took longer than {timeout:g} s{left}\n"
+    if ended.for_memory:
+        message = out_of_memory(run.settings.max_memory_mb)
+        if isinstance(ended.error, OutOfMemory):
+            return render_failure(ended.error, run.machine, message)
+        return f"error: {message}\n"
     if ended.interrupted:
         return "error: interrupted\n"
     message, shown = _failure(ended, run)

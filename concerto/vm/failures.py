@@ -2,13 +2,13 @@
 
 Checked operations raise `Raised` themselves. Generated code leaves bounds, keys and zero divisors to
 Python, whose exceptions become the same `Raised` here. What is no failure of the program (`Panic`,
-`Cancelled`, a bug) stays itself.
+`Cancelled`, `OutOfMemory`, a bug) is not caught.
 """
 
 from __future__ import annotations
 
 from concerto.vm.access import missing_key
-from concerto.vm.values import ErrorValue, Raised, Value
+from concerto.vm.values import ErrorValue, OutOfMemory, Raised, Value
 
 CALL_DEPTH = "call depth exceeded"
 
@@ -17,7 +17,6 @@ _MESSAGES: dict[type[BaseException], tuple[str, str]] = {
     ZeroDivisionError: ("division by zero", "DivisionByZero"),
     IndexError: ("index is out of bounds", "IndexError"),
     KeyError: ("the map has no such key", "KeyError"),
-    MemoryError: ("out of memory", "OutOfMemory"),
     OverflowError: ("integer overflow", "Overflow"),
     UnboundLocalError: ("a local is read before it is assigned", "Unassigned"),
     NameError: ("a local is read before it is assigned", "Unassigned"),
@@ -27,6 +26,21 @@ _MESSAGES: dict[type[BaseException], tuple[str, str]] = {
     TypeError: ("an operation does not fit its value", "TypeError"),
     ValueError: ("an operation does not fit its value", "TypeError"),
 }
+
+
+def leaving(exception: Exception) -> BaseException | None:
+    """What leaves the program's code in place of an exception of Python's: Raised if that is an error of the
+    language; None if the exception itself does."""
+    left: BaseException
+    error = language_error(exception)
+    if error is not None:
+        left = Raised(error)
+    elif isinstance(exception, MemoryError):
+        left = OutOfMemory()
+        left.__dict__.update(exception.__dict__)
+    else:
+        return None
+    return left.with_traceback(exception.__traceback__)
 
 
 def language_error(exception: BaseException) -> Value | None:

@@ -15,7 +15,7 @@ from concerto.ir.module import Json, Module
 from concerto.vm import json_values
 from concerto.vm.classes import ClassTable
 from concerto.vm.dispatch import Methods
-from concerto.vm.failures import language_error
+from concerto.vm.failures import leaving
 from concerto.vm.host import Host
 from concerto.vm.native import find_native
 from concerto.vm.type_checks import Misfit, TypeChecks
@@ -96,10 +96,10 @@ class Machine:
         except Raised:
             raise
         except Exception as exception:
-            error = language_error(exception)
-            if error is None:
+            left = leaving(exception)
+            if left is None:
                 raise
-            raise Raised(error).with_traceback(exception.__traceback__) from exception
+            raise left from exception
 
     def function(self, index: int) -> Callable[..., Value]:
         """A function of the program as a callable, captures first."""

@@ -126,6 +126,10 @@ class Panic(BaseException):
         self.message = message
 
 
+class OutOfMemory(BaseException):
+    """The system has no more memory for the run: it ends, no `catch` sees it."""
+
+
 class Cancelled(BaseException):
     """The run, or the branch, was told to stop."""
 

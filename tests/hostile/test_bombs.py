@@ -4,12 +4,17 @@ refused."""
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from concerto import Runtime, compile_source
-from tests.hostile.commands import run_source
+from tests.hostile.commands import concerto, run_source
+from tests.runtime.conftest import script as script
+from tests.runtime.servers import Answer, Script, chat_reply
 
 MEMORY = {
     "strings that double": 'let mut s = "x"; loop { s = s + s; }',
@@ -23,13 +28,45 @@ MEMORY = {
     "closures of a library function": "println((0..1000000000000).filter(|x| x > 2).len());",
     "branches without end": "let a = parallel for i in 0..1000000000000 { i }; println(a.len());",
     "joined by itself": 'let mut s = "a"; loop { s = [s, s, s, s].join(s); }',
+    "maps that grow": 'let mut m = {"a": 0}; let mut i = 0; loop { m.insert("k${i}", i); i += 1; }',
+    "closures in closures": "let mut f = |x: Int| x; loop { let g = f; f = |x: Int| g(x); }",
+    "values in values": "let mut n: Any = 0; loop { n = [n]; }",
+    "tasks": "let mut tasks = []; for _ in 0..1000000 { tasks.push(spawn wait()); }",
+    "JSON": """
+        let text = "[" + "1,".repeat(20000000) + "1]";
+        println(json::parse(text).is_ok());""",
+    "replacements": 'println(regex::replace("", "x".repeat(1000000), "y".repeat(1000)).len());',
 }
+_WITH = """
+use std::{json, regex};
+fn wait() { loop { } }
+"""
 
 
 @pytest.mark.parametrize("name", MEMORY)
 def test_memory_is_limited(tmp_path: Path, name: str) -> None:
-    done = run_source(tmp_path, f"fn main() {{ {MEMORY[name]} }}", "--max-memory", "150")
-    assert (done.returncode, done.stderr) == (1, "error: the run took more than 150 MB of memory\n")
+    done = run_source(tmp_path, f"{_WITH} fn main() {{ {MEMORY[name]} }}", "--max-memory", "150")
+    assert done.returncode == 1
+    assert "error: the run took more than 150 MB of memory\n" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_single_step_cannot_take_it_all(tmp_path: Path) -> None:
+    """The system refuses it, so that there is a place to tell, and no `catch` goes on."""
+    source = "fn main() {\n    try { println((0..100000000).to_array().len()); } catch { }\n}"
+    done = run_source(tmp_path, source, "--max-memory", "150")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the run took more than 150 MB of memory\n  ┌─ main.conc:2:")
+
+
+def test_what_a_limited_run_starts_is_not_limited(tmp_path: Path) -> None:
+    command = 'for _ in $(seq 100); do [ "$(ulimit -d)" = unlimited ] && echo free && break; sleep 0.1; done'
+    source = f"""
+        use std::tools::ShellTool;
+        fn main() {{ println(ShellTool.exec(r#"{command}"#).unwrap()); }}
+    """
+    done = run_source(tmp_path, source, "--max-memory", "150", "--allow-tool", "ShellTool")
+    assert (done.returncode, done.stdout) == (0, "free\n\n")
 
 
 def test_what_fits_is_not_hindered(tmp_path: Path) -> None:
@@ -39,8 +76,38 @@ def test_what_fits_is_not_hindered(tmp_path: Path) -> None:
 
 def test_the_manifest_limits_memory(tmp_path: Path) -> None:
     (tmp_path / "Concerto.toml").write_text("[runtime]\nmax_memory_mb = 120\n")
-    done = run_source(tmp_path, 'fn main() { let mut s = "x"; loop { s = s + s; } }')
-    assert (done.returncode, done.stderr) == (1, "error: the run took more than 120 MB of memory\n")
+    done = run_source(tmp_path, "fn main() { println((0..100000000).to_array().len()); }")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the run took more than 120 MB of memory\n  ┌─ main.conc:1:")
+
+
+def test_tests_are_limited_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "Concerto.toml").write_text("[runtime]\nmax_memory_mb = 120\n")
+    (tmp_path / "main.conc").write_text("""
+        @test fn small() { assert_eq((0..1000).to_array().len(), 1000); }
+        @test @expect_fail fn large() { println((0..100000000).to_array().len()); }
+        @test fn growing() { let mut a = [0]; loop { a.push(1); } }
+        @test fn small_again() { assert_eq((0..1000).to_array().len(), 1000); }
+    """)
+    done = concerto(tmp_path, "test", "main.conc")
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines if "::" in line and line[0] != " "] == [
+        "ok", "FAIL", "FAIL", "ok",
+    ]  # fmt: skip
+    assert lines.count("      error: the run took more than 120 MB of memory") == 2
+
+
+def test_a_resumed_run_is_limited(tmp_path: Path) -> None:
+    (tmp_path / "Concerto.toml").write_text("[runtime]\nmax_memory_mb = 120\n")
+    source = """
+        tool Person { description: "p", @describe("ask") pub fn ask() -> Int; }
+        fn main() { println((0..Person.ask()).to_array().len()); }
+    """
+    asked = run_source(tmp_path, source, "--json")
+    [call], run = (last := json.loads(asked.stdout.splitlines()[-1]))["requires_action"], last["run"]
+    done = concerto(tmp_path, "resume", run, "--result", f"{call['call_id']}=100000000")
+    assert done.returncode == 1
+    assert "error: the run took more than 120 MB of memory\n  ┌─ main.conc:3:" in done.stderr
 
 
 def test_memory_is_limited_in_an_event_loop_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,14 +125,25 @@ TIME = {
         for _ in 0..1000 { try { regex::is_match("(a+)+$", "a".repeat(5000) + "b"); } catch { } }""",
     "tasks that spawn tasks": "let mut tasks = []; loop { tasks.push(spawn endless()); }",
     "emits without end": 'loop { emit("x", 1); }',
+    "prints without end": 'loop { println("x"); }',
+    "a comparison for millions": "println((0..5000000).to_array().sort_by(|a, b| b - a).len());",
+    "a guard": 'match 1 { n if endless() == n => println("a"), _ => println("b") }',
+    "a validation": 'println(parse_schema<Checked>("{\\"n\\": 1}").is_ok());',
+    "a method of an iterated value": "for x in [Box { n: 1 }].map(|b| b.get()) { println(x); }",
+    "formulas": 'loop { math::eval("2 ** 9 ** 9"); }',
 }
 
 
 @pytest.mark.parametrize("name", TIME)
 def test_time_is_limited(tmp_path: Path, name: str) -> None:
     source = f"""
-        use std::regex;
-        fn endless() {{ loop {{ }} }}
+        use std::{{math, regex}};
+        fn endless() -> Int {{ loop {{ }} }}
+        struct Box {{ n: Int }}
+        impl Box {{ pub fn get(self) -> Int {{ self.n + endless() }} }}
+        @validate(check)
+        schema Checked {{ n: Int }}
+        fn check(s: Checked) -> Result<Bool, String> {{ Ok(endless() > s.n) }}
         fn main() {{ {TIME[name]} }}
     """
     done = run_source(tmp_path, source, "--timeout", "1")
@@ -94,3 +172,43 @@ def test_what_is_known_to_be_too_much_is_refused(tmp_path: Path, expression: str
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: {REFUSED[expression]}")
     assert "main.conc:3:" in done.stderr
+
+
+_DEEP = '{"v": ' + "[" * 100_000 + "]" * 100_000 + "}"
+_DEEP_ANSWERS = {
+    "an answer": (_DEEP, "InvalidReply"),
+    "arguments of a call": (chat_reply(None, ("c1", "Notes__keep", _DEEP)), "done"),
+}
+
+
+@pytest.mark.parametrize("name", _DEEP_ANSWERS)
+def test_deep_json_ends_no_process(tmp_path: Path, script: Script, name: str) -> None:
+    """Even on a thread with a small stack, while another run needs the recursion limit to be high."""
+    answer, told = _DEEP_ANSWERS[name]
+    script.answer(Answer(answer) if isinstance(answer, str) else answer, chat_reply("done"))
+    host = """if True:
+        import asyncio, sys, threading, concerto
+        from concerto.stacks import start_deep
+        ended = threading.Event()
+        start_deep(ended.wait, "another run")
+        program = concerto.compile_source('''
+            tool Notes { description: "n", @describe("k") @param("v", "v") pub fn keep(v: Any) -> Any { v } }
+            agent Writer { provider: openai, model: "m", tools: [Notes] }
+            fn main() {
+                match Writer.execute("go") { Ok(r) => println(r.text), Err(e) => println(e.kind) }
+            }
+        ''')
+        connection = {"provider": "openai", "base_url": sys.argv[1], "api_key": "k"}
+        runtime = concerto.Runtime(program, quiet=True, connections={"openai": connection})
+        asyncio.run(runtime.run_async())
+        ended.set()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", host, script.url],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{told}\n", "")

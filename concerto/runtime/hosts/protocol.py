@@ -19,6 +19,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from concerto.natives.json_text import loads
+
 Json: TypeAlias = Any
 Message: TypeAlias = Mapping[str, Json]
 
@@ -50,8 +52,8 @@ def decode(line: bytes, *, as_text: bool) -> Message:
     if as_text:
         return {"type": RESULT, "text": text}
     try:
-        message = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        message = loads(text, parse_constant=_refuse)
+    except ValueError:
         raise BadMessage(f"it printed a line that is no JSON: {_shown(line)}") from None
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise BadMessage(f"it printed JSON that is no object with a `type`: {_shown(line)}")

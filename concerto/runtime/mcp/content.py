@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from concerto.natives.json_text import loads
 from concerto.runtime.mcp.comparison import wrapped_result
 from concerto.runtime.mcp.schemas import properties, required, resolved
 
@@ -136,8 +137,8 @@ def _forms(result: CallToolResult, own: Json, declared: Json) -> Iterator[Json]:
     if not declared:
         yield plain_content(result, own)
     if texts:
-        with suppress(ValueError, RecursionError):
-            yield json.loads(text_of(result))
+        with suppress(ValueError):
+            yield loads(text_of(result))
         yield text_of(result)
     yield from [described(block) for block in result.content] if len(result.content) == 1 else []
     yield [described(block) for block in result.content]

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from concerto.natives.json_text import loads
 from concerto.runtime.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
 from concerto.runtime.providers.reading import arguments_object, arguments_text, count_of, member, text_of
 from concerto.runtime.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
@@ -149,7 +150,7 @@ class Stream:
             return
         written = self._input.get(index, "")
         try:
-            block["input"] = json.loads(written) if written else block.get("input") or {}
+            block["input"] = loads(written) if written else block.get("input") or {}
         except ValueError:
             block["input"] = {}
             block["written"] = written

@@ -6,10 +6,10 @@ signatures, which must go back with them, so an answer's parts are kept as they 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from concerto.natives.json_text import loads
 from concerto.runtime.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
 from concerto.runtime.providers.reading import arguments_text, count_of, text_of
 from concerto.runtime.requests import MADE_ID, Message, Reply, Request, ToolCallRequest, ToolOffer
@@ -154,7 +154,7 @@ def _with_id(part: dict[str, Json], call_id: str) -> Json:
 def _response(text: str) -> Json:
     """JSON text as the object that the wire wants."""
     try:
-        value = json.loads(text)
+        value = loads(text)
     except ValueError:
         value = text
     return value if isinstance(value, dict) else {"result": value}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, TypeAlias
 
+from concerto.natives.json_text import loads
 from concerto.runtime.providers import BadReply
 
 Json: TypeAlias = Any
@@ -45,7 +46,7 @@ def arguments_text(value: Json) -> str:
 def arguments_object(text: str) -> dict[str, Json]:
     """Arguments as an object, the empty one if a model wrote something else."""
     try:
-        given = json.loads(text)
+        given = loads(text)
     except ValueError:
         return {}
     return given if isinstance(given, dict) else {}
