@@ -172,7 +172,7 @@ def _judged(case: Case, ended: Ended, run: Run, timeout: float) -> str:
     if ended.for_memory:
         message = out_of_memory(run.settings.max_memory_mb)
         if isinstance(ended.error, OutOfMemory):
-            return render_failure(ended.error, run.machine, message)
+            return render_failure(ended.error, message)
         return f"error: {message}\n"
     if ended.interrupted:
         return "error: interrupted\n"

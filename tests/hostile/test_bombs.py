@@ -31,15 +31,15 @@ MEMORY = {
     "maps that grow": 'let mut m = {"a": 0}; let mut i = 0; loop { m.insert("k${i}", i); i += 1; }',
     "closures in closures": "let mut f = |x: Int| x; loop { let g = f; f = |x: Int| g(x); }",
     "values in values": "let mut n: Any = 0; loop { n = [n]; }",
-    "tasks": "let mut tasks = []; for _ in 0..1000000 { tasks.push(spawn wait()); }",
+    "tasks": 'let mut tasks = []; loop { tasks.push(spawn wait("x".repeat(1000000))); }',
     "JSON": """
-        let text = "[" + "1,".repeat(20000000) + "1]";
+        let text = "[" + "1.5,".repeat(8000000) + "1]";
         println(json::parse(text).is_ok());""",
     "replacements": 'println(regex::replace("", "x".repeat(1000000), "y".repeat(1000)).len());',
 }
 _WITH = """
 use std::{json, regex};
-fn wait() { loop { } }
+fn wait(text: String) { while text.len() > 0 { } }
 """
 
 
