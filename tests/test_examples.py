@@ -8,9 +8,10 @@ import pytest
 
 from concerto.diagnostics import render
 from concerto.ir.module import Module
+from concerto.vm.machine import Tier
 from tests.harness.expectations import MAIN, Expectations
 from tests.harness.programs import TIERS
-from tests.harness.running import Tier, compile_program, run_program
+from tests.harness.running import compile_program, run_program
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"

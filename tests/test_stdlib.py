@@ -20,9 +20,10 @@ from concerto.semantics.library import library
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
+from concerto.vm.machine import Tier
 from concerto.vm.native import all_natives
 from tests.harness.expectations import Expectations
-from tests.harness.running import Tier, compile_program, run_program
+from tests.harness.running import compile_program, run_program
 
 LIBRARY = sorted(resource("stdlib").glob("*.conc"))
 MODULES = ("crypto", "env", "fmt", "fs", "http", "json", "log", "math", "prompt", "regex", "string", "time")

@@ -18,10 +18,11 @@ def with_room(work: Callable[[], R]) -> R:
     try:
         return work()
     except RecursionError:
-        return _on_large_stack(work)
+        return on_large_stack(work)
 
 
-def _on_large_stack(work: Callable[[], R]) -> R:
+def on_large_stack(work: Callable[[], R]) -> R:
+    """The result of `work`, done on a stack that bears deep recursion."""
     results: list[R] = []
     failures: list[BaseException] = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.effects.meters import Meter
 from concerto.effects.permissions import Permissions
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from concerto.effects.layers.watch import Watcher
     from concerto.manifest.models import Manifest
     from concerto.manifest.said import Said
+    from concerto.vm.machine import Tier
 
 Json: TypeAlias = Any
 Handler: TypeAlias = Callable[[Json], Any]
@@ -49,7 +50,7 @@ class Options:
     debug: bool = False
     testing: bool = False
     interactive: bool = False
-    tier: Literal["python", "interpreter"] = "python"
+    tier: Tier = "python"
     args: tuple[str, ...] = ()
     handlers: Mapping[str, Handler] = field(default_factory=dict)
     permissions: Permissions = field(default_factory=Permissions)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import command, environment, one_line, run
+from tests.harness.commands import command, environment, one_line, run
 
 HELLO = 'fn main() {\n    println("hello");\n}\n'
 WRONG = 'fn main() {\n    let n: Int = "three";\n    println(n);\n}\n'

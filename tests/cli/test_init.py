@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from concerto.manifest.providers import DEFAULT_CONNECTIONS
+from tests.harness.commands import run
 
 
 def concerto(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "concerto.cli", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return run("concerto", *arguments, cwd=folder)
 
 
 @pytest.mark.parametrize("provider", DEFAULT_CONNECTIONS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import one_line, run
+from tests.harness.commands import one_line, run
 
 TOOL = """\
 tool Safe {

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands import command, environment
 from tests.cli.terminal import Terminal, terminal
+from tests.harness.commands import command, environment
 from tests.runtime.servers import Answer, Script, Seen, chat_reply
 
 PROGRAM = """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.emit.compiling import emit, function, opcodes, with_deep_stack
+from concerto.compiler.depth import on_large_stack
+from tests.emit.compiling import emit, function, opcodes
 
 
 def test_types_choose_the_instruction() -> None:
@@ -110,6 +111,6 @@ def test_a_default_keeps_the_place_of_the_call() -> None:
 
 def test_long_chains_and_deep_nesting() -> None:
     chain = "fn f(a: Int) -> Int { a" + " + a" * 20_000 + " }"
-    assert with_deep_stack(lambda: len(function(emit(chain), "f").code)) == 40_002
+    assert on_large_stack(lambda: len(function(emit(chain), "f").code)) == 40_002
     nested = "fn f(a: Int) -> Int { " + "(" * 200 + "a" + " + 1)" * 200 + " }"
-    assert with_deep_stack(lambda: len(function(emit(nested), "f").code)) == 402
+    assert on_large_stack(lambda: len(function(emit(nested), "f").code)) == 402

@@ -34,6 +34,7 @@ from concerto.runtime.waiting import LoopWaiting
 from concerto.vm.values import ErrorValue, Raised
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json
 from tests.properties.checks import Broken
+from tests.runtime.running import AGENTS
 
 Json: TypeAlias = Any
 Answerer: TypeAlias = Callable[[httpx2.Request], httpx2.Response]
@@ -53,15 +54,9 @@ _HEADERS = (
 )  # fmt: skip
 _SECONDS = 40.0
 
-PROGRAM = """
-tool Calculator {
-    description: "Do arithmetic",
-    @describe("Add two numbers")
-    pub fn add(@param("The first") a: Int, @param("The second") b: Int) -> Int { a + b }
-}
-schema Person { name: String, age: Int }
-agent Assistant { provider: openai, model: "m", tools: [Calculator] }
-agent Reader { provider: openai, model: "m" }
+PROGRAM = (
+    AGENTS
+    + """
 fn said(error: AgentError) { println("error ${error.kind}: ${error.message}"); }
 fn execute() {
     match Assistant.execute("go") {
@@ -83,6 +78,7 @@ fn read() {
     match Reader.execute_with_schema<Person>("go") { Ok(p) => println(p.name), Err(e) => said(e) }
 }
 """
+)
 
 
 def decoding_gives_replies_or_errors(random: Random) -> None:

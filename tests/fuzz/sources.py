@@ -15,10 +15,10 @@ from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import decode, parse
 from concerto.syntax.walk import walk
-from tests.emit.compiling import NoFiles
 from tests.fuzz.machines import CUT, endings, little_memory
 from tests.fuzz.mutating import spoilt_bytes
 from tests.properties.checks import Broken, corpus
+from tests.semantics.checking import Files
 
 Places: TypeAlias = dict[str, list[tuple[int, int]]]
 
@@ -61,7 +61,7 @@ def compiled(data: bytes) -> Module | None:
     """The module of a file that needs no other; None if it has errors, which can be shown."""
     problems = Problems()
     tree = parse(decode(data, "main.conc", problems), problems)
-    analysis = check_program(tree, NoFiles(), problems)
+    analysis = check_program(tree, Files(), problems)
     module = None if problems.errors else emit_program(analysis)
     render(problems)
     return module

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.emit.compiling import with_deep_stack
+from concerto.compiler.depth import on_large_stack
 from tests.fuzz.checks import CHECKS
 
 CASES = {
@@ -19,4 +19,4 @@ CASES = {
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_hostile_input(name: str) -> None:
-    with_deep_stack(lambda: [CHECKS[name](Random(f"test:{name}:{case}")) for case in range(CASES[name])])
+    on_large_stack(lambda: [CHECKS[name](Random(f"test:{name}:{case}")) for case in range(CASES[name])])

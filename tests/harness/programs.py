@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from concerto.diagnostics import Problem, render
+from concerto.vm.machine import Tier
 from tests.harness.expectations import BadExpectation, Expectations, read_expectations
-from tests.harness.running import Tier, compile_program, run_program
+from tests.harness.running import compile_program, run_program
 
 TIERS: tuple[Tier, ...] = ("python", "interpreter")
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Literal
 
 from concerto.compiler.disk import DiskProject, open_project
 from concerto.compiler.pipeline import compile_module, read_source, require_main
@@ -16,12 +15,11 @@ from concerto.diagnostics import Problem, Problems
 from concerto.ir.module import Module
 from concerto.manifest import find_manifest, load_manifest
 from concerto.program import Program, Runtime
+from concerto.vm.machine import Tier
 from tests.harness.expectations import MAIN, Expectations
 
 # A program that hangs is a failure of its own, not of all tests.
 _SECONDS = 30.0
-
-Tier = Literal["python", "interpreter"]
 
 
 @dataclass(frozen=True)

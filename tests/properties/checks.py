@@ -19,11 +19,11 @@ from concerto.syntax.dump import dump
 from concerto.syntax.format import format_module
 from concerto.syntax.parser import parse
 from concerto.syntax.unparse import unparse
-from tests.emit.compiling import NoFiles
 from tests.harness.expectations import MAIN
 from tests.properties.programs import make_program
 from tests.properties.running import outcomes
 from tests.properties.syntax import make_text
+from tests.semantics.checking import Files
 
 _PROGRAMS = Path(__file__).parents[1] / "programs"
 _PIECE = re.compile(r'\s+|\w+|"[^"\n]*"|[^\w\s]')
@@ -136,7 +136,7 @@ def _parsed(text: str) -> tuple[ast.Module, Problems]:
 def _compiles_or_says_why(text: str) -> None:
     try:
         module, problems = _parsed(text)
-        analysis = check_program(module, NoFiles(), problems)
+        analysis = check_program(module, Files(), problems)
         if not problems.errors:
             emit_program(analysis)
         render(problems)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.emit.compiling import with_deep_stack
+from concerto.compiler.depth import on_large_stack
 from tests.properties.checks import CHECKS
 from tests.properties.programs import make_program
 from tests.properties.running import outcomes
@@ -29,7 +29,7 @@ def test_property(name: str) -> None:
     def holds(seed: int) -> None:
         CHECKS[name](Random(seed))
 
-    with_deep_stack(holds)
+    on_large_stack(holds)
 
 
 def test_programs_do_something() -> None:

@@ -12,6 +12,18 @@ from concerto.compiler import compile_source
 from concerto.manifest.models import Manifest
 from concerto.program import Runtime
 
+AGENTS = """
+tool Calculator {
+    description: "Do arithmetic",
+    @describe("Add two numbers")
+    pub fn add(@param("The first") a: Int, @param("The second") b: Int) -> Int { a + b }
+}
+schema Person { name: String, age: Int }
+agent Assistant { provider: openai, model: "m", tools: [Calculator] }
+agent Reader { provider: openai, model: "m" }
+"""
+"""An agent with a tool, one without, and a type to ask them for."""
+
 
 @dataclass(frozen=True)
 class Outcome:

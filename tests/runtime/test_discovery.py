@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from concerto.runtime.injections import InjectionContext
-from tests.cli.commands import run as run_command
+from tests.harness.commands import run as run_command
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Answer, Script, chat_reply
 

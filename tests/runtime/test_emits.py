@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.harness import commands
 from tests.runtime.running import make_runtime, run_program
 
 ASK = """
@@ -116,10 +117,7 @@ def test_emits_of_a_schema_are_checked(capsys: pytest.CaptureFixture[str]) -> No
 
 def run_command(tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "main.conc").write_text(ASK)
-    command = [sys.executable, "-m", "concerto.cli", "run", *options, "main.conc"]
-    return subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
-    )
+    return commands.run("concerto", "run", *options, "main.conc", cwd=tmp_path)
 
 
 def test_answers_on_the_command_line(tmp_path: Path) -> None:

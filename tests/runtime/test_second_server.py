@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.mcp.peers import node_program
-from tests.runtime.running import Outcome
+from tests.runtime.running import AGENTS, Outcome
 from tests.runtime.servers import free_port, wait_until
 
 Json = Any
@@ -26,16 +26,6 @@ WIRES = {
     "ollama": "",
 }
 
-PROGRAM = """
-tool Calculator {
-    description: "Do arithmetic",
-    @describe("Add two numbers")
-    pub fn add(@param("The first") a: Int, @param("The second") b: Int) -> Int { a + b }
-}
-schema Person { name: String, age: Int }
-agent Assistant { provider: openai, model: "m", tools: [Calculator] }
-agent Reader { provider: openai, model: "m" }
-"""
 FIXTURES = [
     {
         "match": {"userMessage": "two sums", "hasToolResult": False},
@@ -99,7 +89,7 @@ def test_two_calls_in_one_turn(server: Server, run: Run, provider: str) -> None:
         println("${response.text} ${results} ${response.iterations} ${response.stop_reason}");
     }
     """
-    outcome = run(PROGRAM + source, connections=server.connections(provider))
+    outcome = run(AGENTS + source, connections=server.connections(provider))
     assert outcome.out == "3 and 7 [3, 7] 2 stop\n", outcome.err
 
 
@@ -114,7 +104,7 @@ def test_two_calls_in_one_streamed_turn(server: Server, run: Run, provider: str)
         }
     }
     """
-    outcome = run(PROGRAM + source, connections=server.connections(provider))
+    outcome = run(AGENTS + source, connections=server.connections(provider))
     assert outcome.out == "2 3 and 7 2\n", outcome.err
 
 
@@ -131,7 +121,7 @@ def test_a_stream_of_text(server: Server, run: Run, provider: str) -> None:
         }
     }
     """
-    assert run(PROGRAM + source, connections=server.connections(provider)).out == "true true 110\n"
+    assert run(AGENTS + source, connections=server.connections(provider)).out == "true true 110\n"
 
 
 @pytest.mark.parametrize("provider", [wire for wire in WIRES if wire != "anthropic"])
@@ -143,7 +133,7 @@ def test_structured_output(server: Server, run: Run, provider: str) -> None:
         println("${person.name} ${person.age}");
     }
     """
-    assert run(PROGRAM + source, connections=server.connections(provider)).out == "Ann 42\n"
+    assert run(AGENTS + source, connections=server.connections(provider)).out == "Ann 42\n"
 
 
 @on_every_wire
@@ -154,7 +144,7 @@ def test_refusals(server: Server, run: Run, provider: str) -> None:
         println("${error.kind} ${error.agent} ${error.provider} ${error.status}");
     }
     """
-    outcome = run(PROGRAM + source, connections=server.connections(provider))
+    outcome = run(AGENTS + source, connections=server.connections(provider))
     assert outcome.out == "Authentication Reader openai Some(401)\n"
 
 
@@ -166,4 +156,4 @@ def test_what_nobody_scripted(server: Server, run: Run, provider: str) -> None:
         println("${error.kind} ${error.status}");
     }
     """
-    assert run(PROGRAM + source, connections=server.connections(provider)).out == "ProviderError Some(404)\n"
+    assert run(AGENTS + source, connections=server.connections(provider)).out == "ProviderError Some(404)\n"

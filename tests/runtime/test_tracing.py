@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands import command, environment, one_line
-from tests.cli.commands import run as run_command
+from tests.harness.commands import command, environment, one_line
+from tests.harness.commands import run as run_command
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Answer, ModelServer, Script, chat_reply
 

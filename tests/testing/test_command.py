@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+
+from tests.harness import commands
 
 TOOLS = """
 tool Notes {
@@ -112,8 +113,7 @@ PASSING = {
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "concerto.cli", "test", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return commands.run("concerto", "test", *arguments, cwd=folder)
 
 
 def program(bodies: dict[str, str]) -> str:

@@ -24,6 +24,7 @@ def run(name: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[st
         command(name, *arguments),
         cwd=cwd,
         env=environment(),
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
         timeout=60,
