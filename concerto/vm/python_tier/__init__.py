@@ -22,7 +22,7 @@ from concerto.vm.access import out_of_bounds
 from concerto.vm.dispatch import no_method
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
-from concerto.vm.python_tier.names import Names, link
+from concerto.vm.python_tier.names import Names, link, opened
 from concerto.vm.python_tier.strings import with_strings
 from concerto.vm.python_tier.ticks import each_with, endless_ticks
 from concerto.vm.values import Raised, Value, failure
@@ -30,6 +30,7 @@ from concerto.vm.values import Raised, Value, failure
 if TYPE_CHECKING:
     from concerto.vm.interpreter import Interpreter
     from concerto.vm.machine import Machine
+    from concerto.vm.python_tier.openings import Openings
     from concerto.vm.python_tier.text import Origin
 
 FILE = "<concerto>"
@@ -59,13 +60,15 @@ def _loaded(code: bytes | None) -> Compiled | None:
 def _compile(module: Module) -> Compiled:
     """The code that defines the functions, the functions that it leaves to the interpreter, the names it
     uses."""
+    from concerto.vm.python_tier.openings import find_openings
     from concerto.vm.python_tier.text import function_lines
 
     names = Names()
+    openings = find_openings(module)
     texts: list[tuple[int, str]] = []
     skipped = []
     for index in range(len(module.functions)):
-        lines = function_lines(module, index, names)
+        lines = function_lines(module, index, names, openings)
         if lines is None:
             skipped.append(index)
         else:
@@ -102,6 +105,7 @@ class PythonTier:
         compiled, skipped, self._texts, used = _loaded(code) or _compile(machine.module)
         self._interpreter = _interpreter(machine) if skipped else None
         self._origins: dict[int, Origin] = {}
+        self._openings: Openings | None = None
         self._places: dict[tuple[CodeType, int], tuple[int, int]] = {}
         self._operands: dict[tuple[CodeType, int], tuple[Instr, CodeType | None]] = {}
         self._namespace = link(machine, self._texts, used)
@@ -123,8 +127,9 @@ class PythonTier:
         def closure(*captures: Value) -> Value:
             return InterpretedFunction(interpreter, index, captures)
 
-        self._namespace[f"f{index}"] = InterpretedFunction(interpreter, index, ())
+        function = self._namespace[f"f{index}"] = InterpretedFunction(interpreter, index, ())
         self._namespace[f"g{index}"] = closure
+        self._namespace[f"u{index}"] = lambda *arguments: opened(function(*arguments))
 
     def function(self, index: int) -> Callable[..., Value]:
         captures = self.machine.module.functions[index].captures
@@ -176,6 +181,10 @@ class PythonTier:
                 operands[0], list | str
             ) and isinstance(operands[1], int):
                 return out_of_bounds(operands[1], operands[0])
+            case ("CALL_NATIVE", "Array::swap", _):
+                items, *positions = operands
+                outside = [position for position in positions if position >= len(items)]
+                return out_of_bounds(outside[0], items) if outside else None
             case ("CALL_VALUE", *_):
                 return self._wrong_call(operands[0])
             case ("CALL_BOUND", name, _):
@@ -208,9 +217,13 @@ class PythonTier:
     def _origin(self, index: int) -> Origin:
         origin = self._origins.get(index)
         if origin is None:
+            from concerto.vm.python_tier.openings import find_openings
             from concerto.vm.python_tier.text import trace_origin
 
-            origin = self._origins[index] = trace_origin(self.machine.module, index, Names(self._texts))
+            module = self.machine.module
+            self._openings = self._openings or find_openings(module)
+            names = Names(self._texts)
+            origin = self._origins[index] = trace_origin(module, index, names, self._openings)
         return origin
 
 

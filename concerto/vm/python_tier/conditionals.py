@@ -37,4 +37,7 @@ def _conditional(condition: Expr, yes: Expr, no: Expr) -> Expr:
     if yes.text == "True" and no.fact.kind == "bool":
         return compound(f"{condition.wrapped} or {no.wrapped}", parts, KINDS["bool"])
     text = f"({yes.wrapped} if {condition.wrapped} else {no.wrapped})"
-    return compound(text, parts, yes.fact.join(no.fact), atom=True)
+    made = compound(text, parts, yes.fact.join(no.fact), atom=True)
+    if yes.opened is not None and no.opened is not None and yes.opened[0] == no.opened[0]:
+        made.opened = yes.opened[0], f"({yes.opened[1]} if {condition.wrapped} else {no.opened[1]})"
+    return made

@@ -120,7 +120,8 @@ class ControlWriter:
         writer = self.writer
         expr = writer.pop()
         writer.settle()
-        writer.line("return" if expr.text == "None" else f"return {expr.text}")
+        text = writer.opened(writer.returns, expr) if writer.returns else expr.text
+        writer.line("return" if text == "None" else f"return {text}")
 
     # Branches
 

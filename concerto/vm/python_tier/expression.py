@@ -53,7 +53,8 @@ def join_facts(one: Facts | None, other: Facts | None) -> Facts | None:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left sign right` over Ints, for what follows from it."""
+    """`left sign right` over Ints, for what follows from it; `left is in` says that an Option or Result in
+    the open has a content, `is out` that it has none."""
 
     left: Expr
     sign: str
@@ -63,7 +64,16 @@ class Comparison:
         return Comparison(self.left, NEGATED[self.sign], self.right)
 
 
-NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+NEGATED = {
+    "<": ">=",
+    ">=": "<",
+    ">": "<=",
+    "<=": ">",
+    "==": "!=",
+    "!=": "==",
+    "is in": "is out",
+    "is out": "is in",
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +81,8 @@ class Expr:
     """A Python expression; never changed (not frozen, because that makes its construction slow). `atom`
     needs no parentheses, `cheap` may be written twice (a name or a literal), `stable` is never affected by
     what is executed meanwhile. `reads` is a bit set of locals. `unchecked` is a checked sum and so on before
-    its check, and the instruction that it comes from; `steps` says of locals what is added to them."""
+    its check, and the instruction that it comes from; `steps` says of locals what is added to
+    them. `opened` is the kind and text of an Option or Result in the open (see `openings`)."""
 
     text: str
     fact: Fact = UNKNOWN
@@ -87,6 +98,7 @@ class Expr:
     opposite: str = ""
     remainder: str = ""
     unchecked: tuple[str, int] | None = None
+    opened: tuple[str, str] | None = None
     steps: tuple[tuple[int, Fact], ...] = ()
 
     @property
@@ -146,6 +158,8 @@ def refine(facts: Facts, comparisons: tuple[Comparison, ...]) -> None:
                 for one, other in ((left, right), (right, left)):
                     _at_least(facts, one, other.fact.low)
                     _at_most(facts, one, other.fact.high)
+            case "is in" | "is out":
+                facts[left.local] = Fact(comparison.sign)
             case _:
                 pass
 

@@ -7,9 +7,10 @@ while a module is written; `link` makes the objects when the code is loaded.
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from concerto.vm import access, arithmetic, operations
 from concerto.vm.dispatch import MethodTable, bound_table
@@ -18,6 +19,30 @@ from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Some, Value, failur
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
+
+
+class Fail:
+    """The error of a Result in the open; see `openings`."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+MISSING: Final = object()
+"""The Option in the open that has no content."""
+
+
+def opened(value: Value) -> Value:
+    """An Option or Result in the open."""
+    match value:
+        case Some() | Ok():
+            return value.value
+        case Err():
+            return Fail(value.value)
+        case _:
+            return MISSING
 
 
 class Names:
@@ -206,6 +231,9 @@ _SHARED: dict[str, Any] = {
     "Some": Some,
     "Ok": Ok,
     "Err": Err,
+    "MISSING": MISSING,
+    "Fail": Fail,
+    "sqrt": math.sqrt,
     "EMPTY_VALUES": (None, NONE),
     "OUT": arithmetic.INT_MAX,
     "Raised": Raised,

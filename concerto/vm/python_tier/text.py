@@ -13,47 +13,44 @@ from dataclasses import dataclass
 from concerto.ir.module import Function, Module
 from concerto.vm.python_tier.control import ControlWriter
 from concerto.vm.python_tier.names import Names
+from concerto.vm.python_tier.openings import DEEPEST, Openings, closed_text
 from concerto.vm.python_tier.rounds import Rounds
-from concerto.vm.python_tier.tree import Region, grow
+from concerto.vm.python_tier.tree import Region
 from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_OPEN, MARK_SPLIT, FunctionWriter
-
-_DEEPEST = 60
-"""CPython's tokenizer refuses 100 levels of indentation."""
 
 _MOST_BLOCKS = 16
 """CPython's compiler refuses 20 loops and `try` in one another."""
 
 
-def function_lines(module: Module, index: int, names: Names) -> list[str] | None:
+def function_lines(module: Module, index: int, names: Names, openings: Openings) -> list[str] | None:
     """The lines that define a function; None if it is nested too deeply for Python and has to be
     interpreted."""
-    function = module.functions[index]
-    root = grow(function.code)
-    if root.depth > _DEEPEST or root.python_blocks > _MOST_BLOCKS:
+    root = openings.trees[index]
+    if root.depth > DEEPEST or root.python_blocks > _MOST_BLOCKS:
         return None
     try:
-        return _written(module, index, root, names).lines
+        return _written(module, index, names, openings).lines
     except RecursionError:
         # A chain of conditions, each in the `else` of the one before.
         return None
 
 
 def _written(
-    module: Module, index: int, root: Region, names: Names, *, marked: bool = False
+    module: Module, index: int, names: Names, openings: Openings, *, marked: bool = False
 ) -> FunctionWriter:
     """A function, written until all that was assumed of its loops is right."""
-    function = module.functions[index]
     rounds = Rounds()
     while True:
         rounds.start_pass()
-        writer = FunctionWriter(module, function, names, rounds, marked=marked)
-        _define(index, function, root, writer)
+        writer = FunctionWriter(module, index, names, openings, rounds, marked=marked)
+        _define(index, module.functions[index], openings.trees[index], writer)
         if rounds.confirmed:
             return writer
 
 
 def _define(index: int, function: Function, root: Region, writer: FunctionWriter) -> None:
-    """`def f7(v0, v1)`; with captures in a function `g7` that makes it."""
+    """`def f7(v0, v1)`; with captures in a function `g7` that makes it; if it returns in the open, `def u7`
+    and an `f7` around it."""
     count = function.captures + len(function.parameters)
     parameters = [f"v{number}" for number in range(function.captures, count)]
     captures = [f"v{number}" for number in range(function.captures)]
@@ -66,10 +63,16 @@ def _define(index: int, function: Function, root: Region, writer: FunctionWriter
         writer.indent = 2
         writer.lines += [f"  v{number} = w{number}" for number in changed]
     else:
-        writer.lines.append(f"def f{index}({', '.join(parameters)}):")
+        writer.lines.append(f"def {'u' if writer.returns else 'f'}{index}({', '.join(parameters)}):")
     ControlWriter(writer, root).write_body()
     if function.captures:
         writer.lines.append(f" return f{index}")
+    elif writer.returns:
+        call = f"t := u{index}({', '.join(parameters)})"
+        # Traces leave out functions of such a name.
+        writer.lines.append(f"def closed{index}({', '.join(parameters)}):")
+        writer.lines.append(f" return {closed_text(writer.returns, call, 't')}")
+        writer.lines.append(f"f{index} = closed{index}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +109,10 @@ class Origin:
 _MARKS = re.compile(f"{MARK_OPEN}(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
 
 
-def trace_origin(module: Module, index: int, names: Names) -> Origin:
+def trace_origin(module: Module, index: int, names: Names, openings: Openings) -> Origin:
     """Write a function once more to know where each piece of its text comes from."""
     function = module.functions[index]
-    writer = _written(module, index, grow(function.code), names, marked=True)
+    writer = _written(module, index, names, openings, marked=True)
     lines = writer.lines[1:] if function.captures else writer.lines
     operands = {pc: [_MARKS.sub("", operand) for operand in texts] for pc, texts in writer.operands.items()}
     return Origin([_pieces(line) for line in lines], operands)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concerto.ir.module import Function, Module
+from concerto.ir.module import Module
 from concerto.vm.python_tier.expression import (
     INT,
     PURE,
@@ -27,6 +27,7 @@ from concerto.vm.python_tier.expression import (
     refine,
 )
 from concerto.vm.python_tier.names import Names
+from concerto.vm.python_tier.openings import OPTION, Openings, closed_text
 from concerto.vm.python_tier.rounds import Rounds
 from concerto.vm.python_tier.strings import string_text
 from concerto.vm.values import Value
@@ -42,10 +43,20 @@ class FunctionWriter:
     same."""
 
     def __init__(
-        self, module: Module, function: Function, names: Names, rounds: Rounds, *, marked: bool = False
+        self,
+        module: Module,
+        index: int,
+        names: Names,
+        openings: Openings,
+        rounds: Rounds,
+        *,
+        marked: bool = False,
     ) -> None:
         self.module = module
-        self.function = function
+        self.function = module.functions[index]
+        self.openings = openings
+        self.returns = openings.functions.get(index, "")
+        self.open_locals = openings.locals[index]
         self.names = names
         self.lines: list[str] = []
         self.indent = 1
@@ -141,8 +152,31 @@ class FunctionWriter:
         """How to write a value first and how again after that, in one expression."""
         if expr.cheap:
             return expr.text, expr.text
+        return self.renamed(expr)
+
+    def renamed(self, expr: Expr) -> tuple[str, str]:
+        """The same with a new name in any case."""
         made = self.temporary()
         return f"({made} := {expr.text})", made
+
+    # Options and Results in the open
+
+    def closed(self, kind: str, opened: Expr) -> Expr:
+        """The usual value for one in the open, which is kept for those who look inside."""
+        first, again = self.named(opened)
+        made = compound(closed_text(kind, first, again), (opened,), level=opened.level, atom=True)
+        made.opened = kind, opened.text
+        made.local = opened.local
+        return made
+
+    def opened(self, kind: str, expr: Expr) -> str:
+        """How a value is written in the open."""
+        if expr.opened is not None and expr.opened[0] == kind:
+            return expr.opened[1]
+        first, again = self.named(expr)
+        if kind == OPTION:
+            return f"({again}.value if {first} is not NONE else MISSING)"
+        return f"({again}.value if type({first}) is Ok else Fail({again}.value))"
 
     def snapshot(self) -> tuple[list[Expr], Facts]:
         """The stack and the facts, to `resume` from in another arm."""
@@ -160,7 +194,9 @@ class FunctionWriter:
 
     def load(self, number: int) -> None:
         fact = self.known.get(number, UNKNOWN)
-        if fact.kind == "int" and fact.low == fact.high and not self.rounds.changes(number):
+        if number in self.open_locals:
+            self.push(self.closed(self.open_locals[number], local(number, fact)))
+        elif fact.kind == "int" and fact.low == fact.high and not self.rounds.changes(number):
             self.push(literal_int(fact.low))
         else:
             self.push(local(number, fact))
@@ -168,6 +204,11 @@ class FunctionWriter:
     def store(self, number: int, expr: Expr) -> None:
         self.settle(1 << number)
         self.rounds.note_store(number, dict(expr.steps).get(number))
+        kind = self.open_locals.get(number)
+        if kind is not None:
+            self.line(f"v{number} = {self.opened(kind, expr)}")
+            self.known.pop(number, None)
+            return
         if expr.unchecked is not None and not self.guarded:
             # Nobody sees the local if the check fails, and a statement costs less than an expression.
             text, pc = expr.unchecked

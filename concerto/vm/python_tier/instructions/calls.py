@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from concerto.ir.module import Instr
 from concerto.vm.native import find_native
 from concerto.vm.python_tier.expression import (
     ACT,
-    INT,
-    KINDS,
     LENGTH,
     READ,
     UNKNOWN,
     Expr,
-    Fact,
     compound,
     name,
 )
+from concerto.vm.python_tier.instructions.natives import SPECIAL
 from concerto.vm.python_tier.instructions.registry import listed, unfolded, writes
 from concerto.vm.python_tier.writer import FunctionWriter
 
@@ -35,8 +32,13 @@ def _call(writer: FunctionWriter, instr: Instr) -> None:
     if captures:
         text = f"g{index}({listed(parts[:captures])})({listed(parts[captures:])})"
         writer.compute(text, parts, level=ACT, atom=True)
-    else:
+        return
+    kind = writer.openings.functions.get(index)
+    if kind is None:
         _calls(writer, f"f{index}", parts)
+    else:
+        text = writer.mark(f"u{index}({listed(parts)})")
+        writer.push(writer.closed(kind, compound(text, parts, level=ACT, atom=True)))
 
 
 @writes("CALL_VALUE")
@@ -53,9 +55,12 @@ def _call_value(writer: FunctionWriter, instr: Instr) -> None:
 def _call_native(writer: FunctionWriter, instr: Instr) -> None:
     _, native, count = instr
     parts = tuple(writer.pop_many(count))
-    special = _SPECIAL.get(native)
-    if special is not None and special(writer, parts):
-        return
+    special = SPECIAL.get(native)
+    if special is not None:
+        made = special(writer, parts)
+        if made is not None:
+            writer.push(made)
+            return
     found = find_native(native)
     if found is None or found.inline is None:
         _calls(writer, writer.names.native(native), parts)
@@ -70,29 +75,6 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
     fact = LENGTH if text.startswith("len(") else UNKNOWN
     writer.compute(f"({text})", parts, fact, ACT, atom=True)
 
-
-def _absolute(writer: FunctionWriter, parts: tuple[Expr, ...]) -> bool:
-    (part,) = parts
-    a = part.fact if part.fact.kind == "int" else INT
-    fact = Fact("int", 0 if a.low < 0 else a.low, max(abs(a.low), abs(a.high)))
-    writer.push(writer.checked(compound(writer.mark(f"abs({part.text})"), parts, fact, atom=True)))
-    return True
-
-
-def _contains(writer: FunctionWriter, parts: tuple[Expr, ...]) -> bool:
-    """Ints and Strings are their own keys in a Set."""
-    members, item = parts
-    if item.fact.kind not in ("int", "str") or min(members.level, item.level) >= READ:
-        return False
-    writer.compute(f"{item.wrapped} in {members.wrapped}.items", (item, members), KINDS["bool"], READ)
-    return True
-
-
-_SPECIAL: dict[str, Callable[[FunctionWriter, tuple[Expr, ...]], bool]] = {
-    "Int::abs": _absolute,
-    "Set::contains": _contains,
-}
-"""Natives that facts about their arguments make shorter; false if these do not say enough."""
 
 # What CPython would compute of a literal at once.
 _FOLDED = re.compile(r"not \{|\}\[")

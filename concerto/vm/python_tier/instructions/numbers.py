@@ -164,18 +164,3 @@ def negation(expr: Expr) -> Expr:
     if len(expr.tests) == 1:
         made.tests = (expr.tests[0].negated(),)
     return made
-
-
-@writes("IS_SOME", "IS_OK", "IS_NIL")
-def _is_case(writer: FunctionWriter, instr: Instr) -> None:
-    part = writer.pop()
-    match instr[0]:
-        case "IS_SOME":
-            subject, yes, no = part.wrapped, "is not NONE", "is NONE"
-        case "IS_OK":
-            subject, yes, no = f"type({part.text})", "is Ok", "is not Ok"
-        case _:
-            subject, yes, no = part.wrapped, "is None", "is not None"
-    expr = compound(writer.mark(f"{subject} {yes}"), (part,), KINDS["bool"])
-    expr.opposite = writer.mark(f"{subject} {no}")
-    writer.push(expr)

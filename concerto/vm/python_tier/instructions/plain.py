@@ -6,6 +6,7 @@ from concerto.ir.module import Instr
 from concerto.ir.opcodes import OPCODES
 from concerto.vm.python_tier.expression import KINDS, READ, UNKNOWN, Expr, name
 from concerto.vm.python_tier.instructions.registry import listed, writes
+from concerto.vm.python_tier.openings import OPTION
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -18,7 +19,10 @@ def _load_const(writer: FunctionWriter, instr: Instr) -> None:
 def _load_word(writer: FunctionWriter, instr: Instr) -> None:
     opcode = OPCODES[instr[0]]
     fact = KINDS.get(opcode.gives, UNKNOWN)
-    writer.push(Expr(opcode.python, fact, cheap=True, stable=True, literal=True))
+    expr = Expr(opcode.python, fact, cheap=True, stable=True, literal=True)
+    if instr[0] == "LOAD_NONE":
+        expr.opened = OPTION, "MISSING"
+    writer.push(expr)
 
 
 @writes("LOAD_LOCAL")
@@ -56,7 +60,7 @@ def _load_ref(writer: FunctionWriter, instr: Instr) -> None:
 def _pop(writer: FunctionWriter, instr: Instr) -> None:
     expr = writer.pop()
     if expr.level >= READ:
-        writer.act(expr.text)
+        writer.act(expr.text if expr.opened is None else expr.opened[1])
 
 
 @writes("MAKE_CLOSURE")

@@ -1,0 +1,210 @@
+"""Library functions that are written in another way than by their `inline`, because facts about the arguments
+make them shorter, because they give Options in the open, or because nobody wants their result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from concerto.vm.python_tier.expression import (
+    ACT,
+    INT,
+    KINDS,
+    LENGTH,
+    PURE,
+    READ,
+    Expr,
+    Fact,
+    bound,
+    compound,
+)
+from concerto.vm.python_tier.instructions.cases import case_test
+from concerto.vm.python_tier.instructions.numbers import negation
+from concerto.vm.python_tier.openings import OPTION, RESULT
+from concerto.vm.python_tier.writer import FunctionWriter
+
+Parts: TypeAlias = tuple[Expr, ...]
+Special: TypeAlias = Callable[[FunctionWriter, Parts], Expr | None]
+
+SPECIAL: dict[str, Special] = {}
+"""None where the arguments do not allow it."""
+
+
+def _special(*names: str) -> Callable[[Special], Special]:
+    def register(writing: Special) -> Special:
+        for native in names:
+            SPECIAL[native] = writing
+        return writing
+
+    return register
+
+
+# Numbers
+
+
+@_special("Int::abs")
+def _absolute(writer: FunctionWriter, parts: Parts) -> Expr:
+    (part,) = parts
+    a = part.fact if part.fact.kind == "int" else INT
+    first, again = writer.named(part)
+    negative = f"-{again}" if a.low > INT.low else f"checked(-{again})"
+    fact = Fact("int", 0 if a.low < 0 else a.low, min(max(abs(a.low), abs(a.high)), INT.high))
+    level = READ if a.low == INT.low else PURE
+    return compound(writer.mark(f"({again} if {first} >= 0 else {negative})"), parts, fact, level, atom=True)
+
+
+@_special("Int::min")
+def _smaller(writer: FunctionWriter, parts: Parts) -> Expr:
+    a, b = [part.fact if part.fact.kind == "int" else INT for part in parts]
+    return _one_of(writer, parts, "<", Fact("int", min(a.low, b.low), min(a.high, b.high)))
+
+
+@_special("Int::max")
+def _larger(writer: FunctionWriter, parts: Parts) -> Expr:
+    a, b = [part.fact if part.fact.kind == "int" else INT for part in parts]
+    return _one_of(writer, parts, ">", Fact("int", max(a.low, b.low), max(a.high, b.high)))
+
+
+def _one_of(writer: FunctionWriter, parts: Parts, sign: str, fact: Fact) -> Expr:
+    (first, again), (other_first, other) = [writer.named(part) for part in parts]
+    return compound(f"({again} if {first} {sign} {other_first} else {other})", parts, fact, atom=True)
+
+
+@_special("Float::sqrt")
+def _square_root(writer: FunctionWriter, parts: Parts) -> Expr:
+    (part,) = parts
+    first, again = writer.named(part)
+    general = writer.names.native("Float::sqrt")
+    return compound(
+        f"(sqrt({again}) if {first} >= 0.0 else {general}({again}))", parts, KINDS["float"], atom=True
+    )
+
+
+# Collections
+
+
+@_special("Array::swap")
+def _swap(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """As a statement of Python's; a negative index is left to the library."""
+    if writer.inside_expression or not all(part.cheap for part in parts):
+        return None
+    items, left, right = parts
+    if writer.marked:
+        writer.operands[writer.pc] = (items.text, left.text, right.text)
+    general = f"{writer.names.native('Array::swap')}({items.text}, {left.text}, {right.text})"
+    for part in (left, right):
+        if part.fact.kind != "int" or part.fact.low < 0:
+            writer.act(writer.mark(f"if {part.text} < 0: {general}"))
+    one, other = f"{items.text}[{left.text}]", f"{items.text}[{right.text}]"
+    writer.act(writer.mark(f"{one}, {other} = {other}, {one}"))
+    for part in (left, right):
+        bound(writer.known, part, LENGTH)
+    return Expr("None", cheap=True, stable=True, literal=True)
+
+
+@_special("Set::contains")
+def _contains(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    """Ints and Strings are their own keys in a Set."""
+    members, item = parts
+    if item.fact.kind not in ("int", "str") or min(members.level, item.level) >= READ:
+        return None
+    text = writer.mark(f"{item.wrapped} in {members.wrapped}.items")
+    return compound(text, (item, members), KINDS["bool"], READ)
+
+
+@_special("Set::insert")
+def _insert(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    members, item = parts
+    if item.fact.kind not in ("int", "str") or not _is_dropped(writer):
+        return None
+    first, again = writer.named(item)
+    text = writer.mark(f"{members.wrapped}.items.setdefault({first}, {again})")
+    return compound(text, parts, level=ACT, atom=True)
+
+
+def _is_dropped(writer: FunctionWriter) -> bool:
+    """Whether the next instruction drops the result."""
+    code = writer.function.code
+    return writer.pc + 1 < len(code) and code[writer.pc + 1][0] == "POP"
+
+
+# Options in the open
+
+
+def _opens(native: str, template: str, level: int) -> None:
+    """`template` over `{first} {again}` for the collection, `{key}` for the other argument."""
+
+    def opened(writer: FunctionWriter, parts: Parts) -> Expr:
+        items, *keys = parts
+        first, again = writer.named(items) if "{again}" in template else (items.wrapped, "")
+        key = keys[0].text if keys else ""
+        text = writer.mark(template.format(first=first, again=again, key=key))
+        return writer.closed(OPTION, compound(text, parts, level=level, atom=True))
+
+    SPECIAL[native] = opened
+
+
+_opens("Map::get", "{first}.get({key}, MISSING)", READ)
+_opens("Map::remove", "{first}.pop({key}, MISSING)", ACT)
+_opens("Array::first", "({again}[0] if {first} else MISSING)", READ)
+_opens("Array::last", "({again}[-1] if {first} else MISSING)", READ)
+_opens("Array::pop", "({again}.pop() if {first} else MISSING)", ACT)
+_opens("Queue::peek", "({again}.items[0] if {first}.items else MISSING)", READ)
+_opens("Queue::dequeue", "({again}.items.popleft() if {first}.items else MISSING)", ACT)
+_opens("Stack::peek", "({again}.items[-1] if {first}.items else MISSING)", READ)
+_opens("Stack::pop", "({again}.items.pop() if {first}.items else MISSING)", ACT)
+
+
+@_special("Array::get")
+def _get(writer: FunctionWriter, parts: Parts) -> Expr | None:
+    items, index = parts
+    if not (items.cheap or index.cheap):
+        return None
+    (first, again), (index_first, index_again) = writer.named(items), writer.named(index)
+    text = writer.mark(f"({again}[{index_again}] if 0 <= {index_first} < len({first}) else MISSING)")
+    return writer.closed(OPTION, compound(text, parts, level=READ, atom=True))
+
+
+# Methods of Options and Results
+
+
+def _tests(native: str, kind: str, *, negated: bool = False) -> None:
+    def tested(writer: FunctionWriter, parts: Parts) -> Expr:
+        test = case_test(writer, kind, parts[0])
+        return negation(test) if negated else test
+
+    SPECIAL[native] = tested
+
+
+_tests("Option::is_some", OPTION)
+_tests("Option::is_none", OPTION, negated=True)
+_tests("Result::is_ok", RESULT)
+_tests("Result::is_err", RESULT, negated=True)
+
+
+def _unwraps(native: str, kind: str, empty: str) -> None:
+    """`unwrap`, which leaves its failure to the library; or `unwrap_or`, whose default must not matter before
+    it is needed."""
+
+    def unwrapped(writer: FunctionWriter, parts: Parts) -> Expr | None:
+        part, *defaults = parts
+        if not all(default.cheap for default in defaults):
+            return None
+        text = f"({writer.opened(kind, part)})"
+        level = READ if part.level < READ else part.level
+        general = writer.names.native(native)
+        otherwise = defaults[0].text if defaults else empty
+        made = writer.temporary()
+        test = (
+            f"({made} := {text}) is not MISSING" if kind == OPTION else f"type({made} := {text}) is not Fail"
+        )
+        whole = f"({made} if {test} else {otherwise.format(general=general, made=made)})"
+        return compound(writer.mark(whole), parts, level=level, atom=True)
+
+    SPECIAL[native] = unwrapped
+
+
+_unwraps("Option::unwrap", OPTION, "{general}(NONE)")
+_unwraps("Result::unwrap", RESULT, "{general}(Err({made}.value))")
+_unwraps("Option::unwrap_or", OPTION, "")
+_unwraps("Result::unwrap_or", RESULT, "")

@@ -1,0 +1,187 @@
+"""Options and Results that are never made: a value in the open instead of one in `Some` or `Ok`.
+
+In the open, an Option is its content or MISSING, a Result is its content or a `Fail` with the error. Neither
+MISSING nor a `Fail` is a value of the language, so what is inside may be anything. A local is kept in the
+open if all that is stored in it is made on the spot and all that is done with it looks inside; a function
+returns in the open if all that it returns is made on the spot. Everybody else sees such a function as usual
+(`text`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from concerto.ir.module import Function, Instr, Module
+from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
+
+DEEPEST = 60
+"""A function of more regions in one another is left to the interpreter: CPython's tokenizer refuses 100
+levels of indentation."""
+
+OPTION, RESULT = "option", "result"
+
+OPEN_NATIVES = frozenset({
+    "Array::first", "Array::get", "Array::last", "Array::pop", "Map::get", "Map::remove", "Queue::dequeue",
+    "Queue::peek", "Stack::peek", "Stack::pop",
+})  # fmt: skip
+"""Library functions that are written so that they give an Option in the open."""
+
+_MAKES = {"BUILD_SOME": OPTION, "LOAD_NONE": OPTION, "BUILD_OK": RESULT, "BUILD_ERR": RESULT}
+
+_LOOKS_INSIDE = frozenset({"IS_SOME", "IS_OK", "UNWRAP"})
+
+_NATIVES_INSIDE = frozenset({"Option::is_none", "Option::is_some", "Option::unwrap", "Result::is_ok",
+                             "Result::is_err", "Result::unwrap"})  # fmt: skip
+
+Kinds: TypeAlias = dict[int, str]
+"""Number of a function or local → OPTION or RESULT, "" if nothing says so yet, "-" if it is not in the open.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Openings:
+    """The functions of a module that return in the open, and of each function the locals that are kept so;
+    `trees` are the functions."""
+
+    trees: list[Region]
+    functions: Kinds
+    locals: list[Kinds]
+
+
+@dataclass(slots=True)
+class _Uses:
+    """The instructions that make what a function stores in its locals and what it returns, None where that is
+    more than one; `shown` are the locals that are not only looked into."""
+
+    stored: dict[int, list[Instr | None]] = field(default_factory=dict)
+    returned: list[Instr | None] = field(default_factory=list)
+    shown: set[int] = field(default_factory=set)
+
+
+def find_openings(module: Module) -> Openings:
+    """Assume the best of all functions and locals, and take back what others contradict."""
+    trees = [grow(function.code) for function in module.functions]
+    uses = [_uses(function, tree) for function, tree in zip(module.functions, trees, strict=True)]
+    functions = dict.fromkeys(range(len(uses)), "")
+    locals_ = [_first_kinds(function, found) for function, found in zip(module.functions, uses, strict=True)]
+    changed = True
+    while changed:
+        changed = False
+        for index, found in enumerate(uses):
+            own = locals_[index]
+            for local, makers in found.stored.items():
+                changed |= _meet(own, local, makers, own, functions)
+            changed |= _meet(functions, index, found.returned, own, functions)
+    return Openings(trees, _opened(functions), [_opened(kinds) for kinds in locals_])
+
+
+def _first_kinds(function: Function, uses: _Uses) -> Kinds:
+    given = function.captures + len(function.parameters)
+    return {local: "-" if local < given or local in uses.shown else "" for local in uses.stored}
+
+
+def _opened(kinds: Kinds) -> Kinds:
+    return {number: kind for number, kind in kinds.items() if kind in (OPTION, RESULT)}
+
+
+def _meet(
+    kinds: Kinds,
+    number: int,
+    makers: list[Instr | None],
+    own: Mapping[int, str],
+    functions: Mapping[int, str],
+) -> bool:
+    """Take what is made into account; true if that changes the kind."""
+    before = kinds[number]
+    for instr in makers:
+        made = "-" if instr is None else _made(instr, own, functions)
+        if made and kinds[number] and made != kinds[number]:
+            made = "-"
+        kinds[number] = made or kinds[number]
+    return kinds[number] != before
+
+
+def _made(instr: Instr, own: Mapping[int, str], functions: Mapping[int, str]) -> str:
+    match instr:
+        case ("LOAD_LOCAL", local):
+            return own.get(local, "-")
+        case ("CALL", index, _):
+            return functions[index]
+        case ("CALL_NATIVE", native, _):
+            return OPTION if native in OPEN_NATIVES else "-"
+        case _:
+            return _MAKES.get(instr[0], "-")
+
+
+def _uses(function: Function, tree: Region) -> _Uses:
+    uses = _Uses()
+    if tree.arms[0].falls or function.captures or tree.depth > DEEPEST:
+        uses.returned.append(None)
+    if tree.depth <= DEEPEST:
+        _look(tree, uses)
+    return uses
+
+
+def _look(region: Region, uses: _Uses) -> None:
+    if region.kind in ("FOR", "TRY"):
+        uses.stored.setdefault(region.local, []).append(None)
+    for arm in region.arms:
+        for place, node in enumerate(arm.nodes):
+            match node:
+                case Region():
+                    _look(node, uses)
+                case Step(instr=("STORE_LOCAL", local)):
+                    uses.stored.setdefault(local, []).extend(_makers(arm.nodes, place))
+                case Step(instr=("RETURN",)):
+                    uses.returned.extend(_makers(arm.nodes, place))
+                case Step(instr=("LOAD_LOCAL", local)) if not _is_inside(arm, place + 1):
+                    uses.shown.add(local)
+                case _:
+                    pass
+
+
+def _is_inside(arm: Arm, place: int) -> bool:
+    """Whether the instruction at a place looks into an Option or Result, or returns it as it is."""
+    match arm.nodes[place] if place < len(arm.nodes) else None:
+        case Step(instr=("CALL_NATIVE", native, _)):
+            return native in _NATIVES_INSIDE
+        case Step(instr=(name, *_)):
+            return name in _LOOKS_INSIDE or name == "RETURN"
+        case _:
+            return False
+
+
+def _makers(nodes: list[Node], place: int) -> Iterator[Instr | None]:
+    """The instructions whose result is on top of the stack before a place."""
+    match nodes[place - 1] if place else None:
+        case Step(instr=instr):
+            yield instr
+        case Region(result=1) as region:
+            for arm in region.arms:
+                if arm.falls:
+                    yield from _makers(arm.nodes, len(arm.nodes))
+            yield from _delivered(region, region)
+        case _:
+            yield None
+
+
+def _delivered(region: Region, target: Region) -> Iterator[Instr | None]:
+    """What branches take to the end of a region."""
+    for arm in region.arms:
+        for place, node in enumerate(arm.nodes):
+            match node:
+                case Region() if target.number in node.escapes:
+                    yield from _delivered(node, target)
+                case Exit() if node.target is target:
+                    yield from _makers(arm.nodes, place)
+                case _:
+                    pass
+
+
+def closed_text(kind: str, first: str, again: str) -> str:
+    """The usual value for one in the open, which is written as `first` the first time."""
+    if kind == OPTION:
+        return f"(Some({again}) if ({first}) is not MISSING else NONE)"
+    return f"(Ok({again}) if type({first}) is not Fail else Err({again}.value))"
