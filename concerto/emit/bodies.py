@@ -30,7 +30,7 @@ def _declared(program: Program, symbol: FunctionSymbol) -> Function:
     names = _parameters(b, decl.parameters)
     if symbol.inout:
         b.self_slot = 0
-    function_body(b, decl.body, gives_nil=symbol.result == NIL)
+    function_body(b, decl.body, gives_nil=symbol.result is NIL)
     return b.finish(names, inout=symbol.inout)
 
 

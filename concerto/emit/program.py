@@ -12,7 +12,7 @@ from concerto.emit.instructions import COPY, RETURN
 from concerto.emit.types import TypeTable
 from concerto.ir.module import Function, Instr, SourceFile
 from concerto.semantics.analysis import Analysis
-from concerto.semantics.symbols import FunctionSymbol, ToolSymbol, VariantSymbol
+from concerto.semantics.symbols import FunctionSymbol, ToolSymbol, TypeSymbol, VariantSymbol
 from concerto.semantics.types import Type
 from concerto.source import Source
 from concerto.syntax import ast
@@ -31,7 +31,7 @@ class Program:
         self.broken_loops = {loop for jump, loop in analysis.jumps.items() if isinstance(jump, ast.Break)}
         self.schema_types: dict[Type, int] = {}
         self.library_tools: dict[ToolSymbol, None] = {}
-        self.task_types: dict[Type, bool] = {}
+        self.task_types: dict[Type | TypeSymbol, bool] = {}
         self.waiting: list[FunctionSymbol] = []
         self._functions: list[Function | None] = []
         self._function_indices: dict[FunctionSymbol, int] = {}

@@ -15,13 +15,15 @@ def take_tasks(b: FunctionBuilder, node: ast.Expr) -> None:
         b.owns_tasks = True
 
 
-def _may_hold(type_: Type, known: dict[Type, bool]) -> bool:
+def _may_hold(type_: Type, known: dict[Type | TypeSymbol, bool]) -> bool:
     """Whether a task is somewhere in the values of a type, as far as types tell."""
-    found = known.get(type_)
+    # A symbol is looked up faster than a type with parts.
+    key = type_.symbol if type_.__class__ is Named and not type_.arguments else type_
+    found = known.get(key)
     if found is None:
         # A recursive type holds nothing by holding itself.
-        known[type_] = False
-        found = known[type_] = any(_may_hold(part, known) for part in _parts(type_)) or _is_task(type_)
+        known[key] = False
+        found = known[key] = any(_may_hold(part, known) for part in _parts(type_)) or _is_task(type_)
     return found
 
 

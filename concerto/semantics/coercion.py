@@ -141,8 +141,9 @@ def literal_type(value: LiteralValue) -> tuple[str, LiteralValue]:
 
 def widened(found: Type) -> Type:
     """The type without the narrowness of literals: what a method or an operator looks at."""
-    found = resolve(found)
-    if isinstance(found, Literals):
+    if found.__class__ is Unsolved:
+        found = resolve(found)
+    if found.__class__ is Literals:
         return literal_base(found) or ANY
     return found
 

@@ -222,7 +222,9 @@ class Body:
         if nodes:
             analysis.bodies.append(CheckedBody(self.frame.node, self.source, nodes, self.deferred))
         for local in self._made:
-            local.type = zonk(local.type, ANY)
+            found = local.type
+            if found.__class__ is not Named or found.arguments:
+                local.type = zonk(found, ANY)
         for node, coercions in self.coercions.items():
             analysis.coercions[node] = tuple(map(_settled, coercions))
 

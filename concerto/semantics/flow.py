@@ -78,7 +78,7 @@ def _check_dead_code(block: ast.Block, source: Source, analysis: Analysis, probl
         value = (
             step.expr if isinstance(step, ast.ExprStmt) else step.value if isinstance(step, ast.Let) else None
         )
-        if value is not None and resolve(analysis.types.get(value, ERROR)) == NEVER:
+        if value is not None and resolve(analysis.types.get(value, ERROR)) is NEVER:
             span = source.span(following.start, following.end)
             problems.add(UnreachableCode(span, "this is never reached", label="control never comes here"))
             return

@@ -67,10 +67,10 @@ def zonk(found: Type, left: Type | None = None) -> Type:
 
 
 def _zonk_all(types: tuple[Type, ...], left: Type | None) -> tuple[Type, ...]:
-    changed = [zonk(part, left) for part in types]
-    for before, after in zip(types, changed, strict=True):
-        if before is not after:
-            return tuple(changed)
+    for index, part in enumerate(types):
+        changed = zonk(part, left)
+        if changed is not part:
+            return (*types[:index], changed, *[zonk(each, left) for each in types[index + 1 :]])
     return types
 
 
@@ -175,10 +175,10 @@ def substitute(found: Type, types: Mapping[GenericSymbol, Type]) -> Type:
 
 
 def _substitute_all(parts: tuple[Type, ...], types: Mapping[GenericSymbol, Type]) -> tuple[Type, ...]:
-    changed = [substitute(part, types) for part in parts]
-    for before, after in zip(parts, changed, strict=True):
-        if before is not after:
-            return tuple(changed)
+    for index, part in enumerate(parts):
+        changed = substitute(part, types)
+        if changed is not part:
+            return (*parts[:index], changed, *[substitute(each, types) for each in parts[index + 1 :]])
     return parts
 
 

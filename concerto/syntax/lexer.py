@@ -114,7 +114,7 @@ class _Scanner:
 
     def scan_from(self, position: int) -> int | None:
         """Takes tokens up to one after which the text goes on elsewhere: there; None at the end."""
-        strings, docs, add = self.strings, self.pending_docs, self.tokens.append
+        strings, docs, add, new = self.strings, self.pending_docs, self.tokens.append, Token.__new__
         keywords, signs = KEYWORDS, SIGNS
         # The expression matches everywhere, so it leaves nothing out.
         for found in _TOKEN.finditer(self.text, position):
@@ -122,19 +122,27 @@ class _Scanner:
             if kind is None:
                 return None
             start, end = found.span(kind)
-            if kind == _WORD:
-                word = found[_WORD]
-                add(Token(keywords.get(word, "NAME"), word, start, end))
-            elif kind == _SIGN and not strings:
-                sign = found[_SIGN]
-                add(Token(signs[sign], sign, start, end))
-            elif kind == _STRING:
-                add(Token("STRING", found[_STRING], start - 1, end + 1))
-            else:
-                behind = self.rarer(kind, found[kind], start, end)
+            text = found[kind]
+            if kind > _STRING or (kind == _SIGN and strings):
+                behind = self.rarer(kind, text, start, end)
                 if behind != found.end():
                     self.attach_docs_to_last()
                     return behind
+            else:
+                # `Token(…)` would take twice as long.
+                token = new(Token)
+                token.text = text
+                if kind == _WORD:
+                    token.kind = keywords.get(text, "NAME")
+                elif kind == _SIGN:
+                    token.kind = signs[text]
+                else:
+                    token.kind = "STRING"
+                    start -= 1
+                    end += 1
+                token.start = start
+                token.end = end
+                add(token)
             if docs:
                 self.attach_docs_to_last()
         raise AssertionError("a text has an end")

@@ -42,38 +42,35 @@ class Machine:
         number of tokens if all was accepted."""
         actions, gotos, steps = self.tables.actions, self.tables.gotos, self.steps
         states, values, builder = self.states, self.values, self.builder
-        end_state = self.tables.end
         state = states[-1]
-        count = len(tokens)
-        while position < count:
-            token = tokens[position]
+        for place in range(position, len(tokens)):
+            token = tokens[place]
             kind = token.kind
             while True:
-                action = actions[state].get(kind)
-                if action is None:
-                    return position
+                try:
+                    action = actions[state][kind]
+                except KeyError:
+                    return len(tokens) if kind == END and state == self.tables.end else place
                 if action >= 0:
-                    states.append(action)
-                    values.append(token)
-                    state = action
                     break
-                origin, size, build = steps[~action]
+                origin, size, build = steps[action]
                 if size == 1:
                     if build is not None:
-                        values[-1] = build(builder, values[-1:])
+                        values[-1] = build(builder, [values[-1]])
                     state = states[-1] = gotos[states[-2]][origin]
+                elif size:
+                    assert build is not None
+                    values[-size:] = [build(builder, values[-size:])]
+                    state = gotos[states[-size - 1]][origin]
+                    states[-size:] = [state]
                 else:
                     assert build is not None
-                    below = len(values) - size
-                    value = build(builder, values[below:])
-                    del values[below:]
-                    del states[below + 1 :]
-                    values.append(value)
-                    state = gotos[states[-1]][origin]
+                    values.append(build(builder, []))
+                    state = gotos[state][origin]
                     states.append(state)
-                if state == end_state and kind == END:
-                    return count
-            position += 1
+            states.append(action)
+            values.append(token)
+            state = action
         raise AssertionError("the tokens have no end token")
 
     def accepts(self, kind: str, depth: int | None = None) -> bool:
@@ -117,8 +114,8 @@ class Machine:
 @cache
 def _steps(builder: Hashable) -> list[tuple[str, int, Callable[[Any, list[Any]], Any] | None]]:
     """For each rule what it yields, its size and what builds its node: nothing is called for one that only
-    hands its one symbol on."""
+    hands its one symbol on. They are in reverse order, so that actions, which are negative, are indices."""
     return [
         (rule.origin, rule.size, None if rule.hands_on else getattr(builder, rule.method))
-        for rule in tables().rules
+        for rule in reversed(tables().rules)
     ]

@@ -14,6 +14,8 @@ _MOST_DIGITS = 80  # more than any Int has in any base
 
 def int_value(text: str) -> int:
     """The value of a literal that `int_mistake` has nothing against."""
+    if text.isdecimal() and len(text) <= _MOST_DIGITS:
+        return int(text)
     digits, base = _split(text)
     digits = digits.lstrip("0")
     return int(digits, base) if 0 < len(digits) <= _MOST_DIGITS else 0

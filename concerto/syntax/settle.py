@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
-from concerto.syntax.tokens import CONTEXTUAL, WORD_KINDS, Token, ends_value, words
+from concerto.syntax.tokens import CONTEXTUAL, END, WORD_KINDS, Token, ends_value, words
 
 # How far a `<` is followed to find its `>`; nobody writes longer type arguments, and it keeps the
 # walk linear.
@@ -21,9 +21,9 @@ _TYPE_KINDS = words("NAME COLON_COLON COMMA FN ARROW STRING INT MINUS TRUE FALSE
 _KEY_KINDS = frozenset({"NAME", "WORD", "STRING", "INT"}) | WORD_KINDS
 _BLOCK_WORDS = frozenset({"ELSE", "LOOP", "TRY", "CATCH"})
 # After these `{}` is an empty block, elsewhere an empty map.
-_BEFORE_BLOCK = frozenset({"LBRACE", "SEMICOLON", "FAT_ARROW", "VBAR", "OR_OR", "RBRACE", ""})
+_BEFORE_BLOCK = frozenset({"LBRACE", "SEMICOLON", "FAT_ARROW", "VBAR", "OR_OR", "RBRACE", END})
 _CONTEXTUAL_KINDS = frozenset(word.upper() for word in CONTEXTUAL)
-_STATEMENT_STARTS = frozenset({"LBRACE", "MAP_OPEN", "STRUCT_OPEN", "SEMICOLON", "RBRACE", ""})
+_STATEMENT_STARTS = frozenset({"LBRACE", "MAP_OPEN", "STRUCT_OPEN", "SEMICOLON", "RBRACE", END})
 _PYTHON_BLOCKS = frozenset({"ELSE", "TRY", "LOOP"})
 
 
@@ -87,7 +87,8 @@ class _Walk:
         return handlers
 
     def kind(self, position: int) -> str:
-        return self.tokens[position].kind if 0 <= position < len(self.tokens) else ""
+        """The kind of a token; before the first one stands, as Python counts, the end."""
+        return self.tokens[position].kind
 
     # --- Brackets and heads ---
 
@@ -226,12 +227,14 @@ class _Walk:
         self.tokens[word].kind = "WORD"
 
     def dot(self, position: int, token: Token) -> None:
-        if self.kind(position + 1) in WORD_KINDS and self.kind(position + 1) != "AWAIT":
-            self.tokens[position + 1].kind = "NAME"
+        member = self.tokens[position + 1]
+        if member.kind in WORD_KINDS and member.kind != "AWAIT":
+            member.kind = "NAME"
 
     def colon_colon(self, position: int, token: Token) -> None:
-        if self.kind(position + 1) in WORD_KINDS:
-            self.tokens[position + 1].kind = "NAME"
+        member = self.tokens[position + 1]
+        if member.kind in WORD_KINDS:
+            member.kind = "NAME"
 
     def fn(self, position: int, token: Token) -> None:
         kind = self.kind(position + 1)

@@ -21,18 +21,18 @@ def _child_fields(cls: type[ast.Node]) -> tuple[str, ...]:
     return found
 
 
-def children(node: ast.Node) -> Iterator[ast.Node]:
+def children(node: ast.Node) -> list[ast.Node]:
     """Direct children of a node."""
-    cls = type(node)
+    cls = node.__class__
     names = _CHILD_FIELDS.get(cls)
+    found: list[ast.Node] = []
     for name in _child_fields(cls) if names is None else names:
         value = getattr(node, name)
         if value.__class__ is list:
-            for item in value:
-                if isinstance(item, ast.Node):
-                    yield item
+            found += [item for item in value if isinstance(item, ast.Node)]
         elif isinstance(value, ast.Node):
-            yield value
+            found.append(value)
+    return found
 
 
 def walk(node: ast.Node) -> Iterator[ast.Node]:
@@ -41,4 +41,4 @@ def walk(node: ast.Node) -> Iterator[ast.Node]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(reversed(list(children(current))))
+        stack.extend(reversed(children(current)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from concerto.semantics.builtins import HANDLES
+from concerto.semantics.builtins import ANY, HANDLES
 from concerto.semantics.infer import resolve, substitute
-from concerto.semantics.symbols import BuiltinSymbol, EnumSymbol, StructSymbol
+from concerto.semantics.symbols import EnumSymbol, StructSymbol, TypeSymbol
 from concerto.semantics.types import ErrorType, FunctionOf, Generic, Literals, Named, TupleOf, Type, Unsolved
 
 _CONTAINERS = frozenset({"Array", "Map", "Set", "Queue", "Stack"})
@@ -15,16 +15,16 @@ class Aggregates:
     """Answers, remembered by type, whether a value of the type can be changed in some part."""
 
     def __init__(self) -> None:
-        self._known: dict[Type, bool] = {}
+        self._known: dict[Type | TypeSymbol, bool] = {}
 
     def __contains__(self, found: Type) -> bool:
         found = resolve(found)
-        if isinstance(found, Named) and isinstance(found.symbol, BuiltinSymbol) and not found.arguments:
-            return found.symbol.name == "Any"
-        known = self._known.get(found)
+        # A symbol is looked up faster than a type with parts.
+        key = found.symbol if found.__class__ is Named and not found.arguments else found
+        known = self._known.get(key)
         if known is None:
-            self._known[found] = False  # A recursive enum holds what its other parts hold.
-            known = self._known[found] = self._holds(found)
+            self._known[key] = False  # A recursive enum holds what its other parts hold.
+            known = self._known[key] = self._holds(found)
         return known
 
     def _holds(self, found: Type) -> bool:
@@ -39,7 +39,7 @@ class Aggregates:
                     for field in variant.fields
                 )
             case Named(symbol=symbol, arguments=arguments):
-                if symbol.name in _CONTAINERS:
+                if symbol.name in _CONTAINERS or symbol is ANY.symbol:
                     return True
                 return symbol not in HANDLES and any(argument in self for argument in arguments)
             case TupleOf(items=items):

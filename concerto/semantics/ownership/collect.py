@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from itertools import pairwise
 
 from concerto.records import replace
 from concerto.semantics.analysis import (
@@ -138,11 +136,11 @@ class _Collector(Notebook):
 
     def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
         """Visit an expression whose value is only looked at (`keep` None) or kept."""
-        handler = _HANDLERS.get(type(node))
+        handler = _HANDLERS.get(node.__class__)
         if handler is not None:
             handler(self, node, keep, into)
             return
-        self._in_turn([*children(node)])
+        self._in_turn(children(node))
         if keep is not None:
             self.note_kept(node, keep, into)
 
@@ -154,18 +152,18 @@ class _Collector(Notebook):
             for node in nodes:
                 self.visit(node, keep, into)
             return
-        notes = self.body.notes
+        notes, changed = self.body.notes, self.changed
         marks = []
         for node in nodes:
             self.visit(node, keep, into)
-            marks.append((node, len(notes), len(self.changed)))
-        if marks[0][1:] == (len(notes), len(self.changed)):
+            marks.append((len(notes), len(changed)))
+        if marks[0] == marks[-1]:
             return
         until = nodes[-1].end
         later: frozenset[LocalSymbol] = frozenset()
-        changes = len(self.changed)
-        for node, noted, mark in reversed(marks[:-1]):
-            later |= frozenset(self.changed[mark:changes])
+        changes = len(changed)
+        for node, (noted, mark) in zip(reversed(nodes[:-1]), reversed(marks[:-1]), strict=True):
+            later |= frozenset(changed[mark:changes])
             changes = mark
             self.note_waiting(node, until, later, noted)
 
@@ -404,25 +402,33 @@ class _Collector(Notebook):
         """Arguments, borrowed unless `keep` says otherwise of those after the first; with `changes` the first
         one is a place that the call may change, or a value that nobody else may see."""
         given = [argument for argument in arguments if not isinstance(argument, Default)]
-        written_so = all(first.start <= second.start for first, second in pairwise(given))
-        mark = len(self.changed)
-        with nullcontext() if written_so else self.unordered(node):
-            if changes and given:
-                receiver = given[0]
-                self.visit(receiver, Keep.OWN if root_of(self.analysis, receiver) is None else None)
-                self._in_turn(given[1:], keep)
-                self.look_up_late(node, receiver, mark)
-            elif keep is not None and given:
-                self._in_turn(given[:1])
-                self._in_turn(given[1:], keep)
-            else:
-                self._in_turn(given)
-            if function is not None:
+        starts = [argument.start for argument in given]
+        if starts == sorted(starts):
+            self._evaluate(node, given, changes, keep)
+            self._pass(arguments, function)
+        else:
+            with self.unordered(node):
+                self._evaluate(node, given, changes, keep)
                 self._pass(arguments, function)
         if changes:
             self._change_receiver(given)
 
-    def _pass(self, arguments: Sequence[Given], function: FunctionSymbol) -> None:
+    def _evaluate(self, node: ast.Expr, given: Sequence[ast.Expr], changes: bool, keep: Keep | None) -> None:
+        if changes and given:
+            receiver = given[0]
+            mark = len(self.changed)
+            self.visit(receiver, Keep.OWN if root_of(self.analysis, receiver) is None else None)
+            self._in_turn(given[1:], keep)
+            self.look_up_late(node, receiver, mark)
+        elif keep is not None and given:
+            self._in_turn(given[:1])
+            self._in_turn(given[1:], keep)
+        else:
+            self._in_turn(given)
+
+    def _pass(self, arguments: Sequence[Given], function: FunctionSymbol | None) -> None:
+        if function is None:
+            return
         for index, given in enumerate(arguments):
             if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates:
                 self.body.notes.append(Passed(given, function, index, self.context))
@@ -442,7 +448,7 @@ class _Collector(Notebook):
             found = resolve(self.analysis.types.get(receiver, ERROR))
             keeps = keeps or (isinstance(found, Named) and found.symbol in HANDLES)
         if not keeps:
-            self._borrowed |= {given for given in arguments if isinstance(given, ast.Closure)}
+            self._borrowed.update([given for given in arguments if isinstance(given, ast.Closure)])
         self._arguments(node, arguments, changes, keep=Keep.OWN if keeps else None)
         if self._runs_other_code(function, arguments):
             self._call_out(node, arguments)
@@ -452,12 +458,12 @@ class _Collector(Notebook):
         native = function.native or ""
         if native.startswith("std::") and not native.startswith("std::prelude::"):
             return True
-        return any(
-            given not in self._quiet
-            for given in arguments
-            if not isinstance(given, Default)
-            and isinstance(resolve(self.analysis.types.get(given, ERROR)), FunctionOf)
-        )
+        for given in arguments:
+            if isinstance(given, Default) or given in self._quiet:
+                continue
+            if isinstance(resolve(self.analysis.types.get(given, ERROR)), FunctionOf):
+                return True
+        return False
 
     def _call_out(self, node: ast.Expr, arguments: Sequence[Given]) -> None:
         """Code runs that may call the methods of tools: their state may be another one afterwards."""

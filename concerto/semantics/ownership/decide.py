@@ -4,9 +4,9 @@ share."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, assert_never
+from typing import Final, assert_never
 
-from concerto.records import field, record
+from concerto.records import field, frozen, record
 from concerto.semantics.analysis import (
     Analysis,
     Default,
@@ -45,7 +45,8 @@ SHARED: Final = LocalSymbol(name="(shared)", type=NIL, mutable=False, role="para
 """The root of what others hold for good: contents of handles, values of captured and outer locals."""
 
 
-class Origin(NamedTuple):
+@frozen
+class Origin:
     """The locals that a value was read from. `doubled`: it may hold the same object in two places."""
 
     roots: frozenset[LocalSymbol]
@@ -91,7 +92,7 @@ class Decisions:
                 self.torn.update(body.function for body in group if body.function in self.summaries)
                 self._settle_group(unknown)
         for body in self.collection.bodies:
-            if body.function is None:
+            if body.function is None and body.notes:
                 _BodyDecisions(self, body).run()
 
     def _settle_group(self, group: Sequence[Body]) -> None:
@@ -103,7 +104,8 @@ class Decisions:
             self.copies, self.copied_captures = set(), set()
             before = sizes
             for body in group:
-                _BodyDecisions(self, body).run()
+                if body.notes:
+                    _BodyDecisions(self, body).run()
             sizes = [(len(summary.owned), len(summary.shares)) for summary in summaries]
             if len(group) == 1 and group[0].function not in group[0].callees:
                 break

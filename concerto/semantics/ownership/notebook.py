@@ -118,7 +118,8 @@ class Notebook:
             if isinstance(target, MatchBinding):
                 found.append((node, target.local, whole))
                 whole = target.local
-            stack += [(child, whole) for child in children(node) if child.__class__ not in _NAMES]
+            if node.__class__ is not ast.BindPattern or node.pattern is not None:
+                stack += [(child, whole) for child in children(node) if child.__class__ not in _NAMES]
         return found
 
     def bind(self, pattern: ast.Pattern, subject: ast.Expr, scope: Region) -> None:

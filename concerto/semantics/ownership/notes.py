@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from concerto.records import field, frozen, record
 from concerto.semantics.ownership.aggregates import Aggregates
@@ -46,7 +46,8 @@ class Context:
         return False
 
 
-class Moment(NamedTuple):
+@frozen
+class Moment:
     position: int
     context: Context
 
