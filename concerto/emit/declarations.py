@@ -267,7 +267,9 @@ def emit_test(program: Program, function: FunctionSymbol) -> ir.Test:
     test, expect = decorator_named(function.node, "test"), decorator_named(function.node, "expect_fail")
     name = _only_argument(program, test) or function.qualified
     message = _only_argument(program, expect)
-    return ir.Test(name, program.function(function), expect is not None, message)
+    assert isinstance(function.node, ast.FnDecl)
+    start = function.node.name.start
+    return ir.Test(name, program.function(function), expect is not None, message, start)
 
 
 def _only_argument(program: Program, decorator: ast.Decorator | None) -> str | None:

@@ -236,10 +236,13 @@ class ToolProvider:
 
 @record
 class Test:
+    """`start` is where its name stands in the text of the function's file."""
+
     name: str
     function: int
     expect_fail: bool = False
     fail_message: str | None = None
+    start: int = 0
 
 
 @record

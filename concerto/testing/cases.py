@@ -110,11 +110,8 @@ def _file(module: Module, test: Test) -> str:
 
 
 def _line(module: Module, test: Test) -> int:
-    function = module.functions[test.function]
-    if not function.positions:
-        return 1
-    file = module.files[function.file]
-    return Source(file.path, file.text).line_column(function.positions[0].start)[0]
+    file = module.files[module.functions[test.function].file]
+    return Source(file.path, file.text).line_column(test.start)[0]
 
 
 def _shares_the_world(module: Module, manifest: Manifest | None) -> bool:

@@ -325,13 +325,15 @@ def test_usage(tmp_path: Path, text: str | None, arguments: list[str], message: 
 def test_junit(tmp_path: Path) -> None:
     (tmp_path / "a.conc").write_text(
         '@test fn good() { print("\\u{1}hi"); }\n@test fn bad() { assert(false); }\n'
+        '\n@test("nothing")\nfn empty() { }\n'
     )
     run(tmp_path, "a.conc", "--junit", "out.xml")
     suite = ElementTree.parse(tmp_path / "out.xml").getroot().find("testsuite")
     assert suite is not None
-    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("2", "1")
-    good, bad = suite.findall("testcase")
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("3", "1")
+    good, bad, empty = suite.findall("testcase")
     assert (good.attrib["name"], good.attrib["line"]) == ("good", "1")
+    assert (empty.attrib["name"], empty.attrib["line"]) == ("nothing", "5")
     assert good.findtext("system-out") == "\ufffdhi"
     failure = bad.find("failure")
     assert failure is not None and failure.attrib["message"] == "assertion failed"
