@@ -145,6 +145,8 @@ class Runtime:
         kind = type(program)
         if not issubclass(kind, Program):
             raise TypeError(f"Runtime runs a Program, as `compile_file` gives it, not {kind.__name__}")
+        for name, handler in (handlers or {}).items():
+            _check_callable(f"the handler of `{name}`", handler)
         here = Path(folder).absolute()
         given = Options(
             folder=here,
@@ -200,6 +202,7 @@ class Runtime:
 
         if iscoroutinefunction(listener):
             raise TypeError("a listener cannot be async; `on_emit` answers awaited emits, `stream` gives all")
+        _check_callable(f"the listener of `{channel}`", listener)
         self._run.emits.listen(channel, listener)
 
     def on_emit(self, channel: str) -> Callable[[Handler], Handler]:
@@ -218,6 +221,7 @@ class Runtime:
         """
 
         def register(handler: Handler) -> Handler:
+            _check_callable(f"the handler of `{channel}`", handler)
             self._run.emits.handle(channel, handler)
             return handler
 
@@ -362,6 +366,11 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
     if status != REQUIRES_ACTION:
         forget_run(run)
     return status
+
+
+def _check_callable(what: str, given: object) -> None:
+    if not callable(given):
+        raise TypeError(f"{what} is a function that takes the payload, not {type(given).__name__}")
 
 
 def _in_event_loop() -> bool:

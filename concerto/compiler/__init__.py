@@ -49,7 +49,8 @@ def compile_file(path: str | Path, *, tools: Iterable[str] = ()) -> Program:
 def compile_source(
     text: str, *, path: str = "<source>", folder: str | Path = ".", tools: Iterable[str] = ()
 ) -> Program:
-    """The program with the given text; `use` paths start at `folder`. Raises `CompileError`.
+    """The program with the given text; `use` paths start at `folder`. Raises `CompileError`, and TypeError
+    for what is no text.
 
     >>> program = compile_source('fn main() { println(1 + 2); }')
     >>> try:
@@ -60,6 +61,8 @@ def compile_source(
     """
     from concerto.compiler.disk import DiskProject
 
+    if not isinstance(text, str):
+        raise TypeError(f"compile_source takes the text of a program, a str, not {type(text).__name__}")
     problems = Problems()
     source = read_source(text.encode("utf-8", "surrogatepass"), path, problems)
     program = _compiled(source, DiskProject(Path(folder), None, problems, frozenset(tools)), problems)

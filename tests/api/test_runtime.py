@@ -344,3 +344,18 @@ def test_what_cannot_be_run_or_called_is_a_type_error() -> None:
     for given in (3, "lookup", None):
         with pytest.raises(TypeError, match="tool `lookup` is neither"):
             Runtime(program, tools={"lookup": given})
+
+
+def test_what_is_no_text_and_no_function_is_refused() -> None:
+    with pytest.raises(TypeError, match="takes the text of a program, a str, not bytes"):
+        compile_source(b"fn main() { }")  # type: ignore[arg-type]
+    program = compile_source("fn main() { }")
+    with pytest.raises(TypeError, match="the handler of `ask` is a function that takes the payload, not int"):
+        Runtime(program, handlers={"ask": 1})  # type: ignore[dict-item]
+    runtime = Runtime(program)
+    with pytest.raises(TypeError, match="the handler of `ask` is a function that takes the payload, not str"):
+        runtime.on_emit("ask")("yes")  # type: ignore[type-var]
+    with pytest.raises(
+        TypeError, match="the listener of `news` is a function that takes the payload, not NoneType"
+    ):
+        runtime.on("news", None)  # type: ignore[arg-type]
