@@ -42,10 +42,6 @@ class DiskProject:
         self.parse: Callable[[Source, Problems], ast.Module] = _parse
 
     @property
-    def has_manifest(self) -> bool:
-        return self.manifest is not None
-
-    @property
     def connections(self) -> frozenset[str]:
         return frozenset(self.manifest.connections) if self.manifest else frozenset()
 

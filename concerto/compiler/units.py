@@ -284,7 +284,7 @@ def _is_foreign(impl: ImplSymbol) -> bool:
 
 def _surroundings(project: DiskProject) -> bytes:
     names = (project.connections, project.mcp_servers, project.hosts, project.python_tools)
-    return _digest(repr((project.has_manifest, project.lock, *map(sorted, names))))
+    return _digest(repr((project.lock, *map(sorted, names))))
 
 
 def _digest(text: str) -> bytes:

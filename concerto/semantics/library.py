@@ -102,7 +102,6 @@ def library() -> Library:
 
 
 class _NoProject:
-    has_manifest = False
     connections: frozenset[str] = frozenset()
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()

@@ -12,11 +12,8 @@ class Project(Protocol):
     the checker."""
 
     @property
-    def has_manifest(self) -> bool: ...
-
-    @property
     def connections(self) -> frozenset[str]:
-        """Names of `[connections.…]`."""
+        """Names of `[connections.…]`; if there are none, the built-in connections can be named."""
         ...
 
     @property

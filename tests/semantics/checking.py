@@ -20,7 +20,6 @@ class Files:
     """A project whose files and manifest are given by the test."""
 
     files: dict[str, str] = field(default_factory=dict)
-    has_manifest: bool = False
     connections: frozenset[str] = frozenset()
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()

@@ -7,15 +7,16 @@ from tests.semantics.checking import Files, check
 _AGENT = "agent A {{ provider: {}, tools: [{}] }}"
 
 
-def test_without_a_manifest_there_are_the_default_connections() -> None:
+def test_where_no_manifest_has_connections_there_are_the_default_connections() -> None:
     for name in ("openai", "anthropic", "google", "ollama", "mock"):
         assert check(_AGENT.format(name, ""))[1] == []
+    assert check(_AGENT.format("fast", ""))[1] == ["E0411 agent `A` has an unknown provider `fast`"]
 
 
-def test_with_a_manifest_there_are_its_connections_alone() -> None:
-    project = Files(has_manifest=True, connections=frozenset({"fast"}))
+def test_with_connections_in_the_manifest_there_are_these_alone() -> None:
+    project = Files(connections=frozenset({"fast"}))
     assert check(_AGENT.format("fast", ""), project)[1] == []
-    project = Files(has_manifest=True, connections=frozenset({"fast"}))
+    project = Files(connections=frozenset({"fast"}))
     assert check(_AGENT.format("openai", ""), project)[1] == [
         "E0411 agent `A` has an unknown provider `openai`"
     ]
@@ -33,7 +34,7 @@ def test_servers_and_python_tools_of_the_manifest_can_be_listed() -> None:
 
 
 def test_hosts_are_those_of_the_manifest() -> None:
-    project = Files(has_manifest=True, hosts=frozenset({"worker"}))
+    project = Files(hosts=frozenset({"worker"}))
     analysis, problems = check('host H { connector: "worker" } agent G { connector: worker }', project)
     assert problems == []
     assert [host.settings for host in analysis.hosts] == [{"connector": "worker"}, {"connector": "worker"}]

@@ -151,10 +151,11 @@ def _set_provider(world: World, owner: str, agent: AgentSymbol, node: ast.Expr, 
     near = suggest(name, known)
     if near is not None:
         help_ = f"did you mean `{near}`?"
-    elif world.project.has_manifest:
+    elif world.project.connections:
         help_ = f"add `[connections.{name}]` to `Concerto.toml`"
     else:
-        help_ = f"without a `Concerto.toml` there are {', '.join(f'`{each}`' for each in sorted(known))}"
+        names = ", ".join(f"`{each}`" for each in sorted(known))
+        help_ = f"where no `Concerto.toml` has `[connections.{name}]` there are {names}"
     world.report(
         UnknownReference, scope.module, node, f"{owner} has an unknown provider `{name}`", help=help_
     )
@@ -167,7 +168,7 @@ def _connections(world: World) -> set[str]:
         for symbol in module.members.values()
         if isinstance(symbol, ConnectionSymbol)
     }
-    defaults = () if world.project.has_manifest else DEFAULT_CONNECTIONS
+    defaults = () if world.project.connections else DEFAULT_CONNECTIONS
     return {*declared, *world.project.connections, *defaults}
 
 
