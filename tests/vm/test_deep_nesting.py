@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from concerto.vm.machine import Tier
 from tests.harness.expectations import Expectations
-from tests.harness.running import Outcome, Tier, compile_program, run_program
+from tests.harness.running import Outcome, compile_program, run_program
 
 # Python allows 20 blocks inside of each other, the Python tier 60 regions.
 IFS, LOOPS = 70, 25
