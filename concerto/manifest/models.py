@@ -101,11 +101,6 @@ class Permissions(Table):
     files: Strings | None = None
     http: Strings | None = None
 
-    def rule(self, tool: str, method: str) -> bool | None:
-        """What the manifest says of a method: allowed, denied, or nothing."""
-        said = self.__pydantic_extra__.get(tool)
-        return said.get(method) if isinstance(said, dict) else said
-
 
 class RuntimeTable(Table):
     max_iterations: Positive | None = None

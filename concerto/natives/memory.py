@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from concerto.vm.native import native
 from concerto.vm.values import Handle, Value, failure
@@ -40,11 +40,7 @@ def new(capacity: int = 0) -> Memory:
 
 @native("Memory::append")
 def append(memory: Memory, role: str, text: str) -> None:
-    if role not in _ROLES:
-        raise failure(
-            f'a message\'s role is "system", "user", "assistant" or "tool", not "{role}"', "ValueError"
-        )
-    memory.append(role, text)
+    memory.append(checked_role(role), text)
 
 
 @native("Memory::messages", machine=True)
@@ -77,3 +73,12 @@ def clear(memory: Memory) -> None:
 def message(machine: Machine, role: str, text: str) -> Value:
     """A Message of the language without tool calls."""
     return machine.struct("Message", role=role, content=text, tool_calls=[], tool_call_id="")
+
+
+def checked_role(role: Value) -> Any:
+    """The role itself; a failure of kind ValueError if no message has it."""
+    if role not in _ROLES:
+        raise failure(
+            f'a message\'s role is "system", "user", "assistant" or "tool", not "{role}"', "ValueError"
+        )
+    return role

@@ -64,7 +64,7 @@ class Emits:
         (self.errors if self._json_lines else self.output).write(text)
 
     def log(self, level: str, text: str) -> None:
-        """Write a line to the error stream."""
+        """Write a line to the error stream; `level` is debug, info, warn or error, or who speaks."""
         self.errors.write(f"[{level}] {visible(text)}\n")
 
     def flush(self) -> None:

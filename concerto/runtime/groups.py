@@ -9,12 +9,14 @@ import asyncio
 import atexit
 import os
 import signal
+from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from concerto.runtime.resident import release_child
 
 _GRACE_SECONDS = 1.0
 _POLL_SECONDS = 0.01
+_CHUNK = 65_536
 
 _groups: set[int] = set()
 
@@ -49,6 +51,24 @@ async def ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
     while process.returncode is None and loop.time() < deadline:
         await asyncio.sleep(_POLL_SECONDS)
     return process.returncode is not None
+
+
+async def said_lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """What a process writes for people, line by line, blank ones left out; of a line that is very long the
+    end."""
+    rest = b""
+    while chunk := await stream.read(_CHUNK):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in filter(None, map(_text, lines)):
+            yield line
+        rest = rest[-_CHUNK:]
+    if _text(rest):
+        yield _text(rest)
+
+
+def _text(line: bytes) -> str:
+    text = line.decode("utf-8", "replace").rstrip()
+    return text if text.strip() else ""
 
 
 def _signal(group: int, number: signal.Signals) -> None:

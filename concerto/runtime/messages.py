@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from concerto.natives.json_text import loads
-from concerto.natives.memory import Memory
+from concerto.natives.memory import Memory, checked_role
 from concerto.runtime.execution import CallRecord
 from concerto.runtime.requests import Message, ToolCallRequest
 from concerto.vm.json_values import to_json
@@ -16,12 +16,11 @@ from concerto.vm.values import Value, failure
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
-_ROLES = ("system", "user", "assistant", "tool")
 _INTERRUPTED = '{"error": "the call was interrupted and has no result", "kind": "Interrupted"}'
 
 
 def from_memory(memory: Memory) -> list[Message]:
-    return [Message(_role(role), text) for role, text in memory.entries]
+    return [Message(checked_role(role), text) for role, text in memory.entries]
 
 
 def from_values(values: Iterable[Value]) -> list[Message]:
@@ -90,16 +89,8 @@ def _message(value: Any) -> Message:
     )
     content = value.get("content", value.get("text", ""))
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    return Message(_role(value["role"]), text, calls, str(value.get("tool_call_id") or ""))
+    return Message(checked_role(value["role"]), text, calls, str(value.get("tool_call_id") or ""))
 
 
 def _written(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-
-
-def _role(role: Any) -> Any:
-    if role not in _ROLES:
-        raise failure(
-            f'a message\'s role is "system", "user", "assistant" or "tool", not "{role}"', "ValueError"
-        )
-    return role

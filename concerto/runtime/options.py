@@ -23,7 +23,7 @@ Handler: TypeAlias = Callable[[Json], Any]
 
 @record(frozen=True)
 class Settings:
-    """The numbers of `[runtime]`; None where nothing was said."""
+    """The numbers of `[runtime]`; None where nothing was said. Times are in seconds."""
 
     max_iterations: int | None = None
     max_injected_tools: int | None = None

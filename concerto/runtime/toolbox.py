@@ -75,5 +75,10 @@ def wire_name(*parts: str) -> str:
     name = re.sub(r"[^A-Za-z0-9_-]", "_", whole.replace("::", "__"))
     if len(name) <= _LONGEST_NAME:
         return name
+    return with_hash(name, whole)
+
+
+def with_hash(name: str, whole: str) -> str:
+    """A name on the wire with a hash of what it stands for, cut so that every wire allows it."""
     digest = sha256(whole.encode()).hexdigest()[:_HASH_LENGTH]
     return f"{name[: _LONGEST_NAME - _HASH_LENGTH - 1]}_{digest}"

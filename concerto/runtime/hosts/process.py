@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from concerto.runtime.failures import AgentKind, agent_failure
-from concerto.runtime.groups import adopt, end_group, ended
+from concerto.runtime.groups import adopt, end_group, ended, said_lines
 from concerto.runtime.hosts.protocol import INIT_ACK, BadMessage, Message, decode, encode
 from concerto.runtime.hosts.settings import HostSettings
 from concerto.vm.values import Raised
@@ -21,7 +21,6 @@ from concerto.vm.values import Raised
 T = TypeVar("T")
 
 MOST_BYTES = 16 * 1024 * 1024
-_CHUNK = 65_536
 _KEPT_LINES = 20
 _LONGEST_LINE = 300
 
@@ -165,19 +164,9 @@ class HostProcess:
         return agent_failure(message, kind, agent=name, provider=self._settings.connector)
 
     async def _keep_errors(self, stream: asyncio.StreamReader) -> None:
-        rest = b""
-        while chunk := await stream.read(_CHUNK):
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                self._note(line)
-            rest = rest[-_CHUNK:]
-        self._note(rest)
-
-    def _note(self, line: bytes) -> None:
-        text = line.decode("utf-8", "replace").rstrip()
-        if text.strip():
-            self._errors.append(text[:_LONGEST_LINE])
-            self._on_line(text)
+        async for line in said_lines(stream):
+            self._errors.append(line[:_LONGEST_LINE])
+            self._on_line(line)
 
 
 def _has_ended(process: asyncio.subprocess.Process) -> bool:

@@ -20,7 +20,7 @@ from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
 from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
-from concerto.runtime.groups import adopt, end_group, ended
+from concerto.runtime.groups import adopt, end_group, ended, said_lines
 
 MOST_BYTES = 8 * 1024 * 1024
 """The longest message that is read."""
@@ -174,20 +174,9 @@ async def _write(process: asyncio.subprocess.Process, to_send: Any, received: An
 
 async def _note_errors(process: asyncio.subprocess.Process, notes: Notes) -> None:
     assert process.stderr is not None
-    rest = b""
-    while chunk := await process.stderr.read(_CHUNK):
-        *ended, rest = (rest + chunk).split(b"\n")
-        for line in ended:
-            _note_line(line, notes)
-        rest = rest[-_CHUNK:]
-    _note_line(rest, notes)
-
-
-def _note_line(line: bytes, notes: Notes) -> None:
-    text = line.decode("utf-8", "replace").rstrip()
-    if text.strip():
-        notes.errors.append(text[:_LONGEST_LINE])
-        notes.on_line(text)
+    async for line in said_lines(process.stderr):
+        notes.errors.append(line[:_LONGEST_LINE])
+        notes.on_line(line)
 
 
 async def _note_status(process: asyncio.subprocess.Process, notes: Notes) -> None:

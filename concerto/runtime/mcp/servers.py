@@ -8,11 +8,9 @@ models are told the program's words. What only the manifest knows is offered as 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.kinds import McpCall
@@ -34,8 +32,7 @@ from concerto.runtime.mcp.interface import (
 from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.requests import ToolOffer
-from concerto.runtime.toolbox import BoundTool, wire_name
-from concerto.visible import visible
+from concerto.runtime.toolbox import BoundTool, wire_name, with_hash
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
 
@@ -47,7 +44,6 @@ if TYPE_CHECKING:
 Json: TypeAlias = Any
 
 MISMATCH = "InterfaceMismatch"
-_LONGEST_NAME = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +163,7 @@ class McpServers:
         for tool in self._offered(name).values():
             written = wire_name(name, tool.name)
             if written in found:  # Two names that differ only in what the wire does not allow.
-                digest = sha256(tool.name.encode()).hexdigest()[:8]
-                written = f"{written[: _LONGEST_NAME - 9]}_{digest}"
+                written = with_hash(written, tool.name)
             offer = ToolOffer(written, tool.description, tool.parameters)
             found[written] = BoundTool(
                 offer, name, tool.name, partial(self._call_offer_from_model, name, tool.name)
@@ -337,7 +332,7 @@ class McpServers:
 
     def _note(self, name: str, text: str) -> None:
         if self._run.options.debug:
-            sys.stderr.write(f"[mcp:{name}] {visible(text)}\n")
+            self._run.emits.log(f"mcp:{name}", text)
 
 
 def mismatch(name: str, changes: Sequence[Change]) -> str:
