@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "concerto"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_FILE = 600
+# Parts of a dependency that it has as packages of their own, in versions that fit.
+PART_OF = {"mcp_types": "mcp", "pydantic_core": "pydantic"}
 # A closed family of node classes is one idea, and is read best in one place.
 LONG_ON_PURPOSE = {PACKAGE / "syntax" / "ast.py"}
 
@@ -45,3 +50,23 @@ def test_every_module_says_what_it_is_and_is_one_idea(path: Path) -> None:
 def test_nothing_is_left_to_do() -> None:
     marks = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
     assert not [path for path in MODULES if marks.search(path.read_text())]
+
+
+def test_what_is_imported_is_declared_as_a_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = {re.split(r"[<>=]", each)[0] for each in project["dependencies"]}
+    homes = {name: {home.lower() for home in found} for name, found in packages_distributions().items()}
+    # The plugin is loaded by pytest, or not at all.
+    imported = {name for path in MODULES if path.name != "pytest_plugin.py" for name in imports(path)}
+    assert not [name for name in imported if not declared & homes[PART_OF.get(name, name)]]
+
+
+def imports(path: Path) -> set[str]:
+    """The packages of others that a module imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return {name.partition(".")[0] for name in found} - sys.stdlib_module_names - {"concerto"}
