@@ -29,6 +29,19 @@ _deny_option = click.option(
 _environment_option = click.option(
     "--env", "environment", metavar="F", help="File of NAME=value lines to add to the environment."
 )
+_handlers_option = click.option(
+    "--handlers", metavar="M.PY", help="Python file whose HANDLERS answer awaited emits."
+)
+_answer_option = click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    metavar="CHANNEL=JSON",
+    help="Answer to an awaited emit; given again, to the next one of its channel.",
+)
+_trace_option = click.option(
+    "--trace", metavar="F", help="Write a JSON line to F for all that the run asks of the world."
+)
 
 
 class _Commands(click.Group):
@@ -133,14 +146,8 @@ def concerto_command() -> None:
 @_mock_option
 @_allow_option
 @_deny_option
-@click.option("--handlers", metavar="M.PY", help="Python file whose HANDLERS answer awaited emits.")
-@click.option(
-    "--answer",
-    "answers",
-    multiple=True,
-    metavar="CHANNEL=JSON",
-    help="Answer to an awaited emit; given again, to the next one of its channel.",
-)
+@_handlers_option
+@_answer_option
 @_environment_option
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for the run."
@@ -154,7 +161,7 @@ def concerto_command() -> None:
     metavar="MB",
     help="Memory that the run may take.",
 )
-@click.option("--trace", metavar="F", help="Write a JSON line to F for all that the run asks of the world.")
+@_trace_option
 def run(target: str, **given: Any) -> int:
     """Compile a program if needed and run its `main`."""
     from concerto.cli import running
@@ -174,11 +181,15 @@ def trace(file: str) -> int:
 @concerto_command.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--result", "results", multiple=True, metavar="CALL_ID=JSON", help="Result of one call.")
-def resume(run_id: str, results: tuple[str, ...]) -> int:
-    """Go on with a run that waits for calls executed outside."""
-    from concerto.cli.resuming import resume_run
+@_handlers_option
+@_answer_option
+@_environment_option
+@_trace_option
+def resume(run_id: str, results: tuple[str, ...], **given: Any) -> int:
+    """Go on with a run that waits for calls executed outside, with the options that it was given."""
+    from concerto.cli import resuming, running
 
-    return resume_run(run_id, results)
+    return resuming.resume_run(run_id, results, running.RunOptions(**given))
 
 
 @concerto_command.command(name="test")

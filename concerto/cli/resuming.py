@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
+from concerto.cli import running
 from concerto.cli.reporting import Failure
 from concerto.program import resume
-from concerto.runtime.resuming import CannotResume
+from concerto.records import replace
+from concerto.runtime.resuming import CannotResume, find_run
 
 
-def resume_run(run: str, results: Iterable[str]) -> int:
-    """The exit status of the run that goes on."""
+def resume_run(run: str, results: Iterable[str], options: running.RunOptions) -> int:
+    """The exit status of the run that goes on. `options` are those that a run does not keep."""
+    outside = dict(_result(given) for given in results)
+    if options.environment is not None:
+        running.load_environment(Path(options.environment))
     try:
-        return resume(run, dict(_result(given) for given in results), own_process=True)
+        kept = find_run(run).options
+        shown = replace(options, quiet=kept["quiet"], json=kept["json"], debug=kept["debug"])
+        progress = running.progress_line(shown)
+        given = {
+            "handlers": running.handlers_of(options),
+            "interactive": running.is_interactive(),
+            "trace": running.open_trace(options.trace),
+            "watcher": progress,
+        }
+        with progress or nullcontext():
+            return resume(run, outside, own_process=True, **given)
     except CannotResume as cannot:
         raise Failure(str(cannot)) from None
 

@@ -58,7 +58,7 @@ def run(target: str, options: RunOptions | None = None) -> int:
     gc.disable()
     try:
         options = options or RunOptions()
-        progress = _progress(options)
+        progress = progress_line(options)
         runtime = prepare(target, options, watcher=progress)
     finally:
         # What lives now lives to the end: the collector need never look at it.
@@ -73,7 +73,7 @@ def run(target: str, options: RunOptions | None = None) -> int:
         return runtime.run()
 
 
-def _progress(options: RunOptions) -> Progress | None:
+def progress_line(options: RunOptions) -> Progress | None:
     """Shown to a person, where nothing else claims the terminal."""
     if options.quiet or options.json or options.debug or not sys.stderr.isatty():
         return None
@@ -111,8 +111,8 @@ def prepare(
         program,
         mock=options.mock,
         permissions=dict.fromkeys(options.allowed, True) | dict.fromkeys(options.denied, False),
-        handlers=_handlers(options),
-        interactive=sys.stdin.isatty() and sys.stderr.isatty(),
+        handlers=handlers_of(options),
+        interactive=is_interactive(),
         quiet=options.quiet,
         json=options.json,
         debug=options.debug,
@@ -124,7 +124,7 @@ def prepare(
         max_tokens=options.max_tokens,
         max_memory_mb=options.max_memory_mb,
         watcher=watcher,
-        trace=_opened(options.trace),
+        trace=open_trace(options.trace),
         own_process=True,
     )
 
@@ -157,7 +157,7 @@ def _near(name: str, known: Iterable[str]) -> str:
     return f"; did you mean `{near}`?" if near else ""
 
 
-def _opened(trace: str | None) -> TextIO | None:
+def open_trace(trace: str | None) -> TextIO | None:
     """The file of a trace, empty; it stays open as long as the process lives."""
     if trace is None:
         return None
@@ -178,7 +178,13 @@ def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:
         raise cannot("read", error.filename or path, error) from None
 
 
-def _handlers(options: RunOptions) -> dict[str, Callable[[Any], Any]]:
+def is_interactive() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def handlers_of(options: RunOptions) -> dict[str, Callable[[Any], Any]]:
+    """The functions that answer awaited emits and execute tools without a body."""
     handlers = {} if options.handlers is None else read_handlers(Path(options.handlers))
     return handlers | read_answers(options.answers) if options.answers else handlers
 

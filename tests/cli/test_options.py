@@ -1,4 +1,4 @@
-"""The options of `concerto run`."""
+"""The options of `concerto run` and `concerto resume`."""
 
 from __future__ import annotations
 
@@ -114,3 +114,32 @@ def test_a_missing_key_names_the_variable_and_the_way_out(
     assert result.returncode == 1
     assert "OPENAI_API_KEY" in result.stderr
     assert "--mock" in result.stderr
+
+
+WAITING = """
+tool Shop {
+    description: "A shop",
+
+    @describe("How many are there?")
+    pub fn stock() -> Int;
+}
+
+fn main() {
+    println(Shop.stock());
+    println(env("PLACE"));
+    println(await emit("sure", 1));
+}
+"""
+
+
+def test_resume_takes_what_a_run_does_not_keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCERTO_STATE", str(tmp_path / "state"))
+    write(tmp_path, WAITING)
+    waiting = json.loads(run("concerto", "run", "--json", "main.conc", cwd=tmp_path).stdout)
+    (tmp_path / "place.env").write_text("PLACE=here\n")
+    result = "=".join((waiting["requires_action"][0]["call_id"], "5"))
+    given = ["--answer", "sure=true", "--env", "place.env", "--trace", "resumed.jsonl"]
+    resumed = run("concerto", "resume", waiting["run"], "--result", result, *given, cwd=tmp_path)
+    assert (resumed.returncode, resumed.stderr) == (0, '5\nSome("here")\nOk(true)\n')
+    assert json.loads(resumed.stdout) == {"channel": "sure", "payload": 1}
+    assert "Shop::stock" in run("concerto", "trace", "resumed.jsonl", cwd=tmp_path).stdout

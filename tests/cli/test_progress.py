@@ -170,3 +170,20 @@ def test_a_terminal_that_takes_nothing_back(project: Project) -> None:
         project.let(4)
         assert at.end() == 0
         assert "\x1b" not in at.text
+
+
+def test_a_resumed_run_has_the_line_too(project: Project) -> None:
+    file = project.folder / "main.conc"
+    desk = 'tool Desk { description: "Asks", @describe("Ask") pub fn ask() -> String; }'
+    file.write_text(desk + file.read_text().replace('"begun"', "Desk.ask()"))
+    keeping = {**with_key(), "CONCERTO_STATE": str(project.folder / "state")}
+    waiting = subprocess.run(
+        run(), cwd=project.folder, env=keeping, capture_output=True, text=True, check=False
+    )
+    given = waiting.stderr.split("resume with: concerto ")[1].replace("JSON", '"begun"').split()
+    resume = command("concerto", *given)
+    with terminal(resume, project.folder, keeping) as at:
+        at.wait_for("Assistant (")
+        project.let(4)
+        assert at.end() == 0
+        assert seen_on(at) == ["begun", "It is so", "in [emit", "parts"]
