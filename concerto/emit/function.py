@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from concerto.emit.coercions import coerce
-from concerto.emit.instructions import COPY, END, LOAD_NIL, LOAD_NONE, PAIR, POP, RETURN
+from concerto.emit.instructions import COPY, COPY_ARRAY, END, LOAD_NIL, LOAD_NONE, PAIR, POP, RETURN
 from concerto.ir.module import Function, Instr, Position
 from concerto.records import frozen, replace
-from concerto.semantics.builtins import ANY, FLOAT, option_item
+from concerto.semantics.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, STRING, option_item
 from concerto.semantics.coercion import widened
 from concerto.semantics.symbols import LocalSymbol
-from concerto.semantics.types import Type
+from concerto.semantics.types import Named, Type
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ class FunctionBuilder:
         if node in self.coercions:
             coerce(self, node, self.coercions[node])
         if node in self.copies:
-            self.emit(COPY)
+            flat = node not in self.coercions and _is_flat_array(self.types.get(node))
+            self.emit(COPY_ARRAY if flat else COPY)
 
     def compute_early(self, node: ast.Expr) -> None:
         """Compute an operand before its turn: it may replace what comes first."""
@@ -252,3 +253,12 @@ class FunctionBuilder:
         code.append(("MAKE_CLOSURE", body, given) if given else ("LOAD_FUNCTION", body))
         code += [("CALL_NATIVE", "Task::scope", 1), RETURN]
         return replace(made, locals=given, code=code, positions=[])
+
+
+def _is_flat_array(kind: Type | None) -> bool:
+    """Whether the elements of an array never change."""
+    match kind:
+        case Named(symbol, (item,)):
+            return symbol is ARRAY and item in (INT, FLOAT, STRING, BOOL, NIL)
+        case _:
+            return False

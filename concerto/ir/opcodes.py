@@ -194,6 +194,15 @@ _op(
     "",
     "read",
 )
+_op(
+    "COPY_ARRAY",
+    "",
+    "array -> array",
+    "an independent array whose elements never change",
+    "{0}.copy()",
+    "",
+    "read",
+)
 _op("REPLACE", "", "struct x ->", "make a struct's fields those of x, in place", "replace({0}, {1})")
 
 # Tests

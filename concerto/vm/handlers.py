@@ -77,6 +77,7 @@ _ONE: tuple[tuple[str, Callable[..., Value]], ...] = (
     ("FLOAT_TO_INT", arithmetic.float_to_int),
     ("TO_STRING", operations.to_text),
     ("COPY", operations.copy_value),
+    ("COPY_ARRAY", operator.methodcaller("copy")),
     ("BUILD_SOME", Some),
     ("BUILD_OK", Ok),
     ("BUILD_ERR", Err),

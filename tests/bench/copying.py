@@ -96,9 +96,10 @@ def copies(work: Callable[[int], Any], size: int) -> int:
     """How many values are copied."""
     count = 0
 
-    def watch(frame: FrameType, event: str, _: Any) -> None:
+    def watch(frame: FrameType, event: str, called: Any) -> None:
         nonlocal count
         count += event == "call" and frame.f_code is copy_value.__code__
+        count += event == "c_call" and called.__name__ == "copy"
 
     sys.setprofile(watch)
     try:
