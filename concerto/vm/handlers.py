@@ -1,5 +1,5 @@
-"""What each opcode does, for the interpreter. A handler gets the run, the frame and the instruction's
-operands."""
+"""What each opcode does, for the interpreter. A handler gets the calls under way, the frame of the innermost
+and the instruction's operands."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from concerto.vm import access, arithmetic, operations
 from concerto.vm.classes import build_variant
-from concerto.vm.interpreter import UNASSIGNED, Frame, InterpretedFunction, Run, handles
+from concerto.vm.interpreter import UNASSIGNED, CallStack, Frame, InterpretedFunction, handles
 from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Some, Value, failure
 
 
 def _computes(name: str, count: int, compute: Callable[..., Value]) -> None:
     """An opcode that takes values, computes one from them and knows nothing else."""
 
-    def handler(run: Run, frame: Frame) -> None:
+    def handler(calls: CallStack, frame: Frame) -> None:
         values = frame.pop_many(count)
         frame.stack.append(compute(*values))
 
@@ -98,32 +98,32 @@ _computes("SLICE", 3, access.slice_of)
 
 
 @handles("LOAD_CONST")
-def _load_const(run: Run, frame: Frame, const: int) -> None:
-    frame.stack.append(run.machine.module.constants[const])
+def _load_const(calls: CallStack, frame: Frame, const: int) -> None:
+    frame.stack.append(calls.machine.module.constants[const])
 
 
 @handles("LOAD_TRUE")
-def _load_true(run: Run, frame: Frame) -> None:
+def _load_true(calls: CallStack, frame: Frame) -> None:
     frame.stack.append(True)
 
 
 @handles("LOAD_FALSE")
-def _load_false(run: Run, frame: Frame) -> None:
+def _load_false(calls: CallStack, frame: Frame) -> None:
     frame.stack.append(False)
 
 
 @handles("LOAD_NIL")
-def _load_nil(run: Run, frame: Frame) -> None:
+def _load_nil(calls: CallStack, frame: Frame) -> None:
     frame.stack.append(None)
 
 
 @handles("LOAD_NONE")
-def _load_none(run: Run, frame: Frame) -> None:
+def _load_none(calls: CallStack, frame: Frame) -> None:
     frame.stack.append(NONE)
 
 
 @handles("LOAD_LOCAL")
-def _load_local(run: Run, frame: Frame, local: int) -> None:
+def _load_local(calls: CallStack, frame: Frame, local: int) -> None:
     value = frame.locals[local]
     if value is UNASSIGNED:
         raise UnboundLocalError
@@ -131,38 +131,38 @@ def _load_local(run: Run, frame: Frame, local: int) -> None:
 
 
 @handles("STORE_LOCAL")
-def _store_local(run: Run, frame: Frame, local: int) -> None:
+def _store_local(calls: CallStack, frame: Frame, local: int) -> None:
     frame.locals[local] = frame.stack.pop()
 
 
 @handles("LOAD_FUNCTION")
-def _load_function(run: Run, frame: Frame, function: int) -> None:
-    frame.stack.append(run.machine.function(function))
+def _load_function(calls: CallStack, frame: Frame, function: int) -> None:
+    frame.stack.append(calls.machine.function(function))
 
 
 @handles("LOAD_NATIVE")
-def _load_native(run: Run, frame: Frame, name: str) -> None:
-    frame.stack.append(run.machine.required_native(name))
+def _load_native(calls: CallStack, frame: Frame, name: str) -> None:
+    frame.stack.append(calls.machine.required_native(name))
 
 
 @handles("MAKE_CLOSURE")
-def _make_closure(run: Run, frame: Frame, function: int, count: int) -> None:
+def _make_closure(calls: CallStack, frame: Frame, function: int, count: int) -> None:
     captures = tuple(frame.pop_many(count))
-    frame.stack.append(InterpretedFunction(run.interpreter, function, captures))
+    frame.stack.append(InterpretedFunction(calls.interpreter, function, captures))
 
 
 @handles("LOAD_TYPE")
-def _load_type(run: Run, frame: Frame, type_index: int) -> None:
-    frame.stack.append(run.machine.type_value(type_index))
+def _load_type(calls: CallStack, frame: Frame, type_index: int) -> None:
+    frame.stack.append(calls.machine.type_value(type_index))
 
 
 @handles("LOAD_REF")
-def _load_ref(run: Run, frame: Frame, kind: str, name: str) -> None:
-    frame.stack.append(run.machine.host.reference(kind, name))
+def _load_ref(calls: CallStack, frame: Frame, kind: str, name: str) -> None:
+    frame.stack.append(calls.machine.host.reference(kind, name))
 
 
 @handles("POP")
-def _pop(run: Run, frame: Frame) -> None:
+def _pop(calls: CallStack, frame: Frame) -> None:
     frame.stack.pop()
 
 
@@ -170,41 +170,41 @@ def _pop(run: Run, frame: Frame) -> None:
 
 
 @handles("BUILD_ARRAY")
-def _build_array(run: Run, frame: Frame, count: int) -> None:
+def _build_array(calls: CallStack, frame: Frame, count: int) -> None:
     frame.stack.append(frame.pop_many(count))
 
 
 @handles("BUILD_MAP")
-def _build_map(run: Run, frame: Frame, count: int) -> None:
+def _build_map(calls: CallStack, frame: Frame, count: int) -> None:
     values = frame.pop_many(2 * count)
     frame.stack.append(dict(zip(values[::2], values[1::2], strict=True)))
 
 
 @handles("BUILD_TUPLE")
-def _build_tuple(run: Run, frame: Frame, count: int) -> None:
+def _build_tuple(calls: CallStack, frame: Frame, count: int) -> None:
     frame.stack.append(tuple(frame.pop_many(count)))
 
 
 @handles("BUILD_STRUCT")
-def _build_struct(run: Run, frame: Frame, type_index: int, count: int) -> None:
-    made = run.machine.classes.struct(run.machine.module.types[type_index].name)
+def _build_struct(calls: CallStack, frame: Frame, type_index: int, count: int) -> None:
+    made = calls.machine.classes.struct(calls.machine.module.types[type_index].name)
     frame.stack.append(made(*frame.pop_many(count)))
 
 
 @handles("BUILD_VARIANT")
-def _build_variant(run: Run, frame: Frame, type_index: int, tag: int, count: int) -> None:
-    name = run.machine.module.types[type_index].name
-    frame.stack.append(build_variant(run.machine.classes, name, tag, frame.pop_many(count)))
+def _build_variant(calls: CallStack, frame: Frame, type_index: int, tag: int, count: int) -> None:
+    name = calls.machine.module.types[type_index].name
+    frame.stack.append(build_variant(calls.machine.classes, name, tag, frame.pop_many(count)))
 
 
 @handles("BUILD_RANGE")
-def _build_range(run: Run, frame: Frame, inclusive: int) -> None:
+def _build_range(calls: CallStack, frame: Frame, inclusive: int) -> None:
     low, high = frame.pop_many(2)
     frame.stack.append(range(low, high + inclusive))
 
 
 @handles("FORMAT")
-def _format(run: Run, frame: Frame, count: int) -> None:
+def _format(calls: CallStack, frame: Frame, count: int) -> None:
     frame.stack.append("".join([operations.to_text(value) for value in frame.pop_many(count)]))
 
 
@@ -212,79 +212,79 @@ def _format(run: Run, frame: Frame, count: int) -> None:
 
 
 @handles("GET_FIELD", "GET_PAYLOAD")
-def _get_field(run: Run, frame: Frame, slot: int) -> None:
+def _get_field(calls: CallStack, frame: Frame, slot: int) -> None:
     frame.stack.append(getattr(frame.stack.pop(), f"f{slot}"))
 
 
 @handles("SET_FIELD", "SET_PAYLOAD")
-def _set_field(run: Run, frame: Frame, slot: int) -> None:
+def _set_field(calls: CallStack, frame: Frame, slot: int) -> None:
     owner, value = frame.pop_many(2)
     setattr(owner, f"f{slot}", value)
 
 
 @handles("GET_MEMBER")
-def _get_member(run: Run, frame: Frame, name: str) -> None:
+def _get_member(calls: CallStack, frame: Frame, name: str) -> None:
     frame.stack.append(access.get_member(frame.stack.pop(), name))
 
 
 @handles("SET_MEMBER")
-def _set_member(run: Run, frame: Frame, name: str) -> None:
+def _set_member(calls: CallStack, frame: Frame, name: str) -> None:
     owner, value = frame.pop_many(2)
     access.set_member(owner, name, value)
 
 
 @handles("GET_ITEM")
-def _get_item(run: Run, frame: Frame, slot: int) -> None:
+def _get_item(calls: CallStack, frame: Frame, slot: int) -> None:
     frame.stack.append(access.index_sequence(frame.stack.pop(), slot))
 
 
 @handles("WITH_ITEM")
-def _with_item(run: Run, frame: Frame, slot: int) -> None:
+def _with_item(calls: CallStack, frame: Frame, slot: int) -> None:
     owner, value = frame.pop_many(2)
     frame.stack.append(access.with_item(owner, slot, value))
 
 
 @handles("SET_INDEX_ARRAY")
-def _set_index_array(run: Run, frame: Frame) -> None:
+def _set_index_array(calls: CallStack, frame: Frame) -> None:
     access.set_index_array(*frame.pop_many(3))
 
 
 @handles("SET_INDEX_MAP")
-def _set_index_map(run: Run, frame: Frame) -> None:
+def _set_index_map(calls: CallStack, frame: Frame) -> None:
     items, key, value = frame.pop_many(3)
     items[key] = value
 
 
 @handles("SET_INDEX")
-def _set_index(run: Run, frame: Frame) -> None:
+def _set_index(calls: CallStack, frame: Frame) -> None:
     access.set_index(*frame.pop_many(3))
 
 
 @handles("REPLACE")
-def _replace(run: Run, frame: Frame) -> None:
+def _replace(calls: CallStack, frame: Frame) -> None:
     access.replace(*frame.pop_many(2))
 
 
 @handles("IS_TYPE")
-def _is_type(run: Run, frame: Frame, type_index: int) -> None:
-    frame.stack.append(run.machine.checks.fits(frame.stack.pop(), type_index))
+def _is_type(calls: CallStack, frame: Frame, type_index: int) -> None:
+    frame.stack.append(calls.machine.checks.fits(frame.stack.pop(), type_index))
 
 
 @handles("CHECK")
-def _check(run: Run, frame: Frame, type_index: int) -> None:
-    frame.stack.append(run.machine.checks.check(frame.stack.pop(), type_index))
+def _check(calls: CallStack, frame: Frame, type_index: int) -> None:
+    frame.stack.append(calls.machine.checks.check(frame.stack.pop(), type_index))
 
 
 # Jumps of the flat form
 
 
 @handles("TICK")
-def _tick(run: Run, frame: Frame) -> None:
-    run.interpreter.tick()
+def _tick(calls: CallStack, frame: Frame) -> None:
+    calls.interpreter.tick()
 
 
 @handles("JUMP")
-def _jump(run: Run, frame: Frame, target: int, height: int, keep: int) -> None:
+def _jump(calls: CallStack, frame: Frame, target: int, height: int, keep: int) -> None:
     kept = frame.pop_many(keep)
     del frame.stack[height:]
     frame.stack += kept
@@ -292,26 +292,26 @@ def _jump(run: Run, frame: Frame, target: int, height: int, keep: int) -> None:
 
 
 @handles("JUMP_IF_FALSE")
-def _jump_if_false(run: Run, frame: Frame, target: int) -> None:
+def _jump_if_false(calls: CallStack, frame: Frame, target: int) -> None:
     if not frame.stack.pop():
         frame.pc = target
 
 
 @handles("JUMP_IF_TRUE")
-def _jump_if_true(run: Run, frame: Frame, target: int, height: int, keep: int) -> None:
+def _jump_if_true(calls: CallStack, frame: Frame, target: int, height: int, keep: int) -> None:
     if frame.stack.pop():
         del frame.stack[height:]
         frame.pc = target
 
 
 @handles("FOR_START")
-def _for_start(run: Run, frame: Frame) -> None:
+def _for_start(calls: CallStack, frame: Frame) -> None:
     frame.stack.append(iter(access.iterate(frame.stack.pop())))
 
 
 @handles("FOR_NEXT")
-def _for_next(run: Run, frame: Frame, local: int, end: int) -> None:
-    run.interpreter.tick()
+def _for_next(calls: CallStack, frame: Frame, local: int, end: int) -> None:
+    calls.interpreter.tick()
     try:
         frame.locals[local] = next(frame.stack[-1])
     except StopIteration:
@@ -320,7 +320,7 @@ def _for_next(run: Run, frame: Frame, local: int, end: int) -> None:
 
 
 @handles("SWITCH")
-def _switch(run: Run, frame: Frame, cases: dict[Any, int], default: int) -> None:
+def _switch(calls: CallStack, frame: Frame, cases: dict[Any, int], default: int) -> None:
     frame.pc = cases.get(frame.stack.pop(), default)
 
 
@@ -328,17 +328,17 @@ def _switch(run: Run, frame: Frame, cases: dict[Any, int], default: int) -> None
 
 
 @handles("THROW")
-def _throw(run: Run, frame: Frame) -> None:
+def _throw(calls: CallStack, frame: Frame) -> None:
     raise Raised(frame.stack.pop())
 
 
 @handles("RETHROW")
-def _rethrow(run: Run, frame: Frame, local: int) -> None:
+def _rethrow(calls: CallStack, frame: Frame, local: int) -> None:
     raise frame.caught[local]
 
 
 @handles("PANIC")
-def _panic(run: Run, frame: Frame) -> None:
+def _panic(calls: CallStack, frame: Frame) -> None:
     raise Panic(operations.to_text(frame.stack.pop()))
 
 
@@ -346,26 +346,26 @@ def _panic(run: Run, frame: Frame) -> None:
 
 
 @handles("RETURN")
-def _return(run: Run, frame: Frame) -> None:
-    run.leave(frame.stack.pop())
+def _return(calls: CallStack, frame: Frame) -> None:
+    calls.leave(frame.stack.pop())
 
 
 @handles("CALL")
-def _call(run: Run, frame: Frame, function: int, count: int) -> None:
+def _call(calls: CallStack, frame: Frame, function: int, count: int) -> None:
     arguments = tuple(frame.pop_many(count))
-    callee = run.machine.function(function)
+    callee = calls.machine.function(function)
     if isinstance(callee, InterpretedFunction):
-        run.enter(function, arguments)
+        calls.enter(function, arguments)
     else:
         frame.stack.append(callee(*arguments))
 
 
 @handles("CALL_VALUE")
-def _call_value(run: Run, frame: Frame, count: int) -> None:
+def _call_value(calls: CallStack, frame: Frame, count: int) -> None:
     arguments = tuple(frame.pop_many(count))
     function = frame.stack.pop()
-    if isinstance(function, InterpretedFunction) and function.interpreter is run.interpreter:
-        run.enter(function.index, function.captures + arguments)
+    if isinstance(function, InterpretedFunction) and function.interpreter is calls.interpreter:
+        calls.enter(function.index, function.captures + arguments)
     elif callable(function):
         frame.stack.append(function(*arguments))
     else:
@@ -373,100 +373,100 @@ def _call_value(run: Run, frame: Frame, count: int) -> None:
 
 
 @handles("CALL_NATIVE")
-def _call_native(run: Run, frame: Frame, name: str, count: int) -> None:
-    frame.stack.append(run.machine.required_native(name)(*frame.pop_many(count)))
+def _call_native(calls: CallStack, frame: Frame, name: str, count: int) -> None:
+    frame.stack.append(calls.machine.required_native(name)(*frame.pop_many(count)))
 
 
 @handles("CALL_METHOD")
-def _call_method(run: Run, frame: Frame, name: str, count: int) -> None:
-    _call_found(run, frame, name, count, bound=False)
+def _call_method(calls: CallStack, frame: Frame, name: str, count: int) -> None:
+    _call_found(calls, frame, name, count, bound=False)
 
 
 @handles("CALL_BOUND")
-def _call_bound(run: Run, frame: Frame, name: str, count: int) -> None:
-    _call_found(run, frame, name, count, bound=True)
+def _call_bound(calls: CallStack, frame: Frame, name: str, count: int) -> None:
+    _call_found(calls, frame, name, count, bound=True)
 
 
-def _call_found(run: Run, frame: Frame, name: str, count: int, *, bound: bool) -> None:
+def _call_found(calls: CallStack, frame: Frame, name: str, count: int, *, bound: bool) -> None:
     receiver, *arguments = frame.pop_many(count + 1)
-    body = run.machine.methods.find(receiver, name, bound)
+    body = calls.machine.methods.find(receiver, name, bound)
     if isinstance(body.body, InterpretedFunction) and not body.inout:
-        run.enter(body.body.index, (receiver, *arguments))
+        calls.enter(body.body.index, (receiver, *arguments))
     else:
-        frame.stack.append(run.machine.methods.call(name, receiver, *arguments, bound=bound))
+        frame.stack.append(calls.machine.methods.call(name, receiver, *arguments, bound=bound))
 
 
 @handles("CALL_METHOD_MUT")
-def _call_method_mut(run: Run, frame: Frame, name: str, count: int) -> None:
+def _call_method_mut(calls: CallStack, frame: Frame, name: str, count: int) -> None:
     receiver, *arguments = frame.pop_many(count + 1)
-    frame.stack += run.machine.methods.call_mut(name, receiver, *arguments)
+    frame.stack += calls.machine.methods.call_mut(name, receiver, *arguments)
 
 
 @handles("CALL_BOUND_MUT")
-def _call_bound_mut(run: Run, frame: Frame, name: str, count: int) -> None:
+def _call_bound_mut(calls: CallStack, frame: Frame, name: str, count: int) -> None:
     receiver, *arguments = frame.pop_many(count + 1)
-    frame.stack += run.machine.methods.call_mut(name, receiver, *arguments, bound=True)
+    frame.stack += calls.machine.methods.call_mut(name, receiver, *arguments, bound=True)
 
 
 @handles("CALL_STATIC")
-def _call_static(run: Run, frame: Frame, type_index: int, name: str, count: int) -> None:
+def _call_static(calls: CallStack, frame: Frame, type_index: int, name: str, count: int) -> None:
     arguments = frame.pop_many(count)
-    frame.stack.append(run.machine.methods.static(type_index, name)(*arguments))
+    frame.stack.append(calls.machine.methods.static(type_index, name)(*arguments))
 
 
 @handles("CALL_TOOL")
-def _call_tool(run: Run, frame: Frame, tool: str, method: str, count: int) -> None:
-    frame.stack.append(run.machine.host.call_tool(tool, method, frame.pop_many(count)))
+def _call_tool(calls: CallStack, frame: Frame, tool: str, method: str, count: int) -> None:
+    frame.stack.append(calls.machine.host.call_tool(tool, method, frame.pop_many(count)))
 
 
 @handles("CALL_MCP")
-def _call_mcp(run: Run, frame: Frame, server: str, function: str, count: int) -> None:
-    frame.stack.append(run.machine.host.call_mcp(server, function, frame.pop_many(count)))
+def _call_mcp(calls: CallStack, frame: Frame, server: str, function: str, count: int) -> None:
+    frame.stack.append(calls.machine.host.call_mcp(server, function, frame.pop_many(count)))
 
 
 @handles("CALL_AGENT")
-def _call_agent(run: Run, frame: Frame, method: str, count: int) -> None:
+def _call_agent(calls: CallStack, frame: Frame, method: str, count: int) -> None:
     receiver, *arguments = frame.pop_many(count + 1)
-    frame.stack.append(run.machine.host.call_agent(receiver, method, arguments))
+    frame.stack.append(calls.machine.host.call_agent(receiver, method, arguments))
 
 
 @handles("CALL_PIPELINE")
-def _call_pipeline(run: Run, frame: Frame, name: str, count: int) -> None:
-    frame.stack.append(run.machine.host.call_pipeline(name, frame.pop_many(count)))
+def _call_pipeline(calls: CallStack, frame: Frame, name: str, count: int) -> None:
+    frame.stack.append(calls.machine.host.call_pipeline(name, frame.pop_many(count)))
 
 
 @handles("EMIT")
-def _emit(run: Run, frame: Frame) -> None:
-    run.machine.host.emit(*frame.pop_many(2))
+def _emit(calls: CallStack, frame: Frame) -> None:
+    calls.machine.host.emit(*frame.pop_many(2))
     frame.stack.append(None)
 
 
 @handles("EMIT_AWAIT")
-def _emit_await(run: Run, frame: Frame) -> None:
-    frame.stack.append(run.machine.host.emit_await(*frame.pop_many(2)))
+def _emit_await(calls: CallStack, frame: Frame) -> None:
+    frame.stack.append(calls.machine.host.emit_await(*frame.pop_many(2)))
 
 
 @handles("AWAIT_ALL")
-def _await_all(run: Run, frame: Frame, count: int) -> None:
-    frame.stack.append(run.machine.host.await_all(frame.pop_many(count)))
+def _await_all(calls: CallStack, frame: Frame, count: int) -> None:
+    frame.stack.append(calls.machine.host.await_all(frame.pop_many(count)))
 
 
 @handles("RACE")
-def _race(run: Run, frame: Frame, count: int) -> None:
-    frame.stack.append(run.machine.host.race(frame.pop_many(count)))
+def _race(calls: CallStack, frame: Frame, count: int) -> None:
+    frame.stack.append(calls.machine.host.race(frame.pop_many(count)))
 
 
 @handles("PARALLEL_FOR")
-def _parallel_for(run: Run, frame: Frame) -> None:
+def _parallel_for(calls: CallStack, frame: Frame) -> None:
     items, limit, body = frame.pop_many(3)
-    frame.stack.append(run.machine.host.parallel_for(access.iterate(items), limit, body))
+    frame.stack.append(calls.machine.host.parallel_for(access.iterate(items), limit, body))
 
 
 @handles("SPAWN")
-def _spawn(run: Run, frame: Frame) -> None:
-    frame.stack.append(run.machine.host.spawn(frame.stack.pop()))
+def _spawn(calls: CallStack, frame: Frame) -> None:
+    frame.stack.append(calls.machine.host.spawn(frame.stack.pop()))
 
 
 @handles("AWAIT")
-def _await(run: Run, frame: Frame) -> None:
-    frame.stack.append(run.machine.host.await_task(frame.stack.pop()))
+def _await(calls: CallStack, frame: Frame) -> None:
+    frame.stack.append(calls.machine.host.await_task(frame.stack.pop()))

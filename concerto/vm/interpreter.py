@@ -72,7 +72,7 @@ class InterpretedFunction:
 Handler: TypeAlias = Callable[..., None]
 
 HANDLERS: dict[str, Handler] = {}
-"""Opcode, or jump of the flat form → what it does to `(run, frame, *operands)`."""
+"""Opcode, or jump of the flat form → what it does to `(calls, frame, *operands)`."""
 
 
 def handles(*names: str) -> Callable[[Handler], Handler]:
@@ -129,12 +129,12 @@ class Interpreter:
         """Call a function and run until it returns."""
         depth = self.depth
         try:
-            return Run(self).until_returned(index, arguments)
+            return CallStack(self).until_returned(index, arguments)
         finally:
             self.depth = depth
 
 
-class Run:
+class CallStack:
     """A stack of frames, from one call out of Python to its return."""
 
     def __init__(self, interpreter: Interpreter) -> None:
@@ -170,7 +170,7 @@ class Run:
             self.result = result
 
     def _unwind(self, exception: BaseException) -> None:
-        """Continue at the innermost CATCH, or raise out of this run. Frames that are left are noted on the
+        """Continue at the innermost CATCH, or raise out of this stack. Frames that are left are noted on the
         exception."""
         error = language_error(exception)
         noted = exception.__dict__.setdefault("frames", [])

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from concerto.ir.module import Module
 from concerto.ir.opcodes import OPCODES
 from concerto.vm.host import Host
-from concerto.vm.interpreter import HANDLERS, Frame, Handler, Run
+from concerto.vm.interpreter import HANDLERS, CallStack, Frame, Handler
 from concerto.vm.machine import Machine, Tier
 from concerto.vm.operations import to_text
 from concerto.vm.trace import render_failure
@@ -99,13 +99,13 @@ def well_typed(module: Module) -> bool:
     def watching(name: str, expected: tuple[type, ...]) -> Handler:
         handle = HANDLERS[name]
 
-        def watched(run: Run, frame: Frame, *operands: Any) -> None:
+        def watched(calls: CallStack, frame: Frame, *operands: Any) -> None:
             values = frame.stack[-len(expected) :]
             if not all(
                 type(value) is kind or kind is object for value, kind in zip(values, expected, strict=True)
             ):
                 confused.append(name)
-            handle(run, frame, *operands)
+            handle(calls, frame, *operands)
 
         return watched
 
