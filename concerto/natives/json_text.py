@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import accumulate
 from typing import Any, NoReturn
 
 from concerto.vm.values import Value
@@ -14,14 +15,16 @@ MAX_DEPTH = 1_000
 """Arrays and objects in one another: far above any real document, below what recursion in C bears."""
 
 _TOO_DEEP = f"more than {MAX_DEPTH} arrays and objects inside one another"
-_STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
-_BRACKETS = re.compile(_STRING + r"|[\[{]|[\]}]", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_STEPS = bytes.maketrans(b"[{]}", b"\0\0\2\2")
+"""What takes an opening bracket to 0 and a closing one to 2: one less and one more than 1."""
+_NO_BRACKETS = bytes(set(range(128)) - set(b"[]{}"))
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def decode(text: str) -> Value:
     """The value of a JSON document; ValueError says what is wrong and where."""
-    if _depth_of(text) > MAX_DEPTH:
+    if _too_deep(text):
         raise ValueError(_TOO_DEEP)
     try:
         value = _DECODER.decode(text)
@@ -36,7 +39,7 @@ def loads(text: str | bytes, **how: Any) -> Any:
     thread with a small stack Python's reader would end the process."""
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "surrogatepass")
-    if _depth_of(text) > MAX_DEPTH:
+    if _too_deep(text):
         raise ValueError(_TOO_DEEP)
     try:
         return json.loads(text, **how)
@@ -60,19 +63,12 @@ def _constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_int=_integer, parse_constant=_constant)
 
 
-def _depth_of(text: str) -> int:
-    """How many brackets are open at once; what would be too few to matter is not looked at."""
+def _too_deep(text: str) -> bool:
+    """Whether more than MAX_DEPTH brackets are open at once."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return 0
-    depth = deepest = 0
-    for token in _BRACKETS.finditer(text):
-        mark = token.group()
-        if mark in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "]}":
-            depth -= 1
-    return deepest
+        return False
+    brackets = _STRING.sub("", text).encode("ascii", "ignore").translate(_STEPS, _NO_BRACKETS)
+    return max(accumulate(map((1).__sub__, brackets)), default=0) > MAX_DEPTH
 
 
 def _mended(value: Value) -> Value:
