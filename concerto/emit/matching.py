@@ -7,7 +7,9 @@ no test.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from heapq import merge
 from typing import Final, TypeAlias
 
 from concerto.emit.conditions import literal_value, push_all, tests
@@ -178,12 +180,14 @@ def _constructor_groups(b: FunctionBuilder, node: ast.Match, route: Route) -> li
     numbers = [_constructor(b, pattern) for pattern, _ in entries]
     if not count or None in numbers or all(number == _ANY_CONSTRUCTOR for number in numbers):
         return None
+    places: defaultdict[int | None, list[int]] = defaultdict(list)
+    for place, number in enumerate(numbers):
+        places[number].append(place)
     groups: dict[tuple[object, ...], Group] = {}
     for constructor in range(count):
         rows: list[Row] = []
-        for (pattern, arm), number in zip(entries, numbers, strict=True):
-            if number not in (constructor, _ANY_CONSTRUCTOR):
-                continue
+        for place in merge(places.get(constructor, ()), places.get(_ANY_CONSTRUCTOR, ())):
+            (pattern, arm), number = entries[place], numbers[place]
             row = Row([(pattern, route)] if number == _ANY_CONSTRUCTOR else parts(b, pattern, route), arm)
             rows.append(row)
             if arm.guard is None and not tests(b, row.pairs):

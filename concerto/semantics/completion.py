@@ -48,7 +48,7 @@ def names_in_path(root: ast.Module, project: Project, path: Sequence[str]) -> li
         case ModuleSymbol():
             return list(world.modules.exported_names(found))
         case EnumSymbol():
-            variants = [variant.name for variant in found.variants]
+            variants = list(found.by_name)
             return [*variants, *world.member_names(declared_type(found))]
         case StructSymbol() | BuiltinSymbol():
             return world.member_names(declared_type(found))

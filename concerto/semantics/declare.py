@@ -210,6 +210,8 @@ def _enum(module: ModuleSymbol, item: ast.EnumDecl, common: dict[str, Any]) -> E
                 named=variant.fields is not None,
             )
         )
+    for symbol in enum.variants:
+        enum.by_name.setdefault(symbol.name, symbol)
     return enum
 
 

@@ -185,7 +185,7 @@ class Modules:
                 seen.add(target)
                 return self._exported(target, name, seen)
             case EnumSymbol():
-                return next((variant for variant in target.variants if variant.name == name), None)
+                return target.by_name.get(name)
             case _:
                 return None
 
@@ -302,7 +302,7 @@ class Modules:
                     if glob.public and glob.target is not target:
                         yield from self._names_behind(glob.target)
             case EnumSymbol():
-                yield from (variant.name for variant in target.variants)
+                yield from target.by_name
             case _:
                 return
 

@@ -125,11 +125,10 @@ def _is_own_member(body: Body, name: ast.Ident) -> bool:
 def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | MethodMatch | None:
     """A variant or function of a type (or tool, trait, …); an unknown one is reported."""
     variants = (
-        owner.symbol.variants if isinstance(owner, Named) and isinstance(owner.symbol, EnumSymbol) else []
+        owner.symbol.by_name if isinstance(owner, Named) and isinstance(owner.symbol, EnumSymbol) else {}
     )
-    for variant in variants:
-        if variant.name == name.text:
-            return variant
+    if name.text in variants:
+        return variants[name.text]
     match = body.world.find_associated(owner, name.text)
     if match is not None:
         return match
@@ -139,7 +138,7 @@ def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | M
     if isinstance(owner, SymbolBase):
         names = list(getattr(owner, "methods", ()))
     else:
-        names = [variant.name for variant in variants] + body.world.member_names(owner)
+        names = [*variants, *body.world.member_names(owner)]
     near = method_for(name.text, names) or suggest(name.text, names)
     what = "variant or function" if variants else "function"
     body.report(
@@ -188,8 +187,8 @@ def quiet_path(body: Body, segments: Sequence[ast.PathSegment]) -> Symbol | None
                 symbol = world.library_module(name)
             case ModuleSymbol():
                 symbol = symbol.members.get(name) or symbol.imports.get(name)
-            case EnumSymbol() if any(variant.name == name for variant in symbol.variants):
-                symbol = next(variant for variant in symbol.variants if variant.name == name)
+            case EnumSymbol() if name in symbol.by_name:
+                symbol = symbol.by_name[name]
             case StructSymbol() | EnumSymbol() | BuiltinSymbol() | AliasSymbol() | GenericSymbol():
                 symbol = body.world.lookup(name, body.scope)
                 if not isinstance(symbol, TraitSymbol):

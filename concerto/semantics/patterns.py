@@ -167,7 +167,7 @@ def _named_target(body: Body, name: str) -> PatternTarget | None:
 def _variant_named(subject: Type, name: str) -> VariantSymbol | None:
     subject = resolve(subject)
     if isinstance(subject, Named) and isinstance(subject.symbol, EnumSymbol):
-        return next((variant for variant in subject.symbol.variants if variant.name == name), None)
+        return subject.symbol.by_name.get(name)
     return None
 
 

@@ -162,10 +162,8 @@ def _associated(world: World, found: Symbol, segment: ast.Ident, scope: TypeScop
     if isinstance(found, AliasSymbol):
         target = type_symbol(world.alias_type(found))
         return _associated(world, target, segment, scope) if target is not None else None
-    if isinstance(found, EnumSymbol):
-        for variant in found.variants:
-            if variant.name == segment.text:
-                return variant
+    if isinstance(found, EnumSymbol) and segment.text in found.by_name:
+        return found.by_name[segment.text]
     match = world.find_associated(found, segment.text)
     if match is not None:
         return match.function
@@ -227,7 +225,7 @@ def _advice_on_name(
 
 def report_unknown_variant(world: World, user: ModuleSymbol, enum: EnumSymbol, segment: ast.Ident) -> None:
     """E0204 for `Enum::Name`."""
-    names = [variant.name for variant in enum.variants]
+    names = list(enum.by_name)
     near = suggest(segment.text, [*names, *world.member_names(declared_type(enum))])
     listed = ", ".join(f"`{name}`" for name in names[:8])
     help_ = f"did you mean `{near}`?" if near else f"its variants are {listed}"

@@ -141,8 +141,11 @@ class VariantSymbol(SymbolBase):
 
 @record(eq=False, kw_only=True)
 class EnumSymbol(SymbolBase):
+    """`by_name` has the variants by name, the first one of a name declared twice."""
+
     generics: list[GenericSymbol] = field(default_factory=list)
     variants: list[VariantSymbol] = field(default_factory=list)
+    by_name: dict[str, VariantSymbol] = field(default_factory=dict)
 
 
 TypeSymbol: TypeAlias = BuiltinSymbol | StructSymbol | EnumSymbol

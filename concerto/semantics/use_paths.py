@@ -100,7 +100,7 @@ class UsePaths:
             case ModuleSymbol():
                 return self._in_module(outer, segment)
             case EnumSymbol():
-                variant = next((v for v in outer.variants if v.name == segment.text), None)
+                variant = outer.by_name.get(segment.text)
                 if variant is None:
                     report_unknown_variant(self.world, self.user, outer, segment)
                 return variant

@@ -131,7 +131,7 @@ class World:
     def enum_of_variant(self, name: str, scope: TypeScope) -> EnumSymbol | None:
         """An enum in sight with such a variant, for the advice to name it in full."""
         for _, symbol in self.visible_names(scope):
-            if isinstance(symbol, EnumSymbol) and any(variant.name == name for variant in symbol.variants):
+            if isinstance(symbol, EnumSymbol) and name in symbol.by_name:
                 return symbol
         return None
 
