@@ -31,6 +31,7 @@ from concerto.semantics.analysis import Analysis
 from concerto.semantics.symbols import McpSymbol
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
+from concerto.visible import visible_line
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ def _look(contracts: Contracts, names: Iterable[str], debug: bool) -> dict[str, 
 
 
 def _note(text: str) -> None:
-    print(f"[mcp] {text}", file=sys.stderr)
+    print(f"[mcp] {visible_line(text)}", file=sys.stderr)
 
 
 def _findings(contracts: Contracts, name: str, offered: LockedServer | ServerFailure) -> list[Finding]:
@@ -232,7 +233,7 @@ def _print_text(
         for finding in findings[name]:
             change = finding.change
             kind = "breaking" if change.breaking else "harmless"
-            print(f"  {kind}: `{change.tool}`: {change.message} ({finding.basis})")
+            print(visible_line(f"  {kind}: `{change.tool}`: {change.message} ({finding.basis})"))
 
 
 def _bases(contracts: Contracts, name: str) -> list[tuple[str, bool]]:
@@ -254,7 +255,7 @@ def _print_json(
         }
         for name, offered in found.items()
     ]
-    print(json.dumps({"servers": servers}, indent=2, ensure_ascii=False))
+    print(json.dumps({"servers": servers}, indent=2))
 
 
 def _change_json(finding: Finding) -> dict[str, Any]:

@@ -7,15 +7,19 @@ next attempt can be right.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, TypeAlias
 
 from concerto.diagnostics import suggest
 from concerto.natives.json_text import loads
+from concerto.runtime.mcp.schemas import properties, required, resolved
 
 Json: TypeAlias = Any
 
 _MOST_COMPLAINTS = 5
+_MOST_CHOICES = 100_000
+_DEEPEST = 200
 _WORDS = {
     "integer": "an integer", "number": "a number", "string": "a string", "boolean": "true or false",
     "array": "an array", "object": "an object", "null": "null",
@@ -37,14 +41,7 @@ def read_arguments(text: str, schema: Json) -> dict[str, Json]:
 
 def complaints(value: Json, schema: Json, path: str = "") -> list[str]:
     """What does not fit, the first few; empty if all fits."""
-    found: list[str] = []
-    for complaint in _complaints(
-        value, schema, path, schema.get("$defs", {}) if isinstance(schema, dict) else {}
-    ):
-        found.append(complaint)
-        if len(found) == _MOST_COMPLAINTS:
-            break
-    return found
+    return list(islice(_Check(schema).complaints(value, schema, path), _MOST_COMPLAINTS))
 
 
 def _parse(text: str) -> dict[str, Json]:
@@ -65,46 +62,68 @@ def _parse(text: str) -> dict[str, Json]:
     return arguments
 
 
-def _complaints(value: Json, schema: Json, path: str, defs: Mapping[str, Json]) -> Iterator[str]:
-    if not isinstance(schema, dict):
-        return
-    if "$ref" in schema:
-        schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
-    if "anyOf" in schema:
-        if not any(not complaints(value, {**option, "$defs": defs}, path) for option in schema["anyOf"]):
-            yield f"{_at(path)}: fits none of the allowed forms, found {_shown(value)}"
-        return
-    if "enum" in schema and not _among(value, schema["enum"]):
-        allowed = ", ".join([json.dumps(each) for each in schema["enum"]])
-        yield f"{_at(path)}: expected one of {allowed}, found {_shown(value)}"
-        return
-    kind = schema.get("type")
-    kinds = kind if isinstance(kind, list) else [kind]
-    if kind is not None and not any(_is(value, each) for each in kinds):
-        words = " or ".join([_WORDS.get(str(each), str(each)) for each in kinds])
-        yield f"{_at(path)}: expected {words}, found {_shown(value)}"
-    elif isinstance(value, dict):
-        yield from _of_object(value, schema, path, defs)
-    elif isinstance(value, list) and "items" in schema:
-        for index, item in enumerate(value):
-            yield from _complaints(item, schema["items"], f"{path}[{index}]", defs)
+class _Check:
+    """Goes through a schema, which may be a server's and need not make sense: what makes none is not checked,
+    nor what takes too long to visit."""
 
+    def __init__(self, root: Json) -> None:
+        self._root = root
+        self._choices = 0
+        self._depth = 0
 
-def _of_object(value: dict[str, Json], schema: Json, path: str, defs: Mapping[str, Json]) -> Iterator[str]:
-    properties = schema.get("properties")
-    for name in schema.get("required", ()):
-        if name not in value:
-            yield f"{_at(_join(path, name))}: required, but missing"
-    rest = schema.get("additionalProperties", properties is None)
-    for name, item in value.items():
-        if properties is not None and name in properties:
-            # null for an optional parameter is its absence.
-            if item is not None or name in schema.get("required", ()):
-                yield from _complaints(item, properties[name], _join(path, name), defs)
-        elif rest is False or rest is None:
-            yield _unknown(name, list(properties or ()), path)
-        elif isinstance(rest, dict):
-            yield from _complaints(item, rest, _join(path, name), defs)
+    def complaints(self, value: Json, schema: Json, path: str) -> Iterator[str]:
+        schema = resolved(schema, self._root)
+        if not isinstance(schema, dict) or self._depth > _DEEPEST:
+            return
+        self._depth += 1
+        yield from self._of_any(value, schema, path)
+        self._depth -= 1
+
+    def _of_any(self, value: Json, schema: dict[str, Json], path: str) -> Iterator[str]:
+        if isinstance(schema.get("anyOf"), list):
+            if not any(self._fits(value, option, path) for option in schema["anyOf"]):
+                yield f"{_at(path)}: fits none of the allowed forms, found {_shown(value)}"
+            return
+        if isinstance(schema.get("enum"), list) and not _among(value, schema["enum"]):
+            allowed = ", ".join([json.dumps(each) for each in schema["enum"]])
+            yield f"{_at(path)}: expected one of {allowed}, found {_shown(value)}"
+            return
+        kind: Json = schema.get("type")
+        kinds = kind if isinstance(kind, list) else [kind]
+        if kind is not None and not any(_is(value, each) for each in kinds):
+            words = " or ".join([_WORDS.get(str(each), str(each)) for each in kinds])
+            yield f"{_at(path)}: expected {words}, found {_shown(value)}"
+        elif isinstance(value, dict):
+            yield from self._of_object(value, schema, path)
+        elif isinstance(value, list) and "items" in schema:
+            for index, item in enumerate(value):
+                yield from self.complaints(item, schema["items"], f"{path}[{index}]")
+
+    def _fits(self, value: Json, option: Json, path: str) -> bool:
+        self._choices += 1
+        if self._choices > _MOST_CHOICES:
+            return True
+        depth = self._depth
+        try:
+            return next(self.complaints(value, option, path), None) is None
+        finally:
+            self._depth = depth
+
+    def _of_object(self, value: dict[str, Json], schema: Json, path: str) -> Iterator[str]:
+        known, needed = properties(schema), required(schema)
+        for name in needed:
+            if name not in value:
+                yield f"{_at(_join(path, name))}: required, but missing"
+        rest = schema.get("additionalProperties", "properties" not in schema)
+        for name, item in value.items():
+            if name in known:
+                # null for an optional parameter is its absence.
+                if item is not None or name in needed:
+                    yield from self.complaints(item, known[name], _join(path, name))
+            elif rest is False or rest is None:
+                yield _unknown(name, list(known), path)
+            elif isinstance(rest, dict):
+                yield from self.complaints(item, rest, _join(path, name))
 
 
 def _unknown(name: str, known: Sequence[str], path: str) -> str:

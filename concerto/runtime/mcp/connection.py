@@ -40,7 +40,9 @@ from pydantic import ValidationError
 from concerto import __version__
 from concerto.runtime.mcp.interface import Interface, offered_tool
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
+from concerto.runtime.mcp.schemas import properties
 from concerto.runtime.mcp.settings import ServerSettings
+from concerto.visible import visible_line
 
 Json: TypeAlias = Any
 Elicit: TypeAlias = Callable[[ElicitRequestParams], Awaitable[ElicitResult | ErrorData]]
@@ -48,6 +50,10 @@ Era: TypeAlias = Literal["legacy", "auto"]
 
 _CLOSE_SECONDS = 10.0
 _MOST_PAGES = 1000
+_MOST_OF_A_TOOL = 256 * 1024
+"""Characters of its texts and schemas, which are sent with every request."""
+_MOST_PARAMETERS = 500
+_LONGEST_SHOWN = 64
 _COUNT_OF_ERRORS = re.compile(r": \d+ validation errors? for .*")
 
 # Whoever has no logging of his own would see the client's tracebacks on standard error.
@@ -59,7 +65,7 @@ class ServerFailure(Exception):
     """What went wrong with a server, for a person; `kind` is the kind of the ToolError that it becomes."""
 
     def __init__(self, message: str, kind: str) -> None:
-        super().__init__(message)
+        super().__init__(visible_line(message))
         self.kind = kind
 
 
@@ -276,16 +282,25 @@ class Connection:
 
     async def _listing(self, client: Client) -> Interface:
         """All pages of the server's tools. One that can only be run as a task of its own is none that a
-        call reaches."""
+        call reaches; one that is too large for any request is left out."""
         found: dict[str, Any] = {}
         cursor: str | None = None
+        total = 0
         for _ in range(_MOST_PAGES):
             page = await client.list_tools(cursor=cursor)
             for tool in page.tools:
+                size = len(tool.model_dump_json())
+                total += size
                 if tool.execution is not None and tool.execution.task_support == "required":
                     self._listener.note(f"`{tool.name}` can only be run as a task and is left out")
+                elif size > _MOST_OF_A_TOOL or len(properties(tool.input_schema)) > _MOST_PARAMETERS:
+                    what = f"tool `{_shortened(tool.name)}` of {self.settings.title} is too large"
+                    self._listener.warn(f"{what} ({size} characters) and is left out")
                 else:
                     found[tool.name] = offered_tool(tool)
+            if total > MOST_BYTES:
+                what = f"offers more than {MOST_BYTES // (1024 * 1024)} MB of tools"
+                raise ServerFailure(f"{self.settings.title} {what}", "ServerFailed")
             cursor = page.next_cursor
             if not cursor:
                 return found
@@ -361,6 +376,10 @@ class Connection:
             case _:
                 what = f"cannot be connected: {_first_line(error)}{said}"
         return ServerFailure(f"{title} {what}", "ServerUnavailable")
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
 
 
 def _version(client: Client) -> str:

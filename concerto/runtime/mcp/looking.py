@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from concerto.runtime.mcp.connection import Connection, Listener, ServerFailure
 from concerto.runtime.mcp.lockfile import LockedServer
 from concerto.runtime.mcp.settings import ServerSettings
+from concerto.visible import visible_line
 
 
 def look_at(
@@ -37,4 +38,4 @@ async def _look(settings: ServerSettings, listener: Listener) -> LockedServer | 
 
 
 def _warn(text: str) -> None:
-    sys.stderr.write(f"warning: {text}\n")
+    sys.stderr.write(f"warning: {visible_line(text)}\n")

@@ -18,6 +18,9 @@ NameObject: TypeAlias = Callable[[Json], str]
 _WORDS = {"integer": "Int", "number": "Float", "string": "String", "boolean": "Bool", "null": "Nil"}
 _SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "$schema", "$defs", "definitions"})
 _MOST_SHOWN = 120
+_MOST_STEPS = 100_000
+"""Parts of schemas that are looked at: choices in choices have more of them than anybody can visit."""
+_DEEPEST = 200
 _LONE_HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -174,6 +177,7 @@ class _Fitting:
         self._open: set[tuple[int, int]] = set()
         self._path: list[str] = []
         self._guesses = 0
+        self._steps = 0
         self.found: Misfit | None = None
 
     def fits(self, given: Json, wanted: Json, step: str = "") -> bool:
@@ -196,6 +200,9 @@ class _Fitting:
             self._guesses -= 1
 
     def _both_fit(self, given: Json, wanted: Json) -> bool:
+        self._steps += 1
+        if self._steps > _MOST_STEPS or len(self._path) > _DEEPEST:
+            return True  # What is left is the server's to judge.
         if wanted is False or given is False:
             return given is False
         if _is_open(wanted) or _is_open(given):
@@ -282,10 +289,14 @@ class _Writer:
         self._root = root
         self._name_object = name_object
         self._open: list[int] = []
+        self._steps = 0
 
     def text(self, schema: Json) -> str:
         schema = resolved(schema, self._root)
+        self._steps += 1
         if not isinstance(schema, dict) or _is_open(schema) or id(schema) in self._open:
+            return "Any"
+        if self._steps > _MOST_STEPS or len(self._open) > _DEEPEST:
             return "Any"
         self._open.append(id(schema))
         try:

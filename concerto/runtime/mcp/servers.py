@@ -33,6 +33,7 @@ from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.requests import ToolOffer
 from concerto.runtime.toolbox import BoundTool, wire_name, with_hash
+from concerto.visible import visible_line
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
 
@@ -332,7 +333,7 @@ class McpServers:
 
     def _note(self, name: str, text: str) -> None:
         if self._run.options.debug:
-            self._run.emits.log(f"mcp:{name}", text)
+            self._run.emits.log(f"mcp:{name}", visible_line(text))
 
 
 def mismatch(name: str, changes: Sequence[Change]) -> str:
