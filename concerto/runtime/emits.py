@@ -7,7 +7,7 @@ handler answers a channel; the last one registered wins.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.visible import visible
@@ -17,6 +17,7 @@ from concerto.vm.type_checks import Misfit
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
+    from concerto.runtime.options import Options
     from concerto.runtime.prompting import Prompter
 
 Json: TypeAlias = Any
@@ -27,41 +28,25 @@ _RUNTIME_CHANNELS = ("agent:", "pipeline:")
 
 
 class Emits:
-    """The channels of one run. `kept` collects every emit if the run is a test's. The first `already_said`
-    prints and emits are those of a run that is resumed."""
+    """The channels of one run. `kept` collects every emit if the run is a test's. What a run that is resumed
+    has already said is not said again."""
 
-    def __init__(
-        self,
-        *,
-        json_lines: bool,
-        quiet: bool,
-        handlers: Mapping[str, Handler],
-        keep: bool = False,
-        already_said: int = 0,
-        interactive: bool = False,
-        output: TextIO | None = None,
-        errors: TextIO | None = None,
-    ) -> None:
-        self._json_lines = json_lines
-        self._quiet = quiet
-        self._handlers = dict(handlers)
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._handlers = dict(options.handlers)
         self._listeners: dict[str, list[Listener]] = {}
-        self.kept: list[Value] | None = [] if keep else None
+        self.kept: list[Value] | None = [] if options.testing else None
         self.said = 0
         """How much was printed and emitted."""
-        self._already_said = already_said
-        self._interactive = interactive
         self._prompter: Prompter | None = None
         self._unflushed = False
-        self._given_output = output
-        self._given_errors = errors
 
     def print(self, text: str) -> None:
         if self._was_said():
             return
         # Under --json the standard output belongs to the emits.
         self._unflushed = True
-        (self.errors if self._json_lines else self.output).write(text)
+        (self.errors if self._options.json else self.output).write(text)
 
     def log(self, level: str, text: str) -> None:
         """Write a line to the error stream; `level` is debug, info, warn or error, or who speaks."""
@@ -76,11 +61,11 @@ class Emits:
     @property
     def output(self) -> TextIO:
         """Where prints and emits go: what was given, else what is the standard output now."""
-        return self._given_output or sys.stdout
+        return self._options.output or sys.stdout
 
     @property
     def errors(self) -> TextIO:
-        return self._given_errors or sys.stderr
+        return self._options.errors or sys.stderr
 
     def listen(self, channel: str, listener: Listener) -> None:
         """Call `listener` with the payload of every emit on `channel`, of all emits as `{channel, payload}`
@@ -95,7 +80,7 @@ class Emits:
 
     def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
         """An event of the runtime, made only if somebody sees it."""
-        if self._quiet and not self._listeners and self.kept is None:
+        if self._options.quiet and not self._listeners and self.kept is None:
             return
         self.emit(channel, make())
 
@@ -104,14 +89,14 @@ class Emits:
             return
         if self.kept is not None:
             self.kept.append({"channel": channel, "payload": payload})
-        shown = not (self._quiet and channel.startswith(_RUNTIME_CHANNELS))
-        if shown and not self._json_lines:
+        shown = not (self._options.quiet and channel.startswith(_RUNTIME_CHANNELS))
+        if shown and not self._options.json:
             self._unflushed = True
             self.output.write(visible(f"[emit:{channel}] {to_text(payload)}\n"))
-        if not (shown and self._json_lines) and not self._listeners:
+        if not (shown and self._options.json) and not self._listeners:
             return
         written = to_json(payload)
-        if shown and self._json_lines:
+        if shown and self._options.json:
             import json
 
             line = json.dumps({"channel": channel, "payload": written}, ensure_ascii=False)
@@ -125,7 +110,7 @@ class Emits:
     def _was_said(self) -> bool:
         """Count one more; whether the run said it before it was resumed."""
         self.said += 1
-        return self.said <= self._already_said
+        return self.said <= self._options.already_said
 
     async def ask(self, channel: str, payload: Json, timeout: float | None = None) -> Json:
         """A handler's answer, or that of the person at the terminal; an EmitError if there is nobody, the
@@ -136,7 +121,7 @@ class Emits:
         handler = self._handlers.get(channel)
         if handler is not None:
             answer = answer_of(handler, payload, channel)
-        elif self._interactive:
+        elif self._options.interactive:
             answer = self._person().ask(channel)
         else:
             raise _emit_failure(f"nobody answers `{channel}`", "NoListener", channel)

@@ -71,16 +71,7 @@ class Run:
         self.meters = options.meters()
         self.waiting = LoopWaiting()
         self.agents = {agent.name: agent for agent in module.agents}
-        self.emits = Emits(
-            json_lines=options.json,
-            quiet=options.quiet,
-            handlers=options.handlers,
-            keep=options.testing,
-            already_said=options.already_said,
-            interactive=options.interactive,
-            output=options.output,
-            errors=options.errors,
-        )
+        self.emits = Emits(options)
         self.machine = Machine(
             module, MachineHost(self), tier=options.tier, cancel_check=check_time, code=code, classes=classes
         )
