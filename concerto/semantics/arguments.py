@@ -25,7 +25,7 @@ from concerto.syntax import ast
 def check_arguments(
     body: Body,
     callee: str,
-    place: Span,
+    place: ast.Node,
     parameters: Sequence[ParameterSymbol],
     types: dict[GenericSymbol, Type],
     arguments: Sequence[ast.Argument],
@@ -153,13 +153,15 @@ def _report_too_many(
 def _report_missing(
     body: Body,
     callee: str,
-    place: Span,
+    place: ast.Node,
     parameters: Sequence[ParameterSymbol],
     missing: list[ParameterSymbol],
 ) -> None:
     names = ", ".join(f"`{_shown(parameter)}`" for parameter in missing)
     noun = "an argument" if len(missing) == 1 else "arguments"
-    body.report(WrongArguments(place, f"{callee} needs {noun} for {names}", help=_signature(parameters)))
+    body.report(
+        WrongArguments(body.span(place), f"{callee} needs {noun} for {names}", help=_signature(parameters))
+    )
 
 
 def _report_unknown(body: Body, callee: str, name: ast.Ident, parameters: Sequence[ParameterSymbol]) -> None:

@@ -9,11 +9,15 @@ from concerto.semantics.context import Body
 from concerto.semantics.infer import is_erroneous, is_solved, resolve, show, substitute
 from concerto.semantics.symbols import GenericSymbol, TraitUse
 from concerto.semantics.types import Generic, Type
-from concerto.source import Span
+from concerto.syntax import ast
 
 
 def require_bounds(
-    body: Body, place: Span, name: str, generics: Iterable[GenericSymbol], types: dict[GenericSymbol, Type]
+    body: Body,
+    place: ast.Node,
+    name: str,
+    generics: Iterable[GenericSymbol],
+    types: dict[GenericSymbol, Type],
 ) -> None:
     """Check what the generics of `name` must be able to do, when all is known."""
     bounded = [generic for generic in generics if generic.bounds and generic in types]
@@ -23,7 +27,7 @@ def require_bounds(
 
 def _check_bounds(
     body: Body,
-    place: Span,
+    place: ast.Node,
     name: str,
     bounded: list[GenericSymbol],
     types: dict[GenericSymbol, Type],
@@ -37,7 +41,7 @@ def _check_bounds(
             if not body.world.satisfies(type_, use):
                 body.report(
                     TraitNotSatisfied(
-                        place,
+                        body.span(place),
                         f"`{name}` needs `{generic.name}: {bound.trait.name}`, and `{show(type_)}` is not",
                         help=_bound_help(type_, bound),
                     )

@@ -79,7 +79,6 @@ from concerto.semantics.types import (
     Unsolved,
 )
 from concerto.semantics.world import MethodMatch
-from concerto.source import Span
 from concerto.syntax import ast
 
 AGENT_CALLS: Final = frozenset(
@@ -153,12 +152,11 @@ def call_function(
     impl."""
     if types:
         prefer_result(function.result, types, hint)
-    place = Span(body.source, name.start, name.end)
-    given = check_arguments(body, f"`{function.name}`", place, function.parameters, types, arguments)
+    given = check_arguments(body, f"`{function.name}`", name, function.parameters, types, arguments)
     if receiver is not None:
         given.insert(0, receiver)
     if function.generics:
-        require_bounds(body, place, function.name, function.generics, types)
+        require_bounds(body, name, function.name, function.generics, types)
     native = function.native
     if dynamic:
         mutable = function.receiver == "mut self"
@@ -169,14 +167,14 @@ def call_function(
         if given:
             body.analysis.calls[node] = PanicCall(given[0])
     else:
-        _native(body, node, place, function, given, types)
+        _native(body, node, name, function, given, types)
     return substitute(function.result, types) if types else function.result
 
 
 def _native(
     body: Body,
     node: ast.Expr,
-    place: Span,
+    place: ast.Node,
     function: FunctionSymbol,
     given: list[Given],
     types: dict[GenericSymbol, Type],
@@ -194,7 +192,7 @@ def _native(
         if not is_solved(argument):
             body.report(
                 WrongArguments(
-                    place,
+                    body.span(place),
                     f"nothing says which type `{function.name}` is to give",
                     help=f"name it: `{function.name}<T>(…)`",
                 )
@@ -210,12 +208,12 @@ def _native(
     body.later.append(settle)
 
 
-def _require_schema(body: Body, place: Span, function: FunctionSymbol, type_: Type) -> None:
+def _require_schema(body: Body, place: ast.Node, function: FunctionSymbol, type_: Type) -> None:
     """Values of the type come from JSON, or from a model, which asks for more."""
     problem = why_no_schema(type_) if function.native in AGENT_CALLS else _why_unreadable(type_)
     if problem is not None:
         message = f"`{function.name}` cannot give a `{show(type_)}`: it has no JSON Schema"
-        body.report(NoJsonSchema(place, message, label=problem.reason, help=problem.help))
+        body.report(NoJsonSchema(body.span(place), message, label=problem.reason, help=problem.help))
 
 
 def _why_unreadable(type_: Type) -> Obstacle | None:
@@ -267,18 +265,17 @@ def call_tool(
 ) -> Type:
     """A tool's or server's function, called through the gate; the runtime fills a ToolContext."""
     owner = method.owner
-    place = Span(body.source, name.start, name.end)
     parameters = [parameter for parameter in method.parameters if parameter.type is not TOOL_CONTEXT]
     assert isinstance(owner, ToolSymbol | McpSymbol)
     callee = f"`{owner.name}::{method.name}`"
-    given = check_arguments(body, callee, place, parameters, {}, arguments)
+    given = check_arguments(body, callee, name, parameters, {}, arguments)
     if isinstance(owner, McpSymbol):
         body.analysis.calls[node] = McpFunctionCall(owner, method, given)
         return method.result
     if not method.public and body.frame.function is not None and body.frame.function.owner is not owner:
         body.report(
             PrivateName(
-                place,
+                body.span(name),
                 f"`{method.name}` is private to the tool `{owner.name}`",
                 help="only `pub fn`s of a tool can be called from outside",
             )
@@ -351,11 +348,9 @@ def _variant(
         return enum
     prefer_result(enum, types, hint)
     if types:
-        require_bounds(body, body.span(callee), variant.enum.name, variant.enum.generics, types)
+        require_bounds(body, callee, variant.enum.name, variant.enum.generics, types)
     parameters = [ParameterSymbol(name=field.name, type=field.type) for field in variant.fields]
-    given = check_arguments(
-        body, f"`{variant.name}`", body.span(callee.segments[-1].name), parameters, types, arguments
-    )
+    given = check_arguments(body, f"`{variant.name}`", callee.segments[-1].name, parameters, types, arguments)
     body.analysis.calls[node] = VariantCall(variant, given)
     return enum
 
@@ -420,7 +415,7 @@ def _emit(
         ParameterSymbol(name=name, type=type_)
         for name, type_ in zip(names, (STRING, schema or ANY), strict=True)
     ]
-    given = check_arguments(body, "`emit`", body.span(callee), parameters, {}, arguments)
+    given = check_arguments(body, "`emit`", callee, parameters, {}, arguments)
     if len(given) == 2:
         channel, payload = given
         assert isinstance(channel, ast.Node) and isinstance(payload, ast.Node)

@@ -238,12 +238,16 @@ Key = TypeVar("Key")
 
 
 def _settle(types: dict[Key, Type]) -> None:
+    # Many nodes have the very same type. The unsettled ones are kept, so that their ids stay theirs.
+    known: dict[int, tuple[Type, Type]] = {}
     for node, found in types.items():
         if found.__class__ is Named and not found.arguments:
             continue
-        settled = zonk(found, ANY)
-        if settled is not found:
-            types[node] = settled
+        pair = known.get(id(found))
+        if pair is None:
+            pair = known[id(found)] = (found, zonk(found, ANY))
+        if pair[1] is not found:
+            types[node] = pair[1]
 
 
 def _settled(coercion: Coercion) -> Coercion:

@@ -125,7 +125,10 @@ def _dropped(statement: ast.Expr) -> Iterator[ast.Expr]:
 
 def _words_of_loss(value: ast.Expr, source: Source, analysis: Analysis) -> tuple[str, str, str] | None:
     """Message, label and help, if it is a mistake not to use the value."""
-    written, type_ = quote(source, value), resolve(analysis.types.get(value, ERROR))
+    type_ = resolve(analysis.types.get(value, ERROR))
+    if type_ is NIL:
+        return None
+    written = quote(source, value)
     if isinstance(value, ast.MethodCall) and _changes_nothing(value, analysis):
         name, keep = value.method.text, f"keep what it gives: `let kept = {written};`"
         return f"the value of `{name}` is not used", f"`{name}` changes nothing", keep

@@ -242,7 +242,7 @@ def struct_literal(body: Body, node: ast.StructLit, hint: Type | None) -> Type:
     body.analysis.uses[node.path] = symbol
     if types:
         declared = symbol.enum if isinstance(symbol, VariantSymbol) else symbol
-        require_bounds(body, body.span(node.path), declared.name, declared.generics, types)
+        require_bounds(body, node.path, declared.name, declared.generics, types)
     fields = {field.name: field for field in symbol.fields}
     given: set[str] = set()
     for init in node.fields:

@@ -61,7 +61,6 @@ from concerto.semantics.unknown_members import (
     report_unknown,
     report_without_self,
 )
-from concerto.source import Span
 from concerto.syntax import ast
 
 
@@ -114,8 +113,7 @@ def _text_of_any_value(body: Body, node: ast.MethodCall, arguments: Sequence[ast
     """`to_string()` of a value whose type has no such method of its own."""
     function = body.world.prelude.members["to_string"]
     assert isinstance(function, FunctionSymbol)
-    place = Span(body.source, node.method.start, node.method.end)
-    check_arguments(body, "`to_string`", place, [], {}, arguments)
+    check_arguments(body, "`to_string`", node.method, [], {}, arguments)
     body.analysis.calls[node] = NativeCall(function, [node.receiver])
     return STRING
 
@@ -191,8 +189,7 @@ def _call_pipeline(
         check_unknown_arguments(body, arguments)
         owner = f"the pipeline `{pipeline.name}`"
         return report_unknown(body, node.method, owner, "method", ["run"], node.receiver, ERROR)
-    place = Span(body.source, node.method.start, node.method.end)
-    given = check_arguments(body, f"`{pipeline.name}.run`", place, pipeline.parameters, {}, arguments)
+    given = check_arguments(body, f"`{pipeline.name}.run`", node.method, pipeline.parameters, {}, arguments)
     body.analysis.calls[node] = PipelineCall(pipeline, given)
     return result_of(pipeline.result, pipeline_error(body, pipeline))
 

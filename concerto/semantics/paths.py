@@ -245,7 +245,7 @@ def _function_value(body: Body, node: ast.Path, function: FunctionSymbol) -> Typ
     if function.reified:
         return _refuse_reified(body, node, function)
     types = type_arguments(body, node, function)
-    require_bounds(body, body.span(node), function.name, function.generics, types)
+    require_bounds(body, node, function.name, function.generics, types)
     return _type_of_function(function, types)
 
 
@@ -270,7 +270,7 @@ def _method_value(body: Body, node: ast.Path, match: MethodMatch) -> Type:
         return refuse_unknown_owner(body, node, function)
     types = {**match.substitution, **type_arguments(body, node, function)}
     require_owner_bounds(body, node, function, types)
-    require_bounds(body, body.span(node), function.name, function.generics, types)
+    require_bounds(body, node, function.name, function.generics, types)
     return _type_of_function(function, types)
 
 
@@ -300,9 +300,9 @@ def require_owner_bounds(
     """Check the generics of a method's impl, or that a type has the trait whose method is meant."""
     owner = function.owner
     if isinstance(owner, ImplSymbol):
-        require_bounds(body, body.span(path), owner.name, owner.generics, types)
+        require_bounds(body, path, owner.name, owner.generics, types)
     elif isinstance(owner, TraitSymbol) and owner.self_generic is not None:
-        require_bounds(body, body.span(path), path.name, [owner.self_generic], types)
+        require_bounds(body, path, path.name, [owner.self_generic], types)
 
 
 def require_visible(body: Body, name: ast.Ident, function: FunctionSymbol) -> None:

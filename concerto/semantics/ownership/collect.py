@@ -34,7 +34,6 @@ from concerto.semantics.ownership.notes import (
     Iterated,
     Keep,
     Mentions,
-    Moment,
     Part,
     Passed,
     Together,
@@ -176,7 +175,7 @@ class _Collector(Notebook):
             uses = self.body.uses.get(symbol)
             if uses is None:
                 uses = self.body.uses[symbol] = []
-            uses.append(Moment(node.start, self.context))
+            uses.append((node.start, self.context))
             if keep is not None:
                 self.note_kept(node, keep, into)
         elif isinstance(symbol, FunctionSymbol):
@@ -532,7 +531,7 @@ class _Collector(Notebook):
         self.body.calls_out |= inner.body.calls_out
         self.body.callees |= inner.body.callees
         for local in self.analysis.captures.get(node, ()):
-            self.body.uses.setdefault(local, []).append(Moment(node.start, self.context))
+            self.body.uses.setdefault(local, []).append((node.start, self.context))
             self.body.captured.add(local)
             self.body.notes.append(Captured(node, local, self.context, escapes))
 

@@ -281,8 +281,8 @@ class _BodyDecisions:
             return True
         end = context.overwritten_at if replaced else 2**62
         for local in (root, *self.holders.get(root, ())):
-            for use in self.body.uses.get(local, ()):
-                if position <= use.position < end and not context.excludes(use.context):
+            for used_at, used_in in self.body.uses.get(local, ()):
+                if position <= used_at < end and not context.excludes(used_in):
                     return True
         return False
 
@@ -292,7 +292,7 @@ class _BodyDecisions:
 
     def _changes(self, root: LocalSymbol, position: int, context: Context, loops: bool = False) -> bool:
         changes = self.body.changes.get(root, ())
-        if any(change.position >= position and not context.excludes(change.context) for change in changes):
+        if any(at >= position and not context.excludes(inside) for at, inside in changes):
             return True
         if not loops or self._outside(root):
             return False
@@ -450,4 +450,4 @@ def _open(found: Type) -> bool:
 
 
 def _within(moment: Moment, region: tuple[int, int]) -> bool:
-    return region[0] <= moment.position < region[1]
+    return region[0] <= moment[0] < region[1]

@@ -14,7 +14,6 @@ from concerto.semantics.ownership.notes import (
     Context,
     Keep,
     Kept,
-    Moment,
     Part,
     Region,
     Waits,
@@ -81,7 +80,7 @@ class Notebook:
 
     def note_change(self, local: LocalSymbol, position: int) -> None:
         self.changed.append(local)
-        self.body.changes.setdefault(local, []).append(Moment(position, self.context))
+        self.body.changes.setdefault(local, []).append((position, self.context))
 
     # --- Contexts ---
 

@@ -46,10 +46,8 @@ class Context:
         return False
 
 
-@frozen
-class Moment:
-    position: int
-    context: Context
+Moment: TypeAlias = tuple[int, Context]
+"""A position and where it is."""
 
 
 # --- Notes --------------------------------------------------------------------------------------

@@ -47,26 +47,23 @@ class BuilderBase:
         return c[1]
 
     def error_member(self, c: Children) -> None:
-        return None
-
-    def present(self, c: Children) -> list[Any]:
-        """A list without the places where the recovery gave up."""
-        items: list[Any] = c[0]
-        return [item for item in items if item is not None] if None in items else items
+        """Where the recovery gave up; lists leave it out."""
 
     def one(self, c: Children) -> list[Any]:
-        return c
+        return c if c[0] is not None else []
 
     def append(self, c: Children) -> Any:
-        c[0].append(c[1])
+        if c[1] is not None:
+            c[0].append(c[1])
         return c[0]
 
     def append_after_comma(self, c: Children) -> Any:
-        c[0].append(c[2])
+        if c[2] is not None:
+            c[0].append(c[2])
         return c[0]
 
     def append_both(self, c: Children) -> Any:
-        c[0] += c[1:]
+        c[0] += [item for item in c[1:] if item is not None]
         return c[0]
 
 

@@ -117,7 +117,7 @@ class AtomRules(BuilderBase):
         return [], c[1]
 
     def with_base(self, c: Children) -> tuple[list[ast.FieldInit], ast.Expr]:
-        return self.present(c), c[3]
+        return c[0], c[3]
 
     def struct_field(self, c: Children) -> ast.FieldInit:
         return ast.FieldInit(c[0].start, c[2].end, ident(c[0]), c[2])

@@ -126,17 +126,17 @@ class ItemRules(MemberRules):
         return ast.EnumDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
 
     def trait(self, c: Children) -> ast.TraitDecl:
-        return ast.TraitDecl(c[0].start, c[-1].end, ident(c[1]), c[2], _present(c[4]))
+        return ast.TraitDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
 
     def impl(self, c: Children) -> ast.ImplDecl:
-        return ast.ImplDecl(c[0].start, c[-1].end, c[1], None, c[2], _present(c[4]))
+        return ast.ImplDecl(c[0].start, c[-1].end, c[1], None, c[2], c[4])
 
     def trait_impl(self, c: Children) -> ast.ImplDecl:
         word, generics, trait, _, target, _, methods, closing = c
         if not isinstance(trait, ast.PathType):
             self.unexpected(trait.start, trait.end, "expected the name of a trait")
             trait = None
-        return ast.ImplDecl(word.start, closing.end, generics, trait, target, _present(methods))
+        return ast.ImplDecl(word.start, closing.end, generics, trait, target, methods)
 
     def const(self, c: Children) -> ast.ConstDecl:
         return ast.ConstDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
@@ -163,18 +163,18 @@ class ItemRules(MemberRules):
 
     def bare_pipeline(self, c: Children) -> ast.PipelineDecl:
         word, name, result, _, stages, closing = c
-        return ast.PipelineDecl(word.start, closing.end, ident(name), None, result, _present(stages))
+        return ast.PipelineDecl(word.start, closing.end, ident(name), None, result, stages)
 
     def pipeline(self, c: Children) -> ast.PipelineDecl:
         word, name, parameters, result, _, stages, closing = c
-        return ast.PipelineDecl(word.start, closing.end, ident(name), parameters, result, _present(stages))
+        return ast.PipelineDecl(word.start, closing.end, ident(name), parameters, result, stages)
 
     # --- Tools and MCP servers ---
 
     def tool(self, c: Children) -> ast.ToolDecl:
         word, name, trait, _, members, closing = c
         tool = ast.ToolDecl(word.start, closing.end, ident(name), trait, [], [], [])
-        for member in _present(members):
+        for member in members:
             if isinstance(member, ast.FnDecl):
                 tool.methods.append(member)
             elif isinstance(member, ast.Setting):
@@ -187,7 +187,6 @@ class ItemRules(MemberRules):
 
     def mcp(self, c: Children) -> ast.McpDecl:
         word, name, _, members, closing = c
-        members = _present(members)
         settings = [member for member in members if isinstance(member, ast.Setting)]
         functions = [member for member in members if isinstance(member, ast.FnDecl)]
         return ast.McpDecl(word.start, closing.end, ident(name), settings, functions)
@@ -227,11 +226,6 @@ class ItemRules(MemberRules):
             for branch in branches
             for leaf in branch
         ]
-
-
-def _present(members: list[Any]) -> list[Any]:
-    """Without the places where the recovery gave up."""
-    return [member for member in members if member is not None]
 
 
 def _setting_value(field: ast.FieldDecl) -> ast.Expr | None:

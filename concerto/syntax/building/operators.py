@@ -68,6 +68,8 @@ class OperatorRules(AtomRules):
         return ast.RangeExpr(low.start, c[1].end, low, None, False)
 
     def climb(self, operands: Operands) -> ast.Expr:
+        if len(operands) == 3 and isinstance(operands[1], Token) and not isinstance(operands[0], Token):
+            return self.joined(*operands)
         nodes: list[ast.Expr] = []
         pending: list[tuple[int, Token]] = []
         operand_next = True
