@@ -111,7 +111,7 @@ fn wait(kind: String, n: Int) {
     match kind {
         "sleep" => time::sleep(600000),
         "http" => { http::get("URL").unwrap(); }
-        "emit" => { await emit("approval", n); }
+        "emit" => { let _ = await emit("approval", n); }
         "host" => { Deaf.execute("${n}").unwrap(); }
         "shell" => { ShellTool.exec("sleep 600").unwrap(); }
         "line" => { Asked.execute("${n}").unwrap(); }
