@@ -237,6 +237,9 @@ class Runtime:
     async def run_async(self) -> RunResult:
         """Run `main` in the caller's event loop. Cancelling the task that waits stops the run.
 
+        A program that computes lets the loop go round every 20 ms; not while it has branches, which take
+        turns at effects only.
+
         >>> import asyncio
         >>> from concerto import Runtime, compile_source
         >>> asyncio.run(Runtime(compile_source('fn main() { println("hi"); }')).run_async())

@@ -12,6 +12,7 @@ force there. A child's path does not depend on the order in which branches happe
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from concerto.runtime.tasks import TaskScope
 
 T = TypeVar("T")
+_BREATH = 0.02
+"""Seconds for which a strand may compute before the rest of the caller's event loop has its turn."""
+
 Make: TypeAlias = Callable[[], Awaitable[Any]]
 Tasks: TypeAlias = "list[asyncio.Task[Any]]"
 
@@ -66,16 +70,34 @@ class Branch:
 
 
 class Strand(greenlet):
-    """A greenlet of program code, which may have to end by some time."""
+    """A greenlet of program code, which may have to end by some time. With `alone`, it lets the event loop go
+    round now and then while it computes, as long as it is the only one of its run: where there are several,
+    they take turns at effects and nowhere else."""
 
-    def __init__(self, branch: Branch, body: Callable[[], Value], ends: float | None = None) -> None:
+    def __init__(
+        self,
+        branch: Branch,
+        body: Callable[[], Value],
+        ends: float | None = None,
+        alone: Callable[[], bool] | None = None,
+    ) -> None:
         super().__init__(body)
         self.branch = branch
         self.ends = ends
+        self._alone = alone
+        self._breath = monotonic() + _BREATH
 
     @property
     def overdue(self) -> bool:
         return self.ends is not None and monotonic() >= self.ends
+
+    def breathe(self) -> None:
+        """Called by its own code: let the event loop go round if that is due."""
+        if self._alone is not None and monotonic() >= self._breath and self._alone():
+            from asyncio import sleep
+
+            wait(partial(sleep, 0))
+            self._breath = monotonic() + _BREATH
 
     def begin(self) -> Any:
         """Run until it waits or ends: what it waits for, or its value if it is dead."""
@@ -112,8 +134,10 @@ def current_branch() -> Branch:
 def check_time() -> None:
     """Called by program code that computes, now and then: it stops when its time is up."""
     strand = getcurrent()
-    if isinstance(strand, Strand) and strand.overdue:
-        raise Cancelled
+    if isinstance(strand, Strand):
+        if strand.overdue:
+            raise Cancelled
+        strand.breathe()
 
 
 def wait(make: Make) -> Value:

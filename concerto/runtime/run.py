@@ -124,7 +124,7 @@ class Run:
         """Run `main` in the event loop of the caller, in a task of its own."""
         import asyncio
 
-        strand = Strand(Branch(), self.machine.run_entry)
+        strand = Strand(Branch(), self.machine.run_entry, alone=lambda: not self._tasks)
         return await asyncio.create_task(self._go_on(strand, strand.begin()))
 
     async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:

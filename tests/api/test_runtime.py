@@ -17,6 +17,7 @@ import concerto
 from concerto import Runtime, compile_source
 from concerto.manifest import load_manifest
 from concerto.testing import ToolExecutor, ToolFailed
+from concerto.vm.machine import Tier
 from tests.runtime.servers import model_server_process
 
 DOCUMENTED = (
@@ -126,9 +127,11 @@ def test_a_stream_that_is_left_stops_the_run() -> None:
     asyncio.run(main())
 
 
-def test_a_cancelled_run_leaves_nothing() -> None:
+@pytest.mark.parametrize("source", [ENDLESS, BUSY])
+@pytest.mark.parametrize("tier", ["python", "interpreter"])
+def test_a_cancelled_run_leaves_nothing(source: str, tier: Tier) -> None:
     async def main() -> None:
-        task = asyncio.create_task(quiet(ENDLESS).run_async())
+        task = asyncio.create_task(quiet(source, tier=tier).run_async())
         await asyncio.sleep(0.1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -136,6 +139,24 @@ def test_a_cancelled_run_leaves_nothing() -> None:
         assert len(asyncio.all_tasks()) == 1
 
     asyncio.run(main())
+
+
+def test_branches_take_turns_only_at_effects() -> None:
+    """Else whether one changes what another is about to change would depend on the clock."""
+    source = """
+    fn task() { emit("n", "task"); }
+    fn main() {
+        spawn task();
+        let begun = std::time::now_ms();
+        while std::time::now_ms() - begun < 100 { }
+        emit("n", "main");
+    }
+    """
+    seen: list[str] = []
+    runtime = quiet(source)
+    runtime.on("n", seen.append)
+    assert asyncio.run(runtime.run_async()) == 0
+    assert seen == ["main", "task"]
 
 
 @pytest.mark.parametrize("source", [ENDLESS, BUSY])
