@@ -341,3 +341,30 @@ def test_functions_left_to_the_interpreter_call_and_are_called() -> None:
         + "\nfn after(n)\nLOAD_LOCAL 0\nLOAD_CONST 10\nMUL_INT\nRETURN\n"
     )
     assert machine_for(text, "python").call(0, [1]) == 20
+
+
+def test_what_callers_in_the_program_pass_binds_nobody_else() -> None:
+    text = """
+fn main()
+    LOAD_CONST 1
+    CALL twice 1
+    RETURN
+
+fn twice(n)
+    LOAD_LOCAL 0
+    CALL double 1
+    RETURN
+
+fn double(n)
+    LOAD_LOCAL 0
+    LOAD_CONST 2
+    MUL_INT
+    RETURN
+"""
+    module = assemble(text)
+    machine = machine_for(module, "python", code=compile_module(module))
+    assert [machine.run_entry(), machine.call(1, [21]), machine.call(2, [-4])] == [2, 42, -8]
+    with pytest.raises(Raised) as caught:
+        machine.call(1, [2**62])
+    assert caught.value.value.message == "integer overflow"
+    assert [frame.function for frame in source_trace(caught.value)] == ["twice", "double"]

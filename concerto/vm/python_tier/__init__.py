@@ -30,6 +30,7 @@ from concerto.vm.values import Raised, Value, failure
 if TYPE_CHECKING:
     from concerto.vm.interpreter import Interpreter
     from concerto.vm.machine import Machine
+    from concerto.vm.python_tier.arguments import Arguments
     from concerto.vm.python_tier.openings import Openings
     from concerto.vm.python_tier.text import Origin
 
@@ -45,7 +46,9 @@ def compile_module(module: Module) -> bytes:
     return marshal.dumps((sys.hexversion, *_compile(module)))
 
 
-Compiled: TypeAlias = tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]]]
+Facts: TypeAlias = dict[int, tuple[tuple[str, int, int], ...]]
+
+Compiled: TypeAlias = tuple[CodeType, list[int], list[str], dict[str, tuple[Any, ...]], Facts]
 
 
 @lru_cache(maxsize=16)
@@ -59,35 +62,31 @@ def _loaded(code: bytes | None) -> Compiled | None:
 
 def _compile(module: Module) -> Compiled:
     """The code that defines the functions, the functions that it leaves to the interpreter, the names it
-    uses."""
-    from concerto.vm.python_tier.openings import find_openings
-    from concerto.vm.python_tier.text import function_lines
+    uses, and the kinds and bounds that it takes for granted of arguments."""
+    from concerto.vm.python_tier.text import module_texts
 
     names = Names()
-    openings = find_openings(module)
-    texts: list[tuple[int, str]] = []
-    skipped = []
-    for index in range(len(module.functions)):
-        lines = function_lines(module, index, names, openings)
-        if lines is None:
-            skipped.append(index)
-        else:
-            texts.append((index, "\n".join(lines)))
+    texts, arguments = module_texts(module, names)
+    skipped = [index for index in range(len(module.functions)) if index not in texts]
     with warnings.catch_warnings():
         # Of what can only fail, which IR from elsewhere may hold.
         warnings.simplefilter("ignore", SyntaxWarning)
         try:
-            code = compile("\n".join([text for _, text in texts]), FILE, "exec", dont_inherit=True)
+            code = compile("\n".join(texts.values()), FILE, "exec", dont_inherit=True)
         except (SyntaxError, RecursionError, MemoryError):
             code, refused = _compile_one_by_one(texts)
             skipped += refused
-    return with_strings(code, module.constants), skipped, names.texts, names.used
+    granted = {
+        index: tuple([(fact.kind, fact.low, fact.high) for fact in facts])
+        for index, facts in arguments.items()
+    }
+    return with_strings(code, module.constants), skipped, names.texts, names.used, granted
 
 
-def _compile_one_by_one(texts: list[tuple[int, str]]) -> tuple[CodeType, list[int]]:
+def _compile_one_by_one(texts: dict[int, str]) -> tuple[CodeType, list[int]]:
     """The code of those functions that CPython's compiler has room for, and the others."""
     accepted, refused = [], []
-    for index, text in texts:
+    for index, text in texts.items():
         try:
             compile(text, FILE, "exec", dont_inherit=True)
         except (SyntaxError, RecursionError, MemoryError):
@@ -102,10 +101,11 @@ class PythonTier:
 
     def __init__(self, machine: Machine, code: bytes | None = None) -> None:
         self.machine = machine
-        compiled, skipped, self._texts, used = _loaded(code) or _compile(machine.module)
+        compiled, skipped, self._texts, used, granted = _loaded(code) or _compile(machine.module)
+        self._granted = {index: facts for index, facts in granted.items() if index not in skipped}
         self._interpreter = _interpreter(machine) if skipped else None
-        self._origins: dict[int, Origin] = {}
-        self._openings: Openings | None = None
+        self._origins: dict[str, Origin] = {}
+        self._plans: tuple[Openings, Arguments] | None = None
         self._places: dict[tuple[CodeType, int], tuple[int, int]] = {}
         self._operands: dict[tuple[CodeType, int], tuple[Instr, CodeType | None]] = {}
         self._namespace = link(machine, self._texts, used)
@@ -134,10 +134,50 @@ class PythonTier:
     def function(self, index: int) -> Callable[..., Value]:
         captures = self.machine.module.functions[index].captures
         if not captures:
-            plain: Callable[..., Value] = self._namespace[f"f{index}"]
+            plain: Callable[..., Value]
+            if index in self._granted:
+                plain = self._general(index)
+            else:
+                plain = self._namespace[f"f{index}"]
             return plain
         make = self._namespace[f"g{index}"]
         return lambda *arguments: make(*arguments[:captures])(*arguments[captures:])
+
+    def _general(self, index: int) -> Callable[..., Value]:
+        """A function for callers from outside, who may pass anything: made when it is asked for."""
+        if f"F{index}" not in self._namespace:
+            self._define_general(index)
+        general: Callable[..., Value] = self._namespace[f"F{index}"]
+        return general
+
+    def _define_general(self, index: int) -> None:
+        from concerto.vm.python_tier.text import general_text
+
+        module = self.machine.module
+        names = Names(self._texts)
+        openings, arguments = self._plan()
+        texts: dict[int, str] = {}
+        wanted = {index}
+        while wanted:
+            called = wanted.pop()
+            texts[called], more = general_text(module, called, names, openings, arguments)
+            wanted |= {other for other in more if other not in texts and f"F{other}" not in self._namespace}
+        code = compile("\n".join(texts.values()), FILE, "exec", dont_inherit=True)
+        for name, value in link(self.machine, names.texts, names.used).items():
+            self._namespace.setdefault(name, value)
+        exec(with_strings(code, module.constants), self._namespace)
+
+    def _plan(self) -> tuple[Openings, Arguments]:
+        """What the code was written by."""
+        if self._plans is None:
+            from concerto.vm.python_tier.expression import Fact
+            from concerto.vm.python_tier.openings import find_openings
+
+            arguments = {
+                index: tuple([Fact(*fact) for fact in facts]) for index, facts in self._granted.items()
+            }
+            self._plans = find_openings(self.machine.module), arguments
+        return self._plans
 
     def cancel(self) -> None:
         """Give every function a body that stops the run. Loops come to `poll` by themselves."""
@@ -161,7 +201,7 @@ class PythonTier:
         key = (code, trace.tb_lasti)
         if key not in self._places:
             line, _, start, end = next(islice(code.co_positions(), trace.tb_lasti // 2, None))
-            pc = self._origin(index).find((line or trace.tb_lineno) - code.co_firstlineno, start, end)
+            pc = self._origin(code).find((line or trace.tb_lineno) - code.co_firstlineno, start, end)
             self._places[key] = index, pc or 0
         return self._places[key]
 
@@ -198,7 +238,7 @@ class PythonTier:
         if place is None:
             return (), None
         index, pc = place
-        texts = self._origin(index).operands.get(pc)
+        texts = self._origin(trace.tb_frame.f_code).operands.get(pc)
         if texts is None:
             return (), None
         code = compile(f"({', '.join(texts)},)", FILE, "eval")
@@ -214,16 +254,22 @@ class PythonTier:
         name = self.machine.module.functions[index].name
         return failure(f"`{name}` is called with a wrong number of arguments", "TypeError")
 
-    def _origin(self, index: int) -> Origin:
-        origin = self._origins.get(index)
+    def _origin(self, code: CodeType) -> Origin:
+        """Where the text of a function came from, general or not."""
+        name = code.co_name
+        origin = self._origins.get(name)
         if origin is None:
-            from concerto.vm.python_tier.openings import find_openings
             from concerto.vm.python_tier.text import trace_origin
 
-            module = self.machine.module
-            self._openings = self._openings or find_openings(module)
-            names = Names(self._texts)
-            origin = self._origins[index] = trace_origin(module, index, names, self._openings)
+            openings, arguments = self._plan()
+            origin = self._origins[name] = trace_origin(
+                self.machine.module,
+                int(name[1:]),
+                Names(self._texts),
+                openings,
+                arguments,
+                general=name[0].isupper(),
+            )
         return origin
 
 

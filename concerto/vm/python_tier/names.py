@@ -45,6 +45,12 @@ def opened(value: Value) -> Value:
             return MISSING
 
 
+def function_name(index: int, *, in_the_open: bool, general: bool) -> str:
+    """`f7`; `u7` returns in the open; `F7` and `U7` take any arguments."""
+    name = f"u{index}" if in_the_open else f"f{index}"
+    return name.upper() if general else name
+
+
 class Names:
     """The texts and outside objects that the code of a module uses. `texts` and `used` are all that `link`
     needs, and plain data."""

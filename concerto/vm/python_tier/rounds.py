@@ -195,14 +195,14 @@ class Rounds:
             if local in loop.entry:
                 joined[local] = loop.entry[local]
         if self.passes > _EXACT_PASSES:
-            joined = {local: _widened(fact, head.get(local)) for local, fact in joined.items()}
+            joined = {local: widened(fact, head.get(local)) for local, fact in joined.items()}
         relevant = loop.region.stores - found.keys()
         if any(joined.get(local) != head.get(local) for local in relevant):
             self.confirmed = False
         self._heads[number] = joined
 
 
-def _widened(fact: Fact, before: Fact | None) -> Fact:
+def widened(fact: Fact, before: Fact | None) -> Fact:
     """The fact, its bounds moved on to the next limits where they have moved."""
     if fact.kind != "int" or before is None or before == fact:
         return fact

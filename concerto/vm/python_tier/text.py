@@ -7,13 +7,15 @@ told what they come from by writing a function once more with marks, only when s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from concerto.ir.module import Function, Module
+from concerto.vm.python_tier.arguments import ArgumentFacts, Arguments
 from concerto.vm.python_tier.control import ControlWriter
-from concerto.vm.python_tier.names import Names
-from concerto.vm.python_tier.openings import DEEPEST, Openings, closed_text
+from concerto.vm.python_tier.expression import Fact
+from concerto.vm.python_tier.names import Names, function_name
+from concerto.vm.python_tier.openings import DEEPEST, Openings, closed_text, find_openings
 from concerto.vm.python_tier.rounds import Rounds
 from concerto.vm.python_tier.tree import Region
 from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_OPEN, MARK_SPLIT, FunctionWriter
@@ -22,27 +24,58 @@ _MOST_BLOCKS = 16
 """CPython's compiler refuses 20 loops and `try` in one another."""
 
 
-def function_lines(module: Module, index: int, names: Names, openings: Openings) -> list[str] | None:
-    """The lines that define a function; None if it is nested too deeply for Python and has to be
-    interpreted."""
+def module_texts(module: Module, names: Names) -> tuple[dict[int, str], Arguments]:
+    """The text that defines each function, but for those that are nested too deeply for Python and have to be
+    interpreted; and what the texts take for granted of arguments."""
+    openings = find_openings(module)
+    arguments = ArgumentFacts(module)
+    texts: dict[int, str] = {}
+    for index in arguments.functions():
+        writer = _written_if_possible(module, index, names, openings, arguments.of(index))
+        if writer is not None:
+            texts[index] = "\n".join(writer.lines)
+            arguments.note(writer.calls)
+    return dict(sorted(texts.items())), arguments.known()
+
+
+def general_text(
+    module: Module, index: int, names: Names, openings: Openings, known: Arguments
+) -> tuple[str, set[int]]:
+    """The text that defines a function for any arguments, and the functions that it calls so."""
+    writer = _written(module, index, names, openings, (), general=known)
+    return "\n".join(writer.lines), {called for called, _ in writer.calls if called in known}
+
+
+def _written_if_possible(
+    module: Module, index: int, names: Names, openings: Openings, arguments: Sequence[Fact]
+) -> FunctionWriter | None:
     root = openings.trees[index]
     if root.depth > DEEPEST or root.python_blocks > _MOST_BLOCKS:
         return None
     try:
-        return _written(module, index, names, openings).lines
+        return _written(module, index, names, openings, arguments)
     except RecursionError:
         # A chain of conditions, each in the `else` of the one before.
         return None
 
 
 def _written(
-    module: Module, index: int, names: Names, openings: Openings, *, marked: bool = False
+    module: Module,
+    index: int,
+    names: Names,
+    openings: Openings,
+    arguments: Sequence[Fact],
+    *,
+    general: Container[int] = (),
+    marked: bool = False,
 ) -> FunctionWriter:
     """A function, written until all that was assumed of its loops is right."""
     rounds = Rounds()
     while True:
         rounds.start_pass()
-        writer = FunctionWriter(module, index, names, openings, rounds, marked=marked)
+        writer = FunctionWriter(module, index, names, openings, rounds, general=general, marked=marked)
+        for number, fact in enumerate(arguments):
+            writer.learn(number, fact)
         _define(index, module.functions[index], openings.trees[index], writer)
         if rounds.confirmed:
             return writer
@@ -52,27 +85,28 @@ def _define(index: int, function: Function, root: Region, writer: FunctionWriter
     """`def f7(v0, v1)`; with captures in a function `g7` that makes it; if it returns in the open, `def u7`
     and an `f7` around it."""
     count = function.captures + len(function.parameters)
-    parameters = [f"v{number}" for number in range(function.captures, count)]
+    parameters = ", ".join([f"v{number}" for number in range(function.captures, count)])
+    name = function_name(index, in_the_open=bool(writer.returns), general=index in writer.general)
     captures = [f"v{number}" for number in range(function.captures)]
     changed = [number for number in range(function.captures) if number in root.stores]
     if function.captures:
         for number in changed:
             captures[number] = f"w{number}"
         writer.lines.append(f"def g{index}({', '.join(captures)}):")
-        writer.lines.append(f" def f{index}({', '.join(parameters)}):")
         writer.indent = 2
+        writer.lines.append(f" def f{index}({parameters}):")
         writer.lines += [f"  v{number} = w{number}" for number in changed]
     else:
-        writer.lines.append(f"def {'u' if writer.returns else 'f'}{index}({', '.join(parameters)}):")
+        writer.lines.append(f"def {name}({parameters}):")
     ControlWriter(writer, root).write_body()
     if function.captures:
         writer.lines.append(f" return f{index}")
     elif writer.returns:
-        call = f"t := u{index}({', '.join(parameters)})"
+        around = function_name(index, in_the_open=False, general=index in writer.general)
         # Traces leave out functions of such a name.
-        writer.lines.append(f"def closed{index}({', '.join(parameters)}):")
-        writer.lines.append(f" return {closed_text(writer.returns, call, 't')}")
-        writer.lines.append(f"f{index} = closed{index}")
+        writer.lines.append(f"def closed{index}({parameters}):")
+        writer.lines.append(f" return {closed_text(writer.returns, f't := {name}({parameters})', 't')}")
+        writer.lines.append(f"{around} = closed{index}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +143,15 @@ class Origin:
 _MARKS = re.compile(f"{MARK_OPEN}(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
 
 
-def trace_origin(module: Module, index: int, names: Names, openings: Openings) -> Origin:
+def trace_origin(
+    module: Module, index: int, names: Names, openings: Openings, arguments: Arguments, *, general: bool
+) -> Origin:
     """Write a function once more to know where each piece of its text comes from."""
     function = module.functions[index]
-    writer = _written(module, index, names, openings, marked=True)
+    known = () if general else arguments.get(index, ())
+    writer = _written(
+        module, index, names, openings, known, general=arguments if general else (), marked=True
+    )
     lines = writer.lines[1:] if function.captures else writer.lines
     operands = {pc: [_MARKS.sub("", operand) for operand in texts] for pc, texts in writer.operands.items()}
     return Origin([_pieces(line) for line in lines], operands)

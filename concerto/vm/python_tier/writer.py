@@ -9,7 +9,7 @@ comes from outside a function has its name from `Names`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from concerto.ir.module import Module
 from concerto.vm.python_tier.expression import (
@@ -39,7 +39,10 @@ MARK_OPEN, MARK_SPLIT, MARK_CLOSE = "\x01", "\x02", "\x03"
 
 
 class FunctionWriter:
-    """`marked` puts marks around what each instruction becomes and notes its operands; the code is the
+    """`general` are the functions that are called in their general form, because the arguments may be any.
+    `calls` are the calls of functions by name, with what is known of the arguments.
+
+    `marked` puts marks around what each instruction becomes and notes its operands; the code is the
     same."""
 
     def __init__(
@@ -50,6 +53,7 @@ class FunctionWriter:
         openings: Openings,
         rounds: Rounds,
         *,
+        general: Container[int] = (),
         marked: bool = False,
     ) -> None:
         self.module = module
@@ -66,6 +70,8 @@ class FunctionWriter:
         self.inside_expression = 0
         self.guarded = 0
         self.marked = marked
+        self.general = general
+        self.calls: list[tuple[int, tuple[Fact, ...]]] = []
         self.rounds = rounds
         self.operands: dict[int, Sequence[str]] = {}
         self._temporaries = 0

@@ -17,6 +17,7 @@ from concerto.vm.python_tier.expression import (
 )
 from concerto.vm.python_tier.instructions.natives import SPECIAL
 from concerto.vm.python_tier.instructions.registry import listed, unfolded, writes
+from concerto.vm.python_tier.names import function_name
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -33,11 +34,13 @@ def _call(writer: FunctionWriter, instr: Instr) -> None:
         text = f"g{index}({listed(parts[:captures])})({listed(parts[captures:])})"
         writer.compute(text, parts, level=ACT, atom=True)
         return
+    writer.calls.append((index, tuple([part.fact for part in parts])))
     kind = writer.openings.functions.get(index)
+    callee = function_name(index, in_the_open=kind is not None, general=index in writer.general)
     if kind is None:
-        _calls(writer, f"f{index}", parts)
+        _calls(writer, callee, parts)
     else:
-        text = writer.mark(f"u{index}({listed(parts)})")
+        text = writer.mark(f"{callee}({listed(parts)})")
         writer.push(writer.closed(kind, compound(text, parts, level=ACT, atom=True)))
 
 
