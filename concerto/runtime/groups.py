@@ -9,7 +9,7 @@ import asyncio
 import atexit
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
 
 from concerto.runtime.resident import release_child
@@ -18,7 +18,15 @@ _GRACE_SECONDS = 1.0
 _POLL_SECONDS = 0.01
 _CHUNK = 65_536
 
+_PASSED_ON = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
+"""Variables that every process gets: none that would hold a secret."""
+
 _groups: set[int] = set()
+
+
+def passed_on(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
+    """The environment of a process: few variables, and those that are `named` for it."""
+    return {name: environment[name] for name in (*_PASSED_ON, *named) if name in environment}
 
 
 def adopt(process: asyncio.subprocess.Process) -> None:

@@ -64,7 +64,7 @@ class Performer:
             case Shell():
                 from concerto.runtime.shell import execute
 
-                return await execute(effect, run.options.folder)
+                return await execute(effect, run.options.folder, run.options.environment)
             case _:
                 return perform_local(effect, run.permissions, run.options.environment)
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 from concerto.effects.kinds import Shell
 from concerto.runtime.failures import tool_failure
-from concerto.runtime.groups import adopt, end_group
+from concerto.runtime.groups import adopt, end_group, passed_on
 
 _MOST_OUTPUT = 1_000_000
 _SHOWN = 2000
 
 
-async def execute(effect: Shell, folder: Path) -> str:
-    """The standard output of a command that ends well; a ToolError with its error output otherwise."""
+async def execute(effect: Shell, folder: Path, environment: Mapping[str, str]) -> str:
+    """The standard output of a command that ends well; a ToolError with its error output otherwise. Of the
+    environment the command sees what `passed_on` lets through."""
     process = await asyncio.create_subprocess_exec(
         "/bin/sh",
         "-c",
@@ -23,6 +25,7 @@ async def execute(effect: Shell, folder: Path) -> str:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         cwd=folder,
+        env=passed_on(environment),
         start_new_session=True,
     )
     adopt(process)

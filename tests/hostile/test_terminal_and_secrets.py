@@ -115,3 +115,15 @@ def test_the_environment_is_not_in_a_run_that_waits(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["requires_action"][0]["arguments"] == {"what": "now"}
     for path in tmp_path.rglob("*"):
         assert path.is_dir() or _KEY.encode() not in path.read_bytes(), path
+
+
+def test_the_shell_sees_no_secrets(tmp_path: Path) -> None:
+    source = """
+        use std::tools::ShellTool;
+        fn main() { println(ShellTool.exec("/usr/bin/env").unwrap()); }
+    """
+    secrets = {"OPENAI_API_KEY": "sk-secret", "DATABASE_URL": "postgres://u:secret@h/d", "LANG": "C.UTF-8"}
+    done = run_source(tmp_path, source, "--allow-tool", "ShellTool", environment=secrets)
+    names = {line.partition("=")[0] for line in done.stdout.split()}
+    assert done.returncode == 0 and "sk-secret" not in done.stdout and "u:secret" not in done.stdout
+    assert {"PATH", "HOME", "LANG"} <= names <= {"PATH", "HOME", "LANG", "PWD", "SHLVL", "_", "OLDPWD"}

@@ -10,12 +10,11 @@ from typing import Any, TypeAlias
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import Host
 from concerto.runtime.failures import AgentKind, agent_failure
+from concerto.runtime.groups import passed_on
 
 Json: TypeAlias = Any
 
 _DEFAULT_TIMEOUT = 120.0
-_PASSED_ON = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
-"""Variables that every process gets; all others only if the manifest names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +48,12 @@ def host_settings(
             AgentKind.HOST,
             agent=host.name,
         )
-    passed = (*_PASSED_ON, *said.get("env", ()))
     return HostSettings(
         name=host.name,
         connector=connector,
         command=str(said["command"]),
         args=tuple(said.get("args", ())),
-        environment={name: environment[name] for name in passed if name in environment},
+        environment=passed_on(environment, said.get("env", ())),
         folder=folder / (said.get("working_dir") or "."),
         timeout=float(said.get("timeout") or host.settings.get("timeout") or _DEFAULT_TIMEOUT),
         params=said.get("params", {}),
