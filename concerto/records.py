@@ -134,8 +134,11 @@ def _made(cls: Any, form: _Form) -> Any:
 
 def _tables_of(cls: type) -> _Tables | None:
     """Those of a record, or of the one that it extends."""
-    found = (each.__dict__.get("__dataclass_fields__") for each in cls.__mro__)
-    return next((each for each in found if isinstance(each, _Tables)), None)
+    for each in cls.__mro__:
+        tables = each.__dict__.get("__dataclass_fields__")
+        if isinstance(tables, _Tables):
+            return tables
+    return None
 
 
 def _members(tables: _Tables, form: _Form) -> dict[str, Any]:
