@@ -65,6 +65,7 @@ _BODIES: dict[tuple[str, str], Body] = {
     ("FileTool", "exists"): _file_exists,
     ("ShellTool", "exec"): _shell_exec,
 }
+LIBRARY_TOOLS = frozenset(tool for tool, _ in _BODIES)
 
 
 async def _do(run: Run, call: HostCall, branch: Branch, effect: AnyEffect) -> Value:

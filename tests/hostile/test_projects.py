@@ -138,3 +138,27 @@ def test_arguments_of_servers_pass_no_shell(tmp_path: Path) -> None:
     """
     assert run_source(tmp_path, source).stdout == "true\n"
     assert [name for name in "xyz" if (tmp_path / name).exists()] == []
+
+
+MISSPELT = {
+    "Acounts = false": "there is no tool `Acounts` in this program; did you mean `Accounts`?",
+    "ShelTool = true": "there is no tool `ShelTool` in this program; did you mean `ShellTool`?",
+    "Accounts = { tranfer = false }": (
+        "the tool `Accounts` has no method `tranfer`; did you mean `transfer`?"
+    ),
+    "Weather = false": "",
+    "ShellTool = true": "",
+    'files = ["Acounts"]': "",
+}
+
+
+@pytest.mark.parametrize("rule", MISSPELT)
+def test_a_misspelt_permission_is_told(tmp_path: Path, rule: str) -> None:
+    (tmp_path / "Concerto.toml").write_text(f"[permissions]\n{rule}\n")
+    source = """
+        tool Accounts { description: "a", @describe("t") pub fn transfer() -> Int { 1 } }
+        fn main() { }
+    """
+    done = run_source(tmp_path, source)
+    told = MISSPELT[rule]
+    assert (done.returncode, done.stderr) == (0, f"warning: `[permissions]`: {told}\n" if told else "")
