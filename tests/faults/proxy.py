@@ -10,72 +10,11 @@ import asyncio
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from enum import Enum, auto
-from typing import TypeAlias
 from urllib.parse import urlsplit
 
-_BLOCK = 16
-PAUSE = 0.002
-"""Seconds of a delay."""
-
-
-class Act(Enum):
-    """What happens instead of bytes."""
-
-    PAUSE = auto()
-    SILENCE = auto()
-    CLOSE = auto()
-    RESET = auto()
-
-
-Step: TypeAlias = bytes | Act
-Spoil: TypeAlias = Callable[[bytes, int], list[Step]]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Of a `kind` in FAULTS, at a byte of what the server says, or of what the client does."""
-
-    kind: str
-    at: int
-    in_request: bool = False
-
-
-FAULTS: dict[str, Spoil] = {
-    "delay": lambda data, at: [data[:at], Act.PAUSE, data[at:]],
-    "close": lambda data, at: [data[:at], Act.CLOSE],
-    "reset": lambda data, at: [data[:at], Act.RESET],
-    "silence": lambda data, at: [data[:at], Act.SILENCE],
-    "flip low bit": lambda data, at: [data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]],
-    "flip high bit": lambda data, at: [data[:at] + bytes([data[at] ^ 128]) + data[at + 1 :]],
-    "drop": lambda data, at: [data[:at] + data[at + 1 :]],
-    "duplicate": lambda data, at: [data[:at] + data[max(0, at - _BLOCK) : at] + data[at:]],
-    "reorder": lambda data, at: [
-        data[:at] + data[at + _BLOCK : at + 2 * _BLOCK] + data[at : at + _BLOCK] + data[at + 2 * _BLOCK :]
-    ],
-}
-
-
-class Spoiler:
-    """Counts the bytes that pass in a conversation, and lets its fault strike once. `passed` counts those of
-    requests under True, those of answers under False."""
-
-    def __init__(self, fault: Fault | None) -> None:
-        self._fault = fault
-        self.passed = {True: 0, False: 0}
-        self.struck = False
-
-    def steps(self, data: bytes, *, in_request: bool) -> list[Step]:
-        """What happens instead of passing these bytes on."""
-        before, fault = self.passed[in_request], self._fault
-        self.passed[in_request] += len(data)
-        if fault is None or fault.in_request != in_request or not before <= fault.at < before + len(data):
-            return [data]
-        self.struck = True
-        return FAULTS[fault.kind](data, fault.at - before)
+from tests.faults.spoiling import PAUSE, Act, Fault, Spoiler
 
 
 class FaultyProxy:
@@ -85,6 +24,7 @@ class FaultyProxy:
     def __init__(self, server: str) -> None:
         parts = urlsplit(server)
         self._server = (parts.hostname, parts.port)
+        self.open = 0
         self.arm(None)
         self._loop = asyncio.new_event_loop()
         self._listening: asyncio.Server = self._loop.run_until_complete(
@@ -98,7 +38,6 @@ class FaultyProxy:
         self.spoiler = Spoiler(fault)
         self.said: list[bytearray] = []
         self.spoken: list[tuple[bool, bytes]] = []
-        self.open = 0
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.open += 1

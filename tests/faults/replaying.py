@@ -15,7 +15,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from tests.faults.proxy import PAUSE, Act, Fault, Spoiler, close_with_reset
+from tests.faults.proxy import close_with_reset
+from tests.faults.spoiling import PAUSE, Act, Fault, Spoiler
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,13 @@ class Replay:
         self._recording = recording
         self._places = {each.request: place for place, each in enumerate(recording)}
         self.url = ""
+        self.open = 0
         self.arm(None)
 
     def arm(self, fault: Fault | None) -> None:
         """A new conversation begins, with this fault in it. No connection may be open."""
         self.spoiler = Spoiler(fault)
         self.said: list[bytearray] = []
-        self.open = 0
         self.unlike = b""
         self._next = 0
 

@@ -16,8 +16,9 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tests.faults.proxy import FAULTS, Fault, FaultyProxy
+from tests.faults.proxy import FaultyProxy
 from tests.faults.replaying import Exchange, Replay, exchanges
+from tests.faults.spoiling import FAULTS, Fault
 from tests.faults.talking import FORMS, WIRES, Outcome, Talk, held
 from tests.harness.complaints import complaints_of_asyncio
 from tests.runtime.servers import model_server_process
@@ -39,7 +40,7 @@ def main() -> int:
                 plain = talk.with_server(proxy, None)
                 assert plain.verdict == "right", (wire, form, plain)
                 chosen = faults(proxy.spoiler.passed, options.step, options.kind)
-                timely = _until(begun + options.seconds, chosen)
+                timely = until(begun + options.seconds, chosen)
                 counts.place = f"{wire} {form}"
                 if options.real:
                     for fault in timely:
@@ -117,7 +118,7 @@ async def _replay_all(
     return [str(task) for task in asyncio.all_tasks() if task is not asyncio.current_task()]
 
 
-def _until(end: float, chosen: Sequence[Fault]) -> Iterator[Fault]:
+def until(end: float, chosen: Sequence[Fault]) -> Iterator[Fault]:
     for fault in chosen:
         if time.monotonic() > end:
             return

@@ -18,16 +18,17 @@ import io
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from pathlib import Path
 
 from concerto import Program, Runtime, compile_source
 from concerto.manifest.models import Manifest
 from concerto.runtime.failures import AgentKind
-from tests.faults.proxy import Fault, FaultyProxy
+from tests.faults.proxy import FaultyProxy
 from tests.faults.replaying import Replay
+from tests.faults.spoiling import Fault
 from tests.runtime.servers import ModelServer
 
 WIRES = ("openai", "openai-responses", "anthropic", "google")
@@ -68,9 +69,11 @@ fn main() {
 }
 _RIGHT = ["add 17 25", "double 42", f"answer {ANSWER}"]
 _KINDS = frozenset(kind.value for kind in AgentKind)
-_SECONDS = 0.5
+AT_ONCE = ("delay", "close", "reset")
+"""Kinds of faults after which no byte is missing that could be waited for."""
+SECONDS = 0.5
 """How long a missing byte is waited for. A slow machine makes more errors of it, never others."""
-_PATIENCE = 60.0
+PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Talk:
         before = held()
         run = self._begin(proxy.url, fault)
         run.runtime.run()
-        ends = time.monotonic() + _PATIENCE
+        ends = time.monotonic() + PATIENCE
         while (proxy.open or held() != before) and time.monotonic() < ends:
             time.sleep(0.001)
         left = f"left behind: {held()} after {before}" if held() != before else ""
@@ -113,9 +116,9 @@ class Talk:
         """A conversation with the recording of another one."""
         replay.arm(fault)
         run = self._begin(replay.url, fault)
-        ends = time.monotonic() + _PATIENCE
+        ends = time.monotonic() + PATIENCE
         try:
-            await asyncio.wait_for(run.runtime.run_async(), _PATIENCE)
+            await asyncio.wait_for(run.runtime.run_async(), PATIENCE)
         except TimeoutError:
             return run.outcome(replay.said, "hangs")
         while replay.open and time.monotonic() < ends:
@@ -126,7 +129,7 @@ class Talk:
     def _begin(self, url: str, fault: Fault | None) -> _Run:
         there = self._connection["base_url"].replace(self.server.url, url)
         untouched = fault is None or fault.kind == "delay"
-        seconds = _PATIENCE if untouched else _SECONDS
+        seconds = PATIENCE if fault is None or fault.kind in AT_ONCE else SECONDS
         connection = {**self._connection, "base_url": there, "timeout": seconds, "retry": self._retry}
         manifest = Manifest.model_validate({"connections": {"server": connection}})
         return _Run(self._program, manifest, ("right",) if untouched else ("right", "error", "changed"))
@@ -176,15 +179,26 @@ def held() -> tuple[int, int]:
 
 def _check_whole(said: bytes) -> None:
     """ValueError or HTTPException if what came out of a connection is not whole answers of a server."""
-    stream = io.BytesIO(said)
-    while stream.tell() < len(said):
-        response = HTTPResponse(_Socket(stream), method="POST")  # type: ignore[arg-type]
-        response.begin()
-        body = response.read().decode("utf-8")
+    for body in bodies(said):
         if body.lstrip().startswith("{"):
             json.loads(body)
         else:
             _check_events(body)
+
+
+def bodies(said: bytes, *, cut: bool = False) -> Iterator[str]:
+    """The bodies of all answers on a connection, the last one as far as it goes if it may be `cut`;
+    ValueError or HTTPException where it is not HTTP."""
+    stream = io.BytesIO(said)
+    while stream.tell() < len(said):
+        response = HTTPResponse(_Socket(stream), method="POST")  # type: ignore[arg-type]
+        response.begin()
+        try:
+            yield response.read().decode("utf-8")
+        except IncompleteRead as incomplete:
+            if not cut:
+                raise
+            yield incomplete.partial.decode("utf-8")
 
 
 class _Socket:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.proxy import FAULTS, Fault, FaultyProxy
+from tests.faults.proxy import FaultyProxy
 from tests.faults.replaying import Replay, exchanges
+from tests.faults.spoiling import FAULTS, Fault
 from tests.faults.sweep import Counts, faults, replay_all
 from tests.faults.talking import FORMS, WIRES, Outcome, Talk
 from tests.runtime.servers import ModelServer, model_server_process

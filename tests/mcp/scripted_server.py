@@ -39,6 +39,7 @@ def tool(name: str, parameters: Json = None, **more: Json) -> Json:
 TOOLS = [
     tool("add", NUMBERS, outputSchema=SUM),
     tool("sleep", annotations={"idempotentHint": True}),
+    tool("deaf"),
     tool("die"),
     tool("die-once", FILE, annotations={"readOnlyHint": True}),
     tool("wrong_id"),
@@ -110,6 +111,8 @@ class Server:
                 text(number, str(total), structuredContent={"result": total})
             case "sleep":
                 pass  # The answer never comes.
+            case "deaf":
+                time.sleep(600)  # Nothing is read meanwhile.
             case "die":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "die-once":

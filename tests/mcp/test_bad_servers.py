@@ -104,6 +104,19 @@ def test_no_answer(run: Run, mark: str, tool: str) -> None:
     ]
 
 
+def test_a_server_that_does_not_take_what_it_is_sent(run: Run, mark: str) -> None:
+    functions = """
+    @describe("Reads no more") fn deaf() -> Result<String, ToolError>;
+    @describe("Gives them back") @param("note", "n") fn arguments(note: String) -> Result<String, ToolError>;
+    """
+    calls = ("deaf()", 'arguments("x".repeat(200_000))', 'arguments("y")', 'arguments("z")')
+    source = program(scripted("well", mark), *calls, functions=functions, settings="timeout: 1.5")
+    tools = ("deaf", "arguments", "arguments", "arguments")
+    assert run(source).lines == [
+        f"Timeout: mcp server `Odd` gave `{tool}` no answer within 1.5 seconds" for tool in tools
+    ]
+
+
 def test_a_server_that_dies_in_a_call_and_is_started_once_more(run: Run, mark: str) -> None:
     lost = (
         "mcp server `Odd` ended killed by signal 9 during `die`; whether the call was carried out is unknown"

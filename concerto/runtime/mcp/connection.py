@@ -41,6 +41,7 @@ from concerto import __version__
 from concerto.runtime.mcp.interface import Interface, offered_tool
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
 from concerto.runtime.mcp.schemas import properties
+from concerto.runtime.mcp.sending import sending_within
 from concerto.runtime.mcp.settings import ServerSettings
 from concerto.visible import visible_line
 
@@ -162,6 +163,8 @@ class Connection:
         seconds = self.settings.call_seconds
         try:
             result = await self._session().call_tool(tool, arguments, seconds, progress)
+        except TimeoutError:  # It was not even sent.
+            raise self._too_slow(tool) from None
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 await self._wait_for_end()
@@ -242,7 +245,7 @@ class Connection:
         async with AsyncExitStack() as stack:
             transport = await self._transport(stack)
             client = Client(
-                transport,
+                sending_within(self.settings.call_seconds, transport),
                 mode=era,
                 cache=None,
                 client_info=Implementation(name="concerto", version=__version__),
@@ -337,11 +340,16 @@ class Connection:
             return f"({_first_line(self._trouble)})"
         return f"(it answered {self._http_status})" if self._http_status else ""
 
+    def _too_slow(self, tool: str) -> ServerFailure:
+        seconds = self.settings.call_seconds
+        return ServerFailure(
+            f"{self.settings.title} gave `{tool}` no answer within {seconds:g} seconds", "Timeout"
+        )
+
     def _failed_call(self, tool: str, error: MCPError) -> ServerFailure:
         title = self.settings.title
         if error.code == REQUEST_TIMEOUT:
-            message = f"{title} gave `{tool}` no answer within {self.settings.call_seconds:g} seconds"
-            return ServerFailure(message, "Timeout")
+            return self._too_slow(tool)
         if TOO_LONG in error.message or "SSE stream failed" in error.message:
             return ServerFailure(f"{title} answered `{tool}` with too much: {TOO_LONG}", "InvalidResult")
         status = self._http_status
