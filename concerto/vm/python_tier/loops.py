@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from concerto.vm.python_tier.context import Context
-from concerto.vm.python_tier.expression import Expr, Fact
+from concerto.vm.python_tier.expression import Comparison, Expr, Fact, refine
 from concerto.vm.python_tier.tree import Region
 
 if TYPE_CHECKING:
@@ -24,15 +24,23 @@ def write_loop(control: ControlWriter, region: Region, subject: Expr | None, con
     if subject is None:
         writer.line("for _ in ticks:")
     else:
-        writer.line(f"for v{region.local} in {writer.mark(f'each({subject.text})')}:")
+        items = subject.text if subject.fact.kind in ("few", "few ints") else f"each({subject.text})"
+        writer.line(f"for v{region.local} in {writer.mark(items)}:")
         landing = control.landings[region.number]
         landing.reached = True
         landing.facts = state[1]
-        if counted:
+        if counted or subject.fact.kind == "few ints":
             writer.known[region.local] = Fact("int", subject.fact.low, subject.fact.high)
+        # While there are rounds, a range is not empty.
+        refine(writer.known, tuple([test for test in subject.tests if not _touches(region, test)]))
     control.write_block(deque(region.arms[0].nodes), context)
     rounds.close()
     writer.resume(state)
+
+
+def _touches(region: Region, comparison: Comparison) -> bool:
+    """Whether a region assigns what was compared."""
+    return comparison.left.local in region.stores or comparison.right.local in region.stores
 
 
 def write_try(control: ControlWriter, region: Region, context: Context) -> bool:

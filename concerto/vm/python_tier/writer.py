@@ -93,6 +93,11 @@ class FunctionWriter:
             return text
         return f"{MARK_OPEN}{self.pc if pc is None else pc}{MARK_SPLIT}{text}{MARK_CLOSE}"
 
+    def next_opcode(self) -> str:
+        """The name of the instruction after the current one."""
+        code = self.function.code
+        return code[self.pc + 1][0] if self.pc + 1 < len(code) else ""
+
     # The symbolic stack
 
     def push(self, expr: Expr) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from concerto.ir.module import Instr
-from concerto.vm.python_tier.expression import INT, KINDS, READ, Expr, Fact, name
+from concerto.vm.python_tier.expression import INT, KINDS, READ, Comparison, Expr, Fact, compound, name
 from concerto.vm.python_tier.instructions.registry import listed, writes
 from concerto.vm.python_tier.strings import piece_text
 from concerto.vm.python_tier.writer import FunctionWriter
+
+_FEW = 50
 
 _NOT_COPIED = frozenset({"int", "float", "str", "bool"})
 
@@ -23,7 +25,17 @@ def _build(writer: FunctionWriter, instr: Instr) -> None:
         inside = listed(parts)
         text = f"[{inside}]" if kind == "BUILD_ARRAY" else f"({inside}{',' if count == 1 else ''})"
     fact = Fact({"BUILD_ARRAY": "array", "BUILD_TUPLE": "tuple", "BUILD_MAP": "map"}[kind])
+    if kind == "BUILD_ARRAY" and 0 < count <= _FEW and writer.next_opcode() == "FOR":
+        # Nobody else sees it, and so few rounds need no look after them: a tuple does.
+        text, fact = f"({inside},)", _few(parts)
     writer.compute(text, parts, fact, READ, atom=True)
+
+
+def _few(parts: tuple[Expr, ...]) -> Fact:
+    """What a loop over a new array knows of its elements."""
+    if any(part.fact.kind != "int" for part in parts):
+        return Fact("few")
+    return Fact("few ints", min(part.fact.low for part in parts), max(part.fact.high for part in parts))
 
 
 @writes("BUILD_STRUCT")
@@ -51,7 +63,10 @@ def _build_range(writer: FunctionWriter, instr: Instr) -> None:
     a, b = low.fact if low.fact.kind == "int" else INT, high.fact if high.fact.kind == "int" else INT
     last = b.high if instr[1] else b.high - 1
     start = "" if low.text == "0" else f"{low.text}, "
-    writer.compute(f"range({start}{end})", (low, high), Fact("range", a.low, max(last, a.low)), atom=True)
+    fact = Fact("range", a.low, max(last, a.low))
+    made = compound(writer.mark(f"range({start}{end})"), (low, high), fact, atom=True)
+    made.tests = (Comparison(low, "<=" if instr[1] else "<", high),)
+    writer.push(made)
 
 
 @writes("FORMAT")

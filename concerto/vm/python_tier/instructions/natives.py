@@ -115,17 +115,11 @@ def _contains(writer: FunctionWriter, parts: Parts) -> Expr | None:
 @_special("Set::insert")
 def _insert(writer: FunctionWriter, parts: Parts) -> Expr | None:
     members, item = parts
-    if item.fact.kind not in ("int", "str") or not _is_dropped(writer):
+    if item.fact.kind not in ("int", "str") or writer.next_opcode() != "POP":
         return None
     first, again = writer.named(item)
     text = writer.mark(f"{members.wrapped}.items.setdefault({first}, {again})")
     return compound(text, parts, level=ACT, atom=True)
-
-
-def _is_dropped(writer: FunctionWriter) -> bool:
-    """Whether the next instruction drops the result."""
-    code = writer.function.code
-    return writer.pc + 1 < len(code) and code[writer.pc + 1][0] == "POP"
 
 
 # Options in the open
