@@ -52,9 +52,10 @@ def note(machine: Machine, value: Value) -> Value:
     return value
 
 
-@native("Test::two", inline="({0} - {1})")
+@native("Test::two", inline="min(max({0} - {1}, -(2**63)), 2**63 - 1)")
 def two(left: int, right: int) -> int:
-    return left - right
+    """The difference, or the Int that is next to it."""
+    return min(max(left - right, -(2**63)), 2**63 - 1)
 
 
 def outcome(machine: Machine, index: int, arguments: list[Value]) -> tuple[str, Any, Any]:
