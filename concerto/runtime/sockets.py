@@ -22,6 +22,8 @@ _NEXT_ADDRESS_SECONDS = 0.25
 async def connect(url: httpcore2.URL, tls: SSLContext, seconds: float | None) -> httpcore2.AsyncNetworkStream:
     """A stream to the host of a URL. Raises ConnectError and ConnectTimeout of httpcore2."""
     host = url.host.decode("ascii")
+    if not 0 <= url.origin.port < 2**16:
+        raise httpcore2.ConnectError(f"{url.origin.port} is no port")
     # Racing addresses costs something even where there is only one.
     pause = None if _is_address(host) else _NEXT_ADDRESS_SECONDS
     secure = tls if url.scheme == b"https" else None
@@ -57,9 +59,11 @@ class _Stream(httpcore2.AsyncNetworkStream):
         return self._writer.get_extra_info(info)
 
     def _is_readable(self) -> bool:
-        """Whether the server has closed or said something: asyncio does not look while a program computes."""
+        """Whether the server has closed or said something: asyncio may have read it already, and does not
+        look while a program computes."""
         socket = self._writer.get_extra_info("socket")
-        if self._reader.at_eof() or socket.fileno() < 0:
+        unread = getattr(self._reader, "_buffer", None)
+        if unread or self._reader.at_eof() or socket.fileno() < 0:
             return True
         poll = select.poll()
         poll.register(socket, select.POLLIN)
@@ -78,6 +82,8 @@ async def _within(
         raise too_slow(str(error)) from error
     except OSError as error:
         raise failed(_why(error)) from error
+    except UnicodeError as error:
+        raise failed("no host can have this name") from error
 
 
 def _why(error: OSError) -> str:

@@ -1,0 +1,67 @@
+"""Connections to model servers, kept and made again."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from concerto.runtime.connections import Connection
+from concerto.runtime.http import ModelServer
+from concerto.runtime.providers import WireCall
+from concerto.vm.values import ErrorValue, Raised
+
+CALL = WireCall(path="/x", body={})
+
+
+def server_at(place: str) -> ModelServer:
+    return ModelServer(Connection(name="near", provider="openai", base_url=f"http://{place}"), {})
+
+
+def reply(number: int) -> bytes:
+    body = b'{"n": %d}' % number
+    return b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
+
+
+async def answers_of_a_talker() -> list[int]:
+    """What a server that says more after its first answer answers to two requests."""
+    writers: list[asyncio.StreamWriter] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        await reader.readuntil(b"{}")
+        writer.write(reply(len(writers)))
+        if len(writers) == 1:
+            await asyncio.sleep(0.01)
+            writer.write(reply(99))
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = server_at(f"127.0.0.1:{listening.sockets[0].getsockname()[1]}")
+    first = await server.ask(CALL, 10)
+    await asyncio.sleep(0.05)
+    second = await server.ask(CALL, 10)
+    await server.close()
+    for writer in writers:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+    listening.close()
+    return [first["n"], second["n"]]
+
+
+def test_what_comes_unasked_is_no_answer() -> None:
+    assert asyncio.run(answers_of_a_talker()) == [1, 2]
+
+
+@pytest.mark.parametrize("place", ["a..b", f"{'a' * 70}.com", "127.0.0.1:-1"])
+def test_a_place_that_is_none(place: str) -> None:
+    async def ask() -> None:
+        await server_at(place).ask(CALL, 10)
+
+    with pytest.raises(Raised) as raised:
+        asyncio.run(ask())
+    error = raised.value.value
+    assert isinstance(error, ErrorValue)
+    assert error.kind == "ConnectionLost"
+    assert error.message.startswith(f"no answer from `near` at http://{place}: ")
