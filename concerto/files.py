@@ -4,10 +4,12 @@ any time."""
 from __future__ import annotations
 
 import errno
+import marshal
 import os
 import sys
 import zlib
 from pathlib import Path
+from typing import Any
 
 _MOST_ENTRIES = 400
 _CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
@@ -59,6 +61,21 @@ def write_cached(name: str, data: bytes) -> None:
         _forget_oldest(folder)
     except OSError:
         return
+
+
+def read_entry(name: str, maker: bytes) -> Any:
+    """What the same maker stored under a name by `write_entry`, whole, or None."""
+    stored = read_cached(name) or b""
+    payload = memoryview(stored)[4:]
+    if payload[: len(maker)] != maker or zlib.crc32(payload).to_bytes(4, "big") != stored[:4]:
+        return None
+    return marshal.loads(payload[len(maker) :])
+
+
+def write_entry(name: str, maker: bytes, entry: Any) -> None:
+    """Keeps what `marshal` can hold, as `write_cached`; `maker` names the code and data that it came from."""
+    payload = maker + marshal.dumps(entry)
+    write_cached(name, zlib.crc32(payload).to_bytes(4, "big") + payload)
 
 
 def cache_folder(*, create: bool = False) -> Path | None:

@@ -7,8 +7,6 @@ changed. Entries of another compiler, or of another Python, do not count.
 
 from __future__ import annotations
 
-import marshal
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +14,7 @@ from concerto.compiler.disk import DiskProject, open_project, read_bytes, shown_
 from concerto.compiler.packing import pack_module, pack_problems, unpack_module, unpack_problems
 from concerto.compiler.pipeline import read_source, require_main
 from concerto.diagnostics import Problems
-from concerto.files import entry_name, read_cached, write_cached
+from concerto.files import entry_name, read_entry, write_entry
 from concerto.program import Program
 from concerto.records import record
 from concerto.resources import code_folder, resource, state_of
@@ -105,15 +103,15 @@ def _compiled_module(source: Source, project: DiskProject, problems: Problems) -
     from concerto.compiler.units import compile_changed, pack_units, unpack_units
 
     name = _entry_name(Path(source.path), "units")
-    kept = _entry(name)
+    kept = read_entry(name, _compiler())
     done = compile_changed(source, project, problems, unpack_units(kept) if kept is not None else None)
     if done.units is not None:
-        _store(name, pack_units(done.units))
+        write_entry(name, _compiler(), pack_units(done.units))
     return done.module
 
 
 def _kept(path: Path, data: bytes) -> _Kept | None:
-    entry = _entry(_entry_name(path, "program"))
+    entry = read_entry(_entry_name(path, "program"), _compiler())
     kept = _Kept(*entry) if entry is not None else None
     if kept is None or kept.shown != shown_path(path) or not _unchanged(kept.looked_at, path, data):
         return None
@@ -123,21 +121,8 @@ def _kept(path: Path, data: bytes) -> _Kept | None:
 def _keep(path: Path, project: DiskProject, problems: Problems, module: Module, code: bytes) -> None:
     looked_at = [(str(file), found) for file, found in project.looked_at.items()]
     packed = (pack_problems(problems), pack_module(module))
-    _store(_entry_name(path, "program"), (shown_path(path), looked_at, *packed, code))
-
-
-def _store(name: str, entry: Any) -> None:
-    payload = _compiler() + marshal.dumps(entry)
-    write_cached(name, zlib.crc32(payload).to_bytes(4, "big") + payload)
-
-
-def _entry(name: str) -> Any:
-    """What this compiler stored under a name, whole, or None."""
-    stored, compiler = read_cached(name) or b"", _compiler()
-    payload = memoryview(stored)[4:]
-    if payload[: len(compiler)] != compiler or zlib.crc32(payload).to_bytes(4, "big") != stored[:4]:
-        return None
-    return marshal.loads(payload[len(compiler) :])
+    entry = (shown_path(path), looked_at, *packed, code)
+    write_entry(_entry_name(path, "program"), _compiler(), entry)
 
 
 def _unchanged(looked_at: list[tuple[str, bytes | None]], path: Path, data: bytes) -> bool:

@@ -80,10 +80,10 @@ class Library:
         fill_declared(self.world)
 
     def _parse(self, name: str) -> ast.Module:
-        from concerto.syntax.parser import parse
+        from concerto.syntax.kept import parse_once
 
         path = self._files[name]
-        return parse(Source(f"std/{name}.conc", path.read_text(encoding="utf-8")), self.problems)
+        return parse_once(Source(f"std/{name}.conc", path.read_text(encoding="utf-8")), self.problems)
 
     def _publish(self, module: ModuleSymbol) -> None:
         """Make the types of a module, and everything of the prelude's own file, known everywhere."""

@@ -52,7 +52,7 @@ def test_what_is_stored_is_used_until_a_file_changes(tmp_path: Path, cache: Path
     path.write_text(HELLO)
     first = Problems()
     program = load_program(path, first)
-    (entry,) = cache.iterdir()
+    (entry,) = cache.glob("*.program")
     stored = entry.stat().st_mtime_ns
     second = Problems()
     again = load_program(path, second)
@@ -70,7 +70,7 @@ def test_a_manifest_that_appears_counts_as_a_change(tmp_path: Path, cache: Path)
     path = tmp_path / "main.conc"
     path.write_text(HELLO)
     compile_file(path)
-    (entry,) = cache.iterdir()
+    (entry,) = cache.glob("*.program")
     before = entry.read_bytes()
     (tmp_path / "Concerto.toml").write_text('[project]\nname = "x"\n')
     compile_file(path)
@@ -82,7 +82,7 @@ def test_a_damaged_entry_is_compiled_again(damage: bytes, tmp_path: Path, cache:
     path = tmp_path / "main.conc"
     path.write_text(HELLO)
     program = compile_file(path)
-    (entry,) = cache.iterdir()
+    (entry,) = cache.glob("*.program")
     entry.write_bytes(damage)
     assert compile_file(path).module == program.module
     assert entry.read_bytes() != damage
