@@ -155,7 +155,7 @@ def _members(tables: _Tables, form: _Form) -> dict[str, Any]:
         members["__eq__"] = _equal(values)
         members["__hash__"] = (lambda self: hash(values(self))) if form.frozen else None
     if form.guarded:
-        members |= {"__setattr__": _refuse, "__delattr__": _refuse}
+        members |= {"__setattr__": _refuse, "__delattr__": _refuse, "__setstate__": _restore}
     return members
 
 
@@ -180,6 +180,13 @@ def _refuse(self: Any, name: str, value: Any = None) -> None:
     from dataclasses import FrozenInstanceError
 
     raise FrozenInstanceError(f"cannot change field {name!r}")
+
+
+def _restore(self: Any, state: Any) -> None:
+    """Copies and pickles get their values past `_refuse`; `state` is that of `object.__getstate__`."""
+    for values in state if isinstance(state, tuple) else (state,):
+        for name, value in (values or {}).items():
+            object.__setattr__(self, name, value)
 
 
 def _field_of(default: Any, kw_only: bool) -> _Field:

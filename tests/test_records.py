@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
 import pytest
@@ -35,6 +38,15 @@ class Named:
 
 
 class Special(Named):
+    pass
+
+
+@record(frozen=True, slots=False)
+class Mark:
+    name: str
+
+
+class NamedMark(Mark):
     pass
 
 
@@ -75,6 +87,13 @@ def test_frozen_records_do_not_change_and_can_be_hashed() -> None:
         Key("a").name = "b"  # type: ignore[misc]
     with pytest.raises(TypeError, match="unhashable"):
         hash(Box(Point(1)))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_records_can_be_copied_and_pickled(again: Callable[[Any], Any]) -> None:
+    for value in (Point(1, tags=["a"]), Box(Point(1), True), Mark("a"), NamedMark("a")):
+        assert again(value) == value
+        assert again(value) is not value
 
 
 def test_slots_leave_no_room_for_other_attributes() -> None:

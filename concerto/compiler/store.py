@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from concerto.source import Source
 
 
-_PASSES = ("compiler", "diagnostics", "emit", "ir", "manifest", "semantics", "syntax", "vm", "runtime/mcp")
+_PASSES = ("compiler", "diagnostics", "emit", "ir", "manifest", "natives", "semantics", "syntax", "vm",
+           "runtime/mcp")  # fmt: skip
 """The folders whose code has a say in what a program is compiled to."""
 
 
