@@ -347,7 +347,7 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
     failure.
 
     `given` are options of `Runtime` that a run does not keep: handlers, tools, environment. The exit status;
-    raises CannotResume.
+    raises CannotResume, or ManifestError if the project's manifest cannot be used any more.
     """
     from concerto.diagnostics import Problems
     from concerto.ir.codec import decode

@@ -16,7 +16,7 @@ from concerto.compiler.store import load_module
 from concerto.diagnostics import Problems
 from concerto.files import write_atomically
 from concerto.ir.module import Module
-from concerto.manifest import ManifestError, find_manifest
+from concerto.manifest import ManifestError
 from concerto.source import Source
 
 STANDARD_OUTPUT = "-"
@@ -70,18 +70,16 @@ def _problems_of(target: str) -> Problems:
 def _build(target: str, options: BuildOptions) -> tuple[int, dict[Path, bytes | None]]:
     """The exit status, and what would have to change for another result."""
     problems = Problems()
-    path = source_file(target)
     try:
         source, project = _open(target, problems)
     except ManifestError as broken:
         show_problems(broken.problems, options.format)
-        manifest = find_manifest(path.parent)
-        return USAGE, {file: read_bytes(file) for file in (path, manifest) if file is not None}
+        return USAGE, {broken.file: read_bytes(broken.file)}
     outputs = _outputs(source, project, options.emit, problems)
     show_problems(problems, options.format)
     if outputs is None:
         return USAGE, project.looked_at
-    _write(outputs, path, options.out)
+    _write(outputs, source_file(target), options.out)
     return OK, project.looked_at
 
 

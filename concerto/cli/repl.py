@@ -38,6 +38,8 @@ def repl(*, mock: bool) -> int:
             _enter(session, text)
         except KeyboardInterrupt:
             print("error: interrupted", file=sys.stderr)
+        except ManifestError as broken:
+            show_problems(broken.problems)
     return 0
 
 

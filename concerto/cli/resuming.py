@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from concerto.cli import running
-from concerto.cli.reporting import Failure
+from concerto.cli.reporting import USAGE, Failure, show_problems
+from concerto.manifest import ManifestError
 from concerto.program import resume
 from concerto.records import replace
 from concerto.runtime.resuming import CannotResume, find_run
@@ -34,6 +35,9 @@ def resume_run(run: str, results: Iterable[str], options: running.RunOptions) ->
             return resume(run, outside, own_process=True, **given)
     except CannotResume as cannot:
         raise Failure(str(cannot)) from None
+    except ManifestError as broken:
+        show_problems(broken.problems)
+        return USAGE
 
 
 def _result(given: str) -> tuple[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from concerto.cli.reporting import Failure, cannot
-from concerto.manifest import FILE_NAME, load_manifest
+from concerto.manifest import FILE_NAME, check_owner, load_manifest
 
 SOURCE_SUFFIX = ".conc"
 IR_SUFFIX = ".conc-ir"
@@ -15,7 +15,7 @@ _USUAL_ENTRIES = ("main.conc", "src/main.conc")
 def program_file(target: str) -> Path:
     """The first file of the program named on the command line; a folder stands for its entry.
 
-    Raises `Failure` if there is none, and `ManifestError` if the folder's manifest is broken.
+    Raises `Failure` if there is none, and `ManifestError` if the folder's manifest is broken or a stranger's.
     """
     path = Path(target)
     try:
@@ -42,7 +42,10 @@ def source_file(target: str) -> Path:
 
 def _entry_of(folder: Path) -> Path:
     manifest_path = folder / FILE_NAME
-    entry = load_manifest(manifest_path).project.entry if manifest_path.is_file() else None
+    entry = None
+    if manifest_path.is_file():
+        check_owner(manifest_path, folder)
+        entry = load_manifest(manifest_path).project.entry
     if entry is not None:
         if not (folder / entry).is_file():
             raise Failure(f"the entry `{entry}` of `{manifest_path}` does not exist")

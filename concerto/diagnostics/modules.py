@@ -114,7 +114,8 @@ class ImportCycle(Problem, code="E0504", title="modules import each other in a c
 
 class BadManifest(Problem, code="E0505", title="mistake in `Concerto.toml`"):
     """`Concerto.toml` is not TOML, has a key that nobody reads, or a value of the wrong kind. Unknown
-    keys are refused, because a misspelt limit or permission would go unnoticed.
+    keys are refused, because a misspelt limit or permission would go unnoticed. A manifest that
+    belongs neither to you, nor to root, nor to the owner of the program's folder is refused as a whole.
 
     ```toml
     [connections.openai]

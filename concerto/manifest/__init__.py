@@ -1,11 +1,13 @@
 """`Concerto.toml`: found by walking up from a program, read into frozen models.
 
 Importing this package is cheap; the models, and pydantic with them, are loaded when there is a
-manifest to read. Every mistake is a `BadManifest` problem at its place in the file.
+manifest to read. Every mistake is a `BadManifest` problem at its place in the file. A manifest says what is
+started and permitted, so only that of somebody whom the user trusts anyway is obeyed (`check_owner`).
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,21 +22,60 @@ LOCK_NAME = "Concerto.lock"
 
 
 class ManifestError(Exception):
-    """A manifest that cannot be used; `problems` say why."""
+    """A manifest, `file`, that cannot be used; `problems` say why."""
 
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, file: Path, problems: Problems) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
+        self.file = file
         self.problems = problems
 
 
 def find_manifest(start: Path) -> Path | None:
-    """The nearest `Concerto.toml` in `start` (or the folder of the file `start`) or above it."""
+    """The nearest `Concerto.toml` in the folder `start` or above it; raises as `check_owner` does."""
     folder = start.absolute()
     for candidate in (folder, *folder.parents):
         path = candidate / FILE_NAME
         if path.is_file():
+            check_owner(path, folder)
             return path
     return None
+
+
+def check_owner(path: Path, folder: Path) -> None:
+    """Raises `ManifestError` unless the manifest at `path`, for a program in `folder`, belongs to this user,
+    to root or to the owner of `folder`, who could put a nearer one there.
+
+    Where files have no such owners, as on Windows, nothing is refused.
+    """
+    if not hasattr(os, "geteuid"):
+        return
+    trusted = {os.geteuid(), 0}
+    if folder.exists():
+        trusted.add(folder.stat().st_uid)
+    # Of a link its own owner counts too, who chose where it leads.
+    for owner in (path.lstat().st_uid, path.stat().st_uid):
+        if owner not in trusted:
+            raise _owned_by(_user(owner), path)
+
+
+def _owned_by(user: str, path: Path) -> ManifestError:
+    from concerto.diagnostics import BadManifest
+    from concerto.source import Source
+
+    message = f"`{path}` belongs to {user}, so what it says is not obeyed"
+    advice = f"`chown` it, or put a `{FILE_NAME}` of your own beside the program"
+    problems = Problems()
+    problems.add(BadManifest(Source(str(path), "").span(0, 0), message, help=advice))
+    return ManifestError(path, problems)
+
+
+def _user(number: int) -> str:
+    import pwd
+
+    try:
+        return f"the user `{pwd.getpwuid(number).pw_name}`"
+    except KeyError:
+        return f"the user {number}"
 
 
 def load_manifest(path: Path) -> Manifest:
@@ -44,5 +85,5 @@ def load_manifest(path: Path) -> Manifest:
     problems = Problems()
     manifest = read_manifest(path.read_bytes(), str(path), problems)
     if manifest is None:
-        raise ManifestError(problems)
+        raise ManifestError(path, problems)
     return manifest

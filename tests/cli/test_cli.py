@@ -111,6 +111,14 @@ def test_a_broken_manifest_stops_the_run(hello: Path) -> None:
     assert result.stderr.startswith("error[E0505]: unknown key `nmae` in `[project]`")
 
 
+@pytest.mark.parametrize("target", [".", "main.conc"])
+def test_a_broken_manifest_stops_the_build(hello: Path, target: str) -> None:
+    (hello / "Concerto.toml").write_text("[project]\nnmae = 'x'\n")
+    result = run("concertoc", "build", target, cwd=hello)
+    assert (result.stdout, result.returncode) == ("", 2)
+    assert result.stderr.startswith("error[E0505]: unknown key `nmae` in `[project]`")
+
+
 def test_the_entry_of_a_project(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "start.conc").write_text(HELLO)

@@ -59,6 +59,14 @@ def test_what_was_done_is_not_done_again() -> None:
     assert first == second
 
 
+def test_a_manifest_that_breaks_meanwhile_keeps_the_session(tmp_path: Path) -> None:
+    (tmp_path / "Concerto.toml").write_text("")
+    spoil = 'fs::write_file("Concerto.toml", "[projekt]")'
+    done = piped("use std::fs;", spoil, "1 + 1", folder=tmp_path)
+    assert done.returncode == 0
+    assert "error[E0505]: unknown key `projekt`" in done.stderr
+
+
 def test_types_bytecode_and_help() -> None:
     done = piped("let v = [1]", ":type v", ":ir 1 + 1", ":help")
     assert done.stdout.startswith("Array<Int>\n")
