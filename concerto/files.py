@@ -22,11 +22,15 @@ def is_of_output(error: OSError) -> bool:
     return error.errno in _CANNOT_WRITE and error.filename is None
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """`path` afterwards holds all of `data`, or is as it was and `OSError` is raised."""
+PRIVATE = 0o600
+
+
+def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """`path` afterwards holds all of `data`, or is as it was and `OSError` is raised. Who may read and write
+    it is said by `mode`, less what the user's mask takes away."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        with temporary.open("xb") as file:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
         temporary.replace(path)
     except BaseException:
@@ -57,7 +61,7 @@ def write_cached(name: str, data: bytes) -> None:
     if folder is None:
         return
     try:
-        write_atomically(folder / name, data)
+        write_atomically(folder / name, data, PRIVATE)
         _forget_oldest(folder)
     except OSError:
         return
@@ -86,7 +90,7 @@ def cache_folder(*, create: bool = False) -> Path | None:
     place = os.environ.get("CONCERTO_CACHE")
     if place == "":
         return None
-    folder = Path(place) if place else _default_folder()
+    folder = Path(place) if place else user_folder()
     try:
         if create:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -95,7 +99,8 @@ def cache_folder(*, create: bool = False) -> Path | None:
         return None
 
 
-def _default_folder() -> Path:
+def user_folder() -> Path:
+    """Where programs of this user keep what may be forgotten; it need not exist."""
     if sys.platform.startswith(("linux", "freebsd")):
         # What platformdirs says there, without the cost of its import at every start.
         base = os.environ.get("XDG_CACHE_HOME", "")

@@ -11,13 +11,13 @@ import hashlib
 import marshal
 import os
 import sys
-import tempfile
 from functools import lru_cache
 from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
+from concerto.files import PRIVATE, user_folder, write_atomically
 from concerto.records import frozen
 from concerto.resources import resource
 
@@ -130,15 +130,13 @@ def _rule(rule: Any) -> Rule:
 
 
 def _cache_place(grammar: str) -> Path:
-    from platformdirs import user_cache_path
-
     # Lark's first file holds its version; importing it, or asking for its metadata, takes far longer.
     lark = find_spec("lark")
     assert lark is not None and lark.origin is not None
     told = [grammar.encode(), sys.version.encode()]
     told += [Path(each).read_bytes() for each in (lark.origin, __file__)]
     digest = hashlib.sha256(b"\0".join(told)).hexdigest()[:24]
-    return user_cache_path("concerto", appauthor=False) / f"syntax-{digest}.tables"
+    return user_folder() / f"syntax-{digest}.tables"
 
 
 def load(place: Path) -> Tables | None:
@@ -163,8 +161,6 @@ def store(place: Path, built: Tables) -> None:
     body = marshal.dumps((built.actions, built.gotos, rules, built.start, built.end))
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
-            file.write(hashlib.sha256(body).digest() + body)
-        Path(file.name).replace(place)
+        write_atomically(place, hashlib.sha256(body).digest() + body, PRIVATE)
     except OSError:
         pass

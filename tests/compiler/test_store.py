@@ -106,6 +106,15 @@ def test_nothing_is_read_that_others_could_have_written(cache: Path) -> None:
     assert read_cached("x") is None
 
 
+def test_entries_are_private_whatever_new_files_are(cache: Path) -> None:
+    before = os.umask(0o002)
+    try:
+        write_cached("x", b"1")
+    finally:
+        os.umask(before)
+    assert read_cached("x") == b"1"
+
+
 def test_the_cache_forgets_what_is_old(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("concerto.files._MOST_ENTRIES", 10)
     for number in range(11):
