@@ -106,6 +106,9 @@ def _compiled_module(source: Source, project: DiskProject, problems: Problems) -
     name = _entry_name(Path(source.path), "units")
     kept = read_entry(name, _compiler())
     done = compile_changed(source, project, problems, unpack_units(kept) if kept is not None else None)
+    # Nor is there a module of bytes that are no text.
+    if problems.errors:
+        return None
     if done.units is not None:
         write_entry(name, _compiler(), pack_units(done.units))
     return done.module

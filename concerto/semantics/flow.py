@@ -24,7 +24,7 @@ from concerto.semantics.builtins import AGENT_BUILDER, NEVER, NIL, result_parts
 from concerto.semantics.infer import resolve
 from concerto.semantics.mismatches import quote
 from concerto.semantics.symbols import LocalSymbol
-from concerto.semantics.types import ERROR, Named, Type
+from concerto.semantics.types import ERROR, FunctionOf, Named, Type
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
@@ -152,10 +152,27 @@ def _changes_nothing(call: ast.MethodCall, analysis: Analysis) -> bool:
     """Whether it calls a built-in method that only gives a value."""
     match analysis.calls.get(call):
         case NativeCall(function) if function.receiver == "self" and function.module in _VALUES:
-            # What calls a closure for its effects gives nothing, or many nothings.
-            return function.name not in _MAY_STOP and not _holds_nil(analysis.types.get(call, ERROR))
+            # What calls a closure for its effects often gives nothing, or many nothings.
+            return (
+                function.name not in _MAY_STOP
+                and not _holds_nil(analysis.types.get(call, ERROR))
+                and not any(_may_act(argument.value, analysis) for argument in call.arguments)
+            )
         case _:
             return False
+
+
+def _may_act(argument: ast.Expr, analysis: Analysis) -> bool:
+    """Whether it is a function whose calls may do more than give a value."""
+    if not isinstance(resolve(analysis.types.get(argument, ERROR)), FunctionOf):
+        return False
+    if not isinstance(argument, ast.Closure):
+        return True
+    return any(
+        isinstance(node, ast.Call | ast.Pipe | ast.Throw | ast.Try)
+        or (isinstance(node, ast.MethodCall) and not _changes_nothing(node, analysis))
+        for node in walk(argument.body)
+    )
 
 
 def _holds_nil(type_: Type) -> bool:

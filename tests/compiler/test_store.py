@@ -144,3 +144,19 @@ def test_deep_work_is_done_on_a_larger_stack() -> None:
     assert with_room(lambda: depth(20_000)) == 20_000
     with pytest.raises(RecursionError):
         with_room(lambda: depth(10_000_000))
+
+
+def test_bytes_that_are_no_text_are_no_program(tmp_path: Path, cache: Path) -> None:
+    path, used = tmp_path / "main.conc", tmp_path / "words.conc"
+    path.write_bytes('fn main() { println("\xe9"); }'.encode("latin-1"))
+    for _ in range(2):
+        problems = Problems()
+        assert load_program(path, problems) is None
+        assert [problem.message for problem in problems] == ["this is not UTF-8 text"]
+    path.write_text("use words::word;\nfn main() { println(word()); }")
+    used.write_bytes('pub fn word() -> String { "\xe9" }'.encode("latin-1"))
+    for _ in range(2):
+        problems = Problems()
+        assert load_program(path, problems) is None
+        assert [problem.message for problem in problems] == ["this is not UTF-8 text"]
+    assert not cache.exists()
