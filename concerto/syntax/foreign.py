@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from concerto.records import frozen
-from concerto.syntax.tokens import Token
+from concerto.syntax.tokens import BRACES, Token
 
 # Characters without a meaning: the message and the advice.
 CHARACTERS = {
@@ -56,6 +56,7 @@ WORDS = {
     **_meaning("and", "&&", "write `&&`", "OPERATOR"),
     **_meaning("or", "||", "write `||`", "OR_OR"),
     **_meaning("is", "==", "write `==`", "OPERATOR"),
+    **_meaning("extends", ":", "a bound is written `T: Trait`", "COLON"),
 }
 
 # Words to leave out.
@@ -66,6 +67,8 @@ NEEDLESS = {
     "private": "what is not `pub` is private",
     "protected": "what is not `pub` is private",
     "unsafe": "there is nothing unsafe",
+    "dyn": "a trait is no type; it bounds one: `fn f<T: Trait>(x: T)`",
+    "move": "a closure always captures copies",
     "ref": "values are copied when needed, there are no references",
 }
 
@@ -102,20 +105,23 @@ WRONG_SIGNS = {
     (".", "::"): "a path is written `a::b`",
     (":", "="): "a value is given with `=`",
     ("=>", "="): "a value is given with `=`",
+    (":", ".."): "a slice is written `items[a..b]`",
 }
 
 
 @frozen
 class Syntax:
     """A construct that does not exist: how to know it by the kinds of the two tokens before and the
-    one that does not fit, what to say, what to write instead. `after_value`: only behind an operand;
-    `word`: only behind this one; `mendable`: one token less or another one makes sense of the rest."""
+    one that does not fit, what to say, what to write instead. `accepts`: only where these could stand;
+    `after_value`: only behind an operand; `word`: only behind one of these; `mendable`: one token less
+    or another one makes sense of the rest."""
 
     found: Callable[[str, str, Token], bool]
     message: str
     advice: str
     after_value: bool = False
     word: str = ""
+    accepts: tuple[str, ...] = ()
     mendable: bool = True
 
 
@@ -125,6 +131,12 @@ def _behind(word: str, message: str, advice: str) -> Syntax:
 
 
 _TERNARY_VALUES = ("INT", "FLOAT", "STRING", "NAME", "TRUE", "FALSE")
+
+_STRING_PREFIXES = (
+    ("f", 'any string takes values: `"… ${value}"`'),
+    ("b", "a String has no bytes; take its `chars()`"),
+    ("u", "every string is Unicode text"),
+)
 
 NO_SUCH_SYNTAX = (
     _behind("lambda", "there is no `lambda`", "a closure is written `|x| x + 1`"),
@@ -149,7 +161,44 @@ NO_SUCH_SYNTAX = (
         lambda last, before, token: last in ("COLON", "ARROW") and before == "NAME" and token.kind == "LSQB",
         "a type takes no brackets",
         "write `Array<T>`, `Option<T>`",
-        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: before == "COLON" and token.kind in BRACES,
+        "the type of a map is not written with braces",
+        "write `Map<K, V>`",
+        accepts=("FN", "LPAR", "STRING"),
+    ),
+    Syntax(
+        lambda last, before, token: last == "COLON" and before == "NAME" and token.kind == "LPAR",
+        "a type takes no parentheses",
+        "the type of a function is written `fn(T) -> U`",
+        accepts=("COMMA", "RPAR"),
+    ),
+    Syntax(
+        lambda last, before, token: last in ("COLON", "ARROW") and before == "NAME" and token.kind == "VBAR",
+        "only literals are joined to a type with `|`",
+        "declare an `enum` with a variant for each type, or write `Any`",
+    ),
+    Syntax(
+        lambda _, before, token: before in ("COLON", "ARROW") and token.kind == "IMPL",
+        "a trait is no type",
+        "it bounds one: `fn f<T: Trait>(x: T)`",
+    ),
+    Syntax(
+        lambda last, before, token: last in ("STRUCT", "IMPL") and before == "NAME" and token.kind == "COLON",
+        "a type does not name its traits",
+        "write `impl Trait for Type { … }`",
+    ),
+    Syntax(
+        lambda _, before, token: before == "COLON_COLON" and token.kind in ("LESSTHAN", "GENERIC_OPEN"),
+        "type arguments stand right behind the name",
+        "write `name<T>(…)`",
+    ),
+    Syntax(
+        lambda _, before, token: before == "NAME" and token.kind == "EQUAL",
+        "a variant has no number",
+        "give it one with a `match`",
+        accepts=("LBRACE", "LPAR", "COMMA", "RBRACE"),
     ),
     Syntax(
         lambda _, before, token: before in ("EQUAL", "LPAR", "COMMA") and token.kind == "STAR",
@@ -195,9 +244,31 @@ NO_SUCH_SYNTAX = (
         mendable=False,
     ),
     Syntax(
-        lambda last, before, token: last == "IF" and before == "NAME" and token.kind == "IN",
+        lambda _, before, token: token.kind == "IN",
         "there is no operator `in`",
         "write `items.contains(x)`",
+        after_value=True,
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "FOR",
+        "there are no comprehensions",
+        "write `items.map(|x| …)`, or first `.filter(|x| …)`",
+        accepts=("OPERATOR", "RSQB"),
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "COLON",
+        "a block stands in braces",
+        "write `{ … }` instead of the `:`",
+        accepts=("OPERATOR", "LBRACE"),
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "IF",
+        "there is no `a if condition else b`",
+        "write `if condition { a } else { b }`",
+        accepts=("OPERATOR",),
+        mendable=False,
     ),
     Syntax(
         lambda last, before, token: last == "FOR" and before == "NAME" and token.kind == "COMMA",
@@ -259,10 +330,19 @@ NO_SUCH_SYNTAX = (
         "there is no `where`",
         "write the bounds at the parameters: `fn f<T: A + B>(…)`",
     ),
+    *(
+        Syntax(
+            lambda _, before, token: before == "NAME" and token.kind in ("STRING", "TEXT_OPEN"),
+            "no letter stands before a string",
+            advice,
+            word=letters,
+        )
+        for letters, advice in _STRING_PREFIXES
+    ),
     Syntax(
         lambda _, before, token: before == "NAME" and token.kind in ("STRING", "TEXT_OPEN"),
         "a call needs parentheses",
-        'write `print("…")`; text with values in it needs no letter before it: `"… ${value}"`',
+        'write `print("…")`',
         after_value=True,
     ),
     Syntax(

@@ -53,7 +53,7 @@ _JUMP_LABEL = re.compile(r"\s*('[A-Za-z_][A-Za-z0-9_]*)(?!')")
 _FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9][0-9_]*)?")
 _INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-9_]+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
-_CURLY_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]")
+_FOREIGN_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]|`([^`]*)`")
 _LINE_REST = re.compile(r"(?:[)\]};,\s]+//.*|[)\]};,\s]*)\Z")
 
 # The text up to what ends a piece: the quote, `${`, or a line break where none may stand.
@@ -237,10 +237,10 @@ class _Scanner:
             advice = "names are made of the letters a to z, digits and `_`; write other text in quotes"
             self.tokens.append(Token("NAME", text, start, end))
         self.report(UnknownCharacter(self.span(start, end), message, help=advice))
-        quoted = _CURLY_STRING.match(self.text, start)
+        quoted = _FOREIGN_STRING.match(self.text, start)
         if quoted is None:
             return end
-        self.tokens.append(Token("STRING", quoted[1], start, quoted.end()))
+        self.tokens.append(Token("STRING", quoted[quoted.lastindex or 1], start, quoted.end()))
         return quoted.end()
 
     # --- Strings ---

@@ -30,7 +30,7 @@ _DECLARING_KINDS = words("TOOL AGENT MCP PIPELINE STAGE HASHMAP LEDGER MEMORY SC
 _WRONG_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "ARROW", "COMMA", "COLON_COLON", "SEMICOLON")
 _MISSING_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "IN")
 _LITERALS = words("INT FLOAT STRING TRUE FALSE NIL")
-_NEWLINE_STATEMENTS = words("LET RETURN IF WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW RBRACE")
+_NEWLINE_STATEMENTS = words("LET RETURN WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW RBRACE")
 _DECLARING_WORDS = (
     "fn", "struct", "enum", "trait", "impl", "schema", "type", "pub", "use", "mod", "const", "tool",
     "agent", "mcp", "pipeline", "host", "model", "connect", "hashmap", "ledger", "memory", "async",
@@ -253,6 +253,9 @@ def _no_such_syntax(scene: Scene) -> Mend | None:
 
 def _missing_syntax(scene: Scene, *, to_mend: bool = False) -> Problem | None:
     """What to say about a construct that other languages have."""
+    called = _called_word(scene)
+    if called is not None:
+        return called
     before_last = scene.tokens[scene.position - 2].kind if scene.position > 1 else ""
     for syntax in NO_SUCH_SYNTAX:
         if syntax.after_value and not scene.machine.accepts("OPERATOR"):
@@ -261,9 +264,30 @@ def _missing_syntax(scene: Scene, *, to_mend: bool = False) -> Problem | None:
             continue
         if syntax.word and scene.before.text != syntax.word:
             continue
+        if not all(scene.machine.accepts(kind) for kind in syntax.accepts):
+            continue
         if syntax.found(before_last, scene.before.kind, scene.token):
             return scene.error(syntax.message, syntax.advice)
     return None
+
+
+def _called_word(scene: Scene) -> Problem | None:
+    """`switch (x) { … }`, `items.map(function (x) { … })`: read as a call with a block behind it."""
+    if scene.before.kind != "RPAR" or scene.token.kind not in BRACES:
+        return None
+    depth = 0
+    for index in range(scene.position - 1, 0, -1):
+        depth += (scene.tokens[index].kind == "RPAR") - (scene.tokens[index].kind == "LPAR")
+        if depth == 0:
+            break
+    called = scene.tokens[max(index - 1, 0)]
+    word = WORDS.get(called.text) if called.kind == "NAME" else None
+    if word is None:
+        return None
+    in_expression = "a function inside of an expression is a closure: `|x| { … }`"
+    return scene.error(
+        f"there is no `{called.text}`", in_expression if word.kind == "FN" else word.advice, called
+    )
 
 
 def _ways_on(scene: Scene, problem: Problem) -> list[Mend]:
@@ -276,6 +300,9 @@ def _ways_on(scene: Scene, problem: Problem) -> list[Mend]:
         ways.append(Mend(problem, drop=1))
     if scene.fresh and scene.before.kind not in _BRACKETS and scene.works([], undo=1):
         ways.append(Mend(problem, undo=1, cut=1))
+    end = _matching(scene.tokens, scene.position) if token.kind == "LSQB" else None
+    if end is not None and scene.works([], drop=end - scene.position + 1):
+        ways.append(Mend(problem, drop=end - scene.position + 1))
     return ways
 
 
@@ -338,7 +365,7 @@ def _missing_semicolon(scene: Scene) -> Mend | None:
 
 
 def _missing_comma(scene: Scene) -> Mend | None:
-    if not (scene.works(["COMMA"]) or scene.works(["COMMA"], ahead=1)):
+    if not scene.works(["COMMA"], ahead=1) or _missing_syntax(scene) is not None:
         return None
     at = scene.before.end
     found = describe(scene.source, scene.token)
@@ -365,7 +392,8 @@ def _wrong_sign(scene: Scene) -> Mend | None:
     token = scene.token
     if token.kind not in _SIGN_KINDS:
         return None
-    for kind in _WRONG_SIGNS:
+    in_index = token.kind == "COLON" and scene.machine.accepts("RSQB")
+    for kind in ("DOT_DOT",) if in_index else _WRONG_SIGNS:
         ahead = 1 if kind == "ARROW" else _AHEAD
         if kind != token.kind and scene.works([kind], drop=1, ahead=ahead) and not scene.assigns(kind):
             _open_block(scene, kind)
