@@ -43,7 +43,8 @@ class Methods:
         self._own: dict[str, dict[str, int]] = {}
         for definition in machine.module.types:
             if definition.methods:
-                self._own.setdefault(_owner(definition.kind, definition.name), {}).update(definition.methods)
+                owner = owner_name(definition.kind, definition.name)
+                self._own.setdefault(owner, {}).update(definition.methods)
         self._found: dict[tuple[Any, str, bool], Method] = {}
 
     def call(self, name: str, receiver: Value, *arguments: Value, bound: bool = False) -> Value:
@@ -71,7 +72,7 @@ class Methods:
     def static(self, type_index: int, name: str) -> Callable[..., Value]:
         """CALL_STATIC: an associated function, or a method, of a type."""
         definition = self._machine.module.types[type_index]
-        owner = _owner(definition.kind, definition.name)
+        owner = owner_name(definition.kind, definition.name)
         index = self._own.get(owner, {}).get(name)
         if index is not None:
             return self._machine.function(index)
@@ -116,7 +117,8 @@ _OWNERS = {
 }  # fmt: skip
 
 
-def _owner(kind: str, name: str) -> str:
+def owner_name(kind: str, name: str) -> str:
+    """The name under which a type has its methods."""
     return _OWNERS.get(kind, name)
 
 

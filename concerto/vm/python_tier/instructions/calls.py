@@ -18,6 +18,7 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.instructions.natives import SPECIAL
 from concerto.vm.python_tier.instructions.registry import listed, unfolded, writes
 from concerto.vm.python_tier.names import function_name
+from concerto.vm.python_tier.receivers import chosen_call, chosen_function
 from concerto.vm.python_tier.writer import FunctionWriter
 
 
@@ -85,20 +86,28 @@ _FOLDED = re.compile(r"not \{|\}\[")
 _MEMBERSHIP = "{0}.__contains__({1})"
 
 
-@writes("CALL_METHOD", "CALL_BOUND")
+@writes("CALL_METHOD")
 def _call_method(writer: FunctionWriter, instr: Instr) -> None:
-    opcode, method, count = instr
+    _, method, count = instr
     receiver, *arguments = writer.pop_many(count + 1)
     first, again = writer.named(receiver)
-    if opcode == "CALL_METHOD":
-        table = writer.names.method(method)
+    text = f"{writer.names.method(method)}[type({first})]({listed([name(again), *arguments])})"
+    writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
+
+
+@writes("CALL_BOUND")
+def _call_bound(writer: FunctionWriter, instr: Instr) -> None:
+    _, method, count = instr
+    receiver, *arguments = writer.pop_many(count + 1)
+    first, again = writer.named(receiver)
+    if writer.marked:
+        writer.operands[writer.pc] = (again,)
+    texts = [again, *[argument.text for argument in arguments]]
+    if all(argument.cheap for argument in arguments):
+        text = chosen_call(writer, method, first, writer.names.bound(method), texts)
     else:
-        # A receiver without the method is found out before the arguments are computed: they may not fail.
-        plain = all(argument.cheap for argument in arguments)
-        table = (writer.names.bound if plain else writer.names.bound_any)(method)
-        if writer.marked:
-            writer.operands[writer.pc] = (again,)
-    text = f"{table}[type({first})]({listed([name(again), *arguments])})"
+        # A receiver without the method is found out before the arguments are computed: it may not fail yet.
+        text = f"{chosen_function(writer, method, first, writer.names.bound_any(method))}({', '.join(texts)})"
     writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
 
 
