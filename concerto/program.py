@@ -134,9 +134,10 @@ class Runtime:
         resumed: Resumed | None = None,
         own_process: bool = False,
     ) -> None:
-        """`permissions` are those of the manifest's section, for tools and for `Tool::method`. `handlers`
-        answer channels, and `tool:Tool::method` for tools without a body; `tools` are Python functions,
-        classes or objects by the names that agents use. `connections` holds settings of connections, which
+        """`permissions` are those of the manifest's section, for tools and for `Tool::method`; of names that
+        are close to a name of the program but are none, a warning tells. `handlers` answer channels, and
+        `tool:Tool::method` for tools without a body; `tools` are Python functions, classes or objects by the
+        names that agents use. `connections` holds settings of connections, which
         win over all others; an `api_key` may stand among them. What the program prints goes to `output`,
         what is to be said about it to `errors`; these are the process's streams if not given. A
         `watcher` is told of every call as it begins and ends. `trace` gets a JSON line for all that the run
@@ -192,6 +193,11 @@ class Runtime:
         self._options = options
         code = program.executable if options.tier == "python" else None
         self._run = Run(program.module, options, code, program.classes)
+        if permissions:
+            from concerto.runtime.misspelt import warn_of_misspelt
+
+            others = {*options.tools, *options.python_tools, *options.hosts, *options.mcp}
+            warn_of_misspelt(permissions, program.module, others, self._run.emits.errors, "`permissions`")
 
     def on(self, channel: str, listener: Callable[[Json], Any]) -> None:
         """Call `listener` with every payload emitted on `channel`; `*` is all, as `{channel, payload}`.

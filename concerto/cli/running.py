@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,7 +17,6 @@ from concerto.diagnostics import Problems
 from concerto.manifest import ManifestError, find_manifest
 from concerto.program import Program, Runtime
 from concerto.records import record
-from concerto.visible import visible_line
 
 if TYPE_CHECKING:
     from concerto.cli.progress import Progress
@@ -131,51 +130,16 @@ def prepare(
 
 
 def _check_permissions(given: list[str], program: Program, manifest: Said | None) -> None:
-    """A misspelt name would protect nothing. The manifest may speak of tools that another program of the
-    project has, so there only what is close to a name is said to be one."""
-    for message, near in _unknown(given, program, manifest):
+    """A misspelt name would protect nothing: an error of a command line, a warning in a manifest."""
+    rules = manifest.permissions if manifest is not None else {}
+    if not given and not rules:
+        return
+    from concerto.runtime.misspelt import unknown_names, warn_of_misspelt
+
+    others = {*manifest.mcp, *manifest.hosts, *manifest.python_tools} if manifest is not None else set()
+    for message, near in unknown_names(given, program.module, others):
         raise Failure(message + near, USAGE)
-    if manifest is not None and manifest.permissions:
-        for message, near in _unknown(_permitted(manifest), program, manifest):
-            if near:
-                print(visible_line(f"warning: `[permissions]`: {message}{near}"), file=sys.stderr)
-
-
-def _permitted(manifest: Said) -> Iterator[str]:
-    """The tools and the methods that `[permissions]` speaks of."""
-    for name, rule in manifest.permissions.items():
-        if isinstance(rule, Mapping):
-            yield from [f"{name}::{method}" for method in rule]
-        elif isinstance(rule, bool):
-            yield name
-
-
-def _unknown(names: Iterable[str], program: Program, manifest: Said | None) -> Iterator[tuple[str, str]]:
-    """What is wrong with those that name no tool or method, and what may have been meant."""
-    module = program.module
-    methods = {tool.name: {method.name for method in tool.methods} for tool in module.tools}
-    known = {*methods, *(type_.name for type_ in module.types)}
-    for section in module.mcp_servers, module.hosts, module.agents:
-        known |= {each.name for each in section}
-    if manifest is not None:
-        known |= {*manifest.mcp, *manifest.hosts, *manifest.python_tools}
-    for name in names:
-        owner, _, method = name.replace(".", "::").partition("::")
-        if owner not in known:
-            from concerto.runtime.library import LIBRARY_TOOLS
-
-            if owner not in LIBRARY_TOOLS:
-                near = _near(owner, known | LIBRARY_TOOLS)
-                yield f"there is no tool `{owner}` in this program", near
-        elif method and method not in methods.get(owner, {method}):
-            yield f"the tool `{owner}` has no method `{method}`", _near(method, methods[owner])
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    from concerto.diagnostics.suggest import suggest
-
-    near = suggest(name, known)
-    return f"; did you mean `{near}`?" if near else ""
+    warn_of_misspelt(rules, program.module, others, sys.stderr, "`[permissions]`")
 
 
 def open_trace(trace: str | None) -> TextIO | None:

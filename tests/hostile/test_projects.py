@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
 import pytest
 
+from concerto.compiler import compile_source
+from concerto.program import Runtime
 from tests.hostile.commands import concerto, run_source
 
 _MANIFEST = """
@@ -162,3 +165,33 @@ def test_a_misspelt_permission_is_told(tmp_path: Path, rule: str) -> None:
     done = run_source(tmp_path, source)
     told = MISSPELT[rule]
     assert (done.returncode, done.stderr) == (0, f"warning: `[permissions]`: {told}\n" if told else "")
+
+
+MISSPELT_IN_PYTHON = {
+    "Acounts": "there is no tool `Acounts` in this program; did you mean `Accounts`?",
+    "Accounts::tranfer": "the tool `Accounts` has no method `tranfer`; did you mean `transfer`?",
+    "Accounts.tranfer": "the tool `Accounts` has no method `tranfer`; did you mean `transfer`?",
+    "ShelTool": "there is no tool `ShelTool` in this program; did you mean `ShellTool`?",
+    "Agounts": "",
+    "Accounts::transfer": "",
+    "Weather": "",
+}
+
+
+@pytest.mark.parametrize("name", MISSPELT_IN_PYTHON)
+def test_a_misspelt_permission_is_told_to_the_host(name: str) -> None:
+    program = compile_source("""
+        tool Accounts { description: "a", @describe("t") pub fn transfer() -> Int { 1 } }
+        fn main() { }
+    """)
+
+    class Agounts:
+        """Another tool, so that this name is right although it is close to one of the program."""
+
+        def look(self) -> int:
+            return 1
+
+    errors = io.StringIO()
+    Runtime(program, permissions={name: False}, tools={"Agounts": Agounts}, errors=errors)
+    told = MISSPELT_IN_PYTHON[name]
+    assert errors.getvalue() == (f"warning: `permissions`: {told}\n" if told else "")
