@@ -18,9 +18,10 @@ from concerto.syntax.parser import parse
 
 
 def parse_once(source: Source, problems: Problems) -> ast.Module:
-    """As `parse`, for a text that hardly ever changes; its path is one that no other such text has."""
-    name = entry_name(source.path.encode(), "tree")
+    """As `parse`, for a text that hardly ever changes."""
     maker = _parser() + hashlib.sha256(source.text.encode()).digest()
+    # Several versions of this package may be in use in turn.
+    name = entry_name(maker, "tree")
     code = read_entry(name, maker)
     if code is None:
         tree = parse(source, problems)
