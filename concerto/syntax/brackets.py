@@ -11,7 +11,7 @@ from concerto.diagnostics import Problems, TooDeep, UnclosedPair, UnexpectedToke
 from concerto.records import record
 from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
-from concerto.syntax.nesting import MOST_LEVELS, too_deep
+from concerto.syntax.nesting import MOST_LEVELS, check_nesting
 from concerto.syntax.tokens import CLOSERS, END, OPENERS, Token, words
 
 _SIGNS = {"LPAR": "(", "LSQB": "[", "LBRACE": "{", "INTERPOLATE": "${"}
@@ -26,9 +26,9 @@ _BEFORE_INNER_BRACE = words("VBAR OR_OR COMMA COLON LPAR LSQB EQUAL FAT_ARROW AR
 def balance(source: Source, lexed: Lexed, problems: Problems) -> list[Token] | None:
     """The tokens with all brackets in pairs; None if they nest too deep."""
     tokens = lexed.tokens
-    deep = too_deep(tokens)
+    deep, paired = check_nesting(tokens)
     if deep is None:
-        return tokens if _balanced(tokens) else _Mender(source, lexed, problems).mend()
+        return tokens if paired else _Mender(source, lexed, problems).mend()
     problems.add(
         TooDeep(
             Span(source, deep.start, deep.end),
@@ -37,17 +37,6 @@ def balance(source: Source, lexed: Lexed, problems: Problems) -> list[Token] | N
         )
     )
     return None
-
-
-def _balanced(tokens: list[Token]) -> bool:
-    closers: list[str] = []
-    for token in tokens:
-        kind = token.kind
-        if kind in OPENERS:
-            closers.append(OPENERS[kind])
-        elif kind in CLOSERS and (not closers or closers.pop() != kind):
-            return False
-    return not closers
 
 
 @record

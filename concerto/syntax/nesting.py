@@ -16,25 +16,31 @@ _OPERATORS = words("OPERATOR PLUS STAR MINUS DOT_DOT DOT_DOT_EQUAL VBAR OR_OR")
 _RELEVANT = frozenset(OPENERS) | CLOSERS | _PREFIXES | _TAILS | _ENDS | _OPERATORS | {"LESSTHAN"}
 
 
-def too_deep(tokens: list[Token]) -> Token | None:
-    """The first token that would be nested too deep, counting brackets and all that leans right."""
-    outer: list[tuple[int, int]] = []
-    # Levels that last to the end of the expression, and those that the next operator ends.
-    level = prefixes = 0
+def check_nesting(tokens: list[Token]) -> tuple[Token | None, bool]:
+    """The first token that would be nested too deep, counting brackets and all that leans right; and whether
+    the brackets up to there are in pairs."""
+    outer: list[tuple[int, int, int, str]] = []
+    paired = True
+    # Levels that last to the end of the expression, those that the next operator ends, and those around.
+    level = prefixes = base = 0
     for position, token in enumerate(tokens):
         kind = token.kind
         if kind not in _RELEVANT:
             continue
         if kind in OPENERS:
-            outer.append((level, prefixes))
+            outer.append((level, prefixes, base, OPENERS[kind]))
             level, prefixes = level + prefixes + 1, 0
+            base = level
         elif kind in CLOSERS:
             if outer:
-                level, prefixes = outer.pop()
+                level, prefixes, base, closer = outer.pop()
+                paired = paired and kind == closer
+            else:
+                paired = False
             if kind == "RBRACE" and tokens[position + 1].kind not in ("ELSE", "OPERATOR", "EQUAL"):
-                level, prefixes = _base(outer), 0
+                level, prefixes = base, 0
         elif kind in _ENDS:
-            level, prefixes = _base(outer), 0
+            level, prefixes = base, 0
         elif kind == "LESSTHAN":
             prefixes += 1
         elif kind in _TAILS or token.text == "**":
@@ -47,9 +53,5 @@ def too_deep(tokens: list[Token]) -> Token | None:
             # `|` and `||` before an operand begin a closure.
             level += 1
         if level + prefixes > MOST_LEVELS:
-            return token
-    return None
-
-
-def _base(outer: list[tuple[int, int]]) -> int:
-    return outer[-1][0] + outer[-1][1] + 1 if outer else 0
+            return token, paired
+    return None, paired and not outer
