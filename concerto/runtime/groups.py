@@ -11,8 +11,9 @@ import os
 import signal
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
+from typing import Any
 
-from concerto.runtime.resident import release_child
+from concerto.runtime.resident import starting_process
 
 _GRACE_SECONDS = 1.0
 _POLL_SECONDS = 0.01
@@ -29,10 +30,13 @@ def passed_on(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict
     return {name: environment[name] for name in (*_PASSED_ON, *named) if name in environment}
 
 
-def adopt(process: asyncio.subprocess.Process) -> None:
-    """Take care of a process that was started with `start_new_session`."""
+async def start_group(*command: str, **options: Any) -> asyncio.subprocess.Process:
+    """Start a process as the head of a group of its own. `options` are those of asyncio, whose errors are
+    raised."""
+    with starting_process():
+        process = await asyncio.create_subprocess_exec(*command, start_new_session=True, **options)
     _groups.add(process.pid)
-    release_child(process.pid)
+    return process
 
 
 async def end_group(process: asyncio.subprocess.Process, *, at_once: bool = False) -> None:

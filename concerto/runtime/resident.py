@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from concerto.stacks import STACK_BYTES
@@ -45,9 +45,12 @@ def resident_bytes() -> int:
 
 
 class _Held:
-    """The limit that the process had before it was held: soft and hard, None while it is not."""
+    """The limit that the process had before it was held and the one that it has, both soft; None while it is
+    not held. `starting` counts the processes that are being started."""
 
-    before: tuple[int, int] | None = None
+    before: int | None = None
+    now = 0
+    starting = 0
 
 
 @contextmanager
@@ -63,20 +66,34 @@ def process_held(megabytes: float) -> Iterator[None]:
 
     holds = int(_STATM.read_bytes().split()[5]) * os.sysconf("SC_PAGE_SIZE")
     most = holds + STACK_BYTES + _RESERVED + int(megabytes * MEGABYTE)
-    soft, hard = _Held.before = resource.getrlimit(resource.RLIMIT_DATA)
-    held = most if soft == resource.RLIM_INFINITY else min(most, soft)
-    resource.setrlimit(resource.RLIMIT_DATA, (held, hard))
+    soft = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    _Held.before, _Held.now = soft, most if soft == resource.RLIM_INFINITY else min(most, soft)
+    _limit_data(_Held.now)
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        _limit_data(soft)
         _Held.before = None
 
 
-def release_child(process: int) -> None:
-    """Give a process that was started while this one is held the limit of before."""
-    if sys.platform == "linux" and _Held.before is not None:
-        import resource
+@contextmanager
+def starting_process() -> Iterator[None]:
+    """Other processes are born with this one's limits, and so are those that they start at once: meanwhile
+    this one is not held."""
+    if _Held.before is None:
+        yield
+        return
+    _Held.starting += 1
+    _limit_data(_Held.before)
+    try:
+        yield
+    finally:
+        _Held.starting -= 1
+        if not _Held.starting and _Held.before is not None:
+            _limit_data(_Held.now)
 
-        with suppress(ProcessLookupError):
-            resource.prlimit(process, resource.RLIMIT_DATA, _Held.before)
+
+def _limit_data(soft: int) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, resource.getrlimit(resource.RLIMIT_DATA)[1]))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from concerto.effects.kinds import Shell
 from concerto.runtime.failures import tool_failure
-from concerto.runtime.groups import adopt, end_group, passed_on
+from concerto.runtime.groups import end_group, passed_on, start_group
 
 _MOST_OUTPUT = 1_000_000
 _SHOWN = 2000
@@ -17,7 +17,7 @@ _SHOWN = 2000
 async def execute(effect: Shell, folder: Path, environment: Mapping[str, str]) -> str:
     """The standard output of a command that ends well; a ToolError with its error output otherwise. Of the
     environment the command sees what `passed_on` lets through."""
-    process = await asyncio.create_subprocess_exec(
+    process = await start_group(
         "/bin/sh",
         "-c",
         effect.command,
@@ -26,9 +26,7 @@ async def execute(effect: Shell, folder: Path, environment: Mapping[str, str]) -
         stderr=asyncio.subprocess.PIPE,
         cwd=folder,
         env=passed_on(environment),
-        start_new_session=True,
     )
-    adopt(process)
     try:
         async with asyncio.timeout(effect.timeout_ms / 1000):
             output, errors = await process.communicate()

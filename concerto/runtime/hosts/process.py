@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from concerto.runtime.failures import AgentKind, agent_failure
-from concerto.runtime.groups import adopt, end_group, ended, said_lines
+from concerto.runtime.groups import end_group, ended, said_lines, start_group
 from concerto.runtime.hosts.protocol import INIT_ACK, BadMessage, Message, decode, encode
 from concerto.runtime.hosts.settings import HostSettings
 from concerto.vm.values import Raised
@@ -75,7 +75,7 @@ class HostProcess:
         settings = self._settings
         self._errors.clear()
         try:
-            process = await asyncio.create_subprocess_exec(
+            process = await start_group(
                 settings.command,
                 *settings.args,
                 stdin=asyncio.subprocess.PIPE,
@@ -83,7 +83,6 @@ class HostProcess:
                 stderr=asyncio.subprocess.PIPE,
                 env=dict(settings.environment),
                 cwd=settings.folder,
-                start_new_session=True,
                 limit=MOST_BYTES,
             )
         except (OSError, ValueError) as error:
@@ -92,7 +91,6 @@ class HostProcess:
             raise self._failure(
                 f"`{settings.command}` cannot be started{where}: {why.lower()}", AgentKind.HOST
             ) from None
-        adopt(process)
         assert process.stderr is not None
         self._reader = asyncio.ensure_future(self._keep_errors(process.stderr))
         return process

@@ -20,7 +20,7 @@ from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
 from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
-from concerto.runtime.groups import adopt, end_group, ended, said_lines
+from concerto.runtime.groups import end_group, ended, said_lines, start_group
 
 MOST_BYTES = 8 * 1024 * 1024
 """The longest message that is read."""
@@ -76,16 +76,14 @@ async def stdio_transport(
 ) -> AsyncIterator[Any]:
     """A started server: streams of its messages and to it. OSError if it cannot be started."""
     with anyio.CancelScope(shield=True):  # A process that is half started could not be ended.
-        process = await asyncio.create_subprocess_exec(
+        process = await start_group(
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=dict(environment),
             cwd=folder,
-            start_new_session=True,
         )
-    adopt(process)
     received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, to_send = anyio.create_memory_object_stream[SessionMessage](0)
     with received, incoming, outgoing, to_send:
