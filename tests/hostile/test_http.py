@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import socket
-from collections.abc import Callable
+import ssl
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any
 
 import pytest
+import trustme
 
+from concerto.runtime import web
 from tests.runtime.conftest import _private_state as _private_state
 from tests.runtime.conftest import run as run
 from tests.runtime.conftest import script as script
@@ -152,3 +160,142 @@ def test_a_method_is_no_way_to_a_second_request(script: Script, run: Run, method
     outcome = run(source, permissions={"http": ["127.0.0.1"]})
     assert "internal error" not in outcome.err
     assert all("x-evil" not in seen.headers for seen in script.seen)
+
+
+@pytest.fixture
+def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[trustme.CA]:
+    """An authority that the environment trusts."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    web._certificates.cache_clear()
+    yield authority
+    web._certificates.cache_clear()
+
+
+@contextmanager
+def over_tls(authority: trustme.CA, name: str) -> Iterator[Script]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(name).configure_cert(context)
+    with Script(context) as server:
+        server.answer(Answer("secret"))
+        yield server
+
+
+def leading(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
+    """Lets `name.example` lead to one address after the other; gives the look-ups made."""
+    look_up, look_ups = socket.getaddrinfo, list[str]()
+
+    def resolver(host: Any, *rest: Any, **more: Any) -> Any:
+        if host in ("name.example", b"name.example"):
+            host = addresses[min(len(look_ups), len(addresses) - 1)]
+            look_ups.append(host)
+        return look_up(host, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolver)
+    return look_ups
+
+
+ALLOWED = ["name.example", "127.0.0.1"]
+
+
+def test_over_tls_the_connection_goes_to_the_address_that_was_judged(
+    authority: trustme.CA, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 127.0.0.2, to which a second look-up would lead, nobody listens."""
+    look_ups = leading(monkeypatch, "127.0.0.1", "127.0.0.2")
+    with over_tls(authority, "name.example") as server:
+        port = server.url.rpartition(":")[2]
+        assert asked(run, f"https://name.example:{port}/", ALLOWED) == "reached"
+    assert look_ups == ["127.0.0.1"]
+    assert server.seen[0].headers["host"] == f"name.example:{port}"
+
+
+def test_over_tls_every_request_is_judged_anew(
+    authority: trustme.CA, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leading(monkeypatch, "127.0.0.1", "127.0.0.2", "10.1.2.3")
+    with over_tls(authority, "name.example") as server:
+        url = f"https://name.example:{server.url.rpartition(':')[2]}/"
+        source = f"""
+            use std::http;
+            fn main() {{
+                for _ in 0..3 {{ println(http::get("{url}").map_err(|e| e.kind)); }}
+            }}
+        """
+        outcome = run(source, permissions={"http": ["*", "127.0.0.1"]})
+    assert [line.split("(")[0] for line in outcome.lines] == ["Ok", "Err", "Err"]
+    assert outcome.lines[1:] == ['Err("PermissionDenied")'] * 2
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("name", ["other.example", "127.0.0.1"])
+def test_a_certificate_is_checked_against_the_name_not_the_address(
+    authority: trustme.CA, run: Run, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    leading(monkeypatch, "127.0.0.1")
+    with over_tls(authority, name) as server:
+        url = f"https://name.example:{server.url.rpartition(':')[2]}/"
+        source = f"""
+            use std::http;
+            fn main() {{ println(http::get("{url}").err().unwrap().message); }}
+        """
+        outcome = run(source, permissions={"http": ALLOWED})
+    assert "certificate is not valid for 'name.example'" in outcome.out
+    assert server.seen == []
+
+
+@contextmanager
+def sending(parts: Iterable[bytes], pause: float) -> Iterator[str]:
+    """The URL of a server that sends `parts`, a pause of seconds before each, until its client leaves."""
+    stopped = threading.Event()
+
+    class Endless(BaseRequestHandler):
+        def handle(self) -> None:
+            try:
+                self.request.recv(65536)
+                for part in parts:
+                    if stopped.wait(pause):
+                        return
+                    self.request.sendall(part)
+            except OSError:
+                return
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Endless) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            stopped.set()
+            server.shutdown()
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"
+DRIPS = {
+    "a status line": [b"H"],
+    "headers": [HEAD, b"x-more: 1\r\n"],
+    "one header": [HEAD + b"x-more: ", b"1"],
+    "a body": [HEAD + b"\r\n", b"x"],
+    "a body with a length": [HEAD + b"content-length: 1000000\r\n\r\n", b"x"],
+    "chunks": [CHUNKED, b"1\r\nx\r\n"],
+    "hints before the answer": [b"HTTP/1.1 103 Early Hints\r\n\r\n"],
+}
+
+
+@pytest.mark.parametrize("drip", DRIPS)
+def test_what_drips_for_ever_ends_by_its_time(run: Run, drip: str) -> None:
+    *first, last = DRIPS[drip]
+    with sending(itertools.chain(first, itertools.repeat(last)), 0.02) as url:
+        source = f"""
+            use std::http;
+            fn main() {{
+                println(http::request(method: "GET", url: "{url}", timeout_ms: 300).err().unwrap().kind);
+            }}
+        """
+        assert run(source, permissions={"http": ["127.0.0.1"]}).lines == ["Timeout"]
+
+
+def test_what_pours_for_ever_ends_by_its_size(run: Run) -> None:
+    with sending(itertools.chain([HEAD + b"\r\n"], itertools.repeat(b"x" * 1_000_000)), 0) as url:
+        assert asked(run, url, ["127.0.0.1"]) == "TooLarge"
