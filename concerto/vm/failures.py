@@ -28,6 +28,10 @@ _MESSAGES: dict[type[BaseException], tuple[str, str]] = {
 }
 
 
+_EXPLAINED = (IndexError, TypeError, KeyError)
+"""What generated code can tell more of."""
+
+
 def leaving(exception: Exception) -> BaseException | None:
     """What leaves the program's code in place of an exception of Python's: Raised if that is an error of the
     language; None if the exception itself does."""
@@ -66,7 +70,7 @@ def _converted(exception: BaseException) -> ErrorValue | None:
         return None
     if isinstance(exception, KeyError) and exception.args and not isinstance(exception.args[0], type):
         return _error_of(missing_key(exception.args[0]))
-    if isinstance(exception, IndexError | TypeError | KeyError):
+    if isinstance(exception, _EXPLAINED):
         explained = _explained(exception)
         if explained is not None:
             return _error_of(explained)

@@ -114,7 +114,7 @@ class Raised(Exception):
     failures."""
 
     def __init__(self, value: Value) -> None:
-        super().__init__(value)
+        # `args` were set when the exception was made; calling what is above would only take time.
         self.value = value
 
 

@@ -331,6 +331,8 @@ FAILURES = [
     ("BUILD_MAP 0; LOAD_CONST 'k'; INDEX_MAP", "the map has no key `k`"),
     ("BUILD_MAP 0; GET_MEMBER k", "the map has no key `k`"),
     ("LOAD_CONST 1; GET_MEMBER k", "Int has no member `k`"),
+    ("BUILD_MAP 0; GET_MEMBER message", "the map has no key `message`"),
+    ("LOAD_CONST 1; GET_MEMBER kind", "Int has no member `kind`"),
     ("LOAD_CONST 'a'; LOAD_CONST 1; LOAD_CONST 5; SLICE", "the slice 1..5 is out of bounds for length 1"),
     ("LOAD_CONST 'a'; CHECK 0", "expected `Int`, found `String`"),
     ("LOAD_CONST 1; CALL_METHOD nothing 0", "Int has no method `nothing`"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from concerto.vm import access, arithmetic, operations
 from concerto.vm.dispatch import MethodTable, bound_table
 from concerto.vm.failures import language_error
-from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Some, Value, failure
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Some, Value, failure
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
@@ -239,6 +239,7 @@ _SHARED: dict[str, Any] = {
     "Err": Err,
     "MISSING": MISSING,
     "Fail": Fail,
+    "ErrorValue": ErrorValue,
     "sqrt": math.sqrt,
     "EMPTY_VALUES": (None, NONE),
     "OUT": arithmetic.INT_MAX,

@@ -94,8 +94,30 @@ def _tag(writer: FunctionWriter, instr: Instr) -> None:
 
 @writes("IS_TYPE")
 def _is_type(writer: FunctionWriter, instr: Instr) -> None:
+    """Which error was caught is asked often, and told by its name."""
     part = writer.pop()
-    writer.compute(f"{writer.names.fits(instr[1])}({part.text})", (part,), KINDS["bool"], READ, atom=True)
+    definition = writer.module.types[instr[1]]
+    if definition.kind == "error":
+        first, again = writer.named(part)
+        wanted = writer.names.text(definition.name)
+        text = f"(type({first}) is ErrorValue and {again}.type_name == {wanted})"
+    else:
+        text = f"{writer.names.fits(instr[1])}({part.text})"
+    writer.compute(text, (part,), KINDS["bool"], READ, atom=True)
+
+
+@writes("GET_MEMBER")
+def _member(writer: FunctionWriter, instr: Instr) -> None:
+    """`message` and `kind` are what errors are asked for; no text of the program becomes code."""
+    part = writer.pop()
+    member = instr[1]
+    general = f"get_member({{}}, {writer.names.text(member)})"
+    if member in ("message", "kind"):
+        first, again = writer.named(part)
+        text = f"({again}.{member} if type({first}) is ErrorValue else {general.format(again)})"
+    else:
+        text = general.format(part.text)
+    writer.compute(text, (part,), level=READ, atom=True)
 
 
 _PLAIN_TYPES = {"Int": "int", "Float": "float", "String": "str", "Bool": "bool"}
