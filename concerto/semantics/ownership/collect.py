@@ -402,7 +402,7 @@ class _Collector(Notebook):
         one is a place that the call may change, or a value that nobody else may see."""
         given = [argument for argument in arguments if not isinstance(argument, Default)]
         starts = [argument.start for argument in given]
-        if starts == sorted(starts):
+        if len(starts) < 2 or starts == sorted(starts):
             self._evaluate(node, given, changes, keep)
             self._pass(arguments, function)
         else:

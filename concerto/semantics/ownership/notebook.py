@@ -54,15 +54,16 @@ class Notebook:
     # --- Values ---
 
     def note_kept(self, node: ast.Node, keep: Keep, into: LocalSymbol | None) -> None:
-        assert isinstance(node, Part)
         if self.analysis.types.get(node, ERROR) in self.aggregates:
+            assert isinstance(node, Part)
             self.body.notes.append(Kept(node, keep, into, self.context))
 
     def note_waiting(
         self, node: ast.Node, until: int, changed: frozenset[LocalSymbol], at: int | None = None
     ) -> None:
         """Note that a value waits, if it can change; `at` is the place of the note among the others."""
-        if isinstance(node, Part) and self.analysis.types.get(node, ERROR) in self.aggregates:
+        # A union of classes is slow to look through, so it comes last.
+        if self.analysis.types.get(node, ERROR) in self.aggregates and isinstance(node, Part):
             notes = self.body.notes
             notes.insert(len(notes) if at is None else at, Waits(node, until, changed))
 
