@@ -129,6 +129,9 @@ def _assign(
     return chosen, strange
 
 
+_ONE_TEXT = 'put all values into one text: `"${a} and ${b}"`'
+
+
 def _report_too_many(
     body: Body,
     callee: str,
@@ -145,7 +148,7 @@ def _report_too_many(
         WrongArguments(
             Span(body.source, first.start, max(arguments[-1].end, first.end)),
             f"{callee} {takes}, {len(arguments)} given",
-            help=_signature(parameters),
+            help=_ONE_TEXT if callee in ("`print`", "`println`") else _signature(parameters),
         )
     )
 

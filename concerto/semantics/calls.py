@@ -32,6 +32,7 @@ from concerto.semantics.arguments import (
 )
 from concerto.semantics.bounds import require_bounds
 from concerto.semantics.builtins import (
+    AGENT_REF,
     ANY,
     NIL,
     STRING,
@@ -301,8 +302,9 @@ def call_value(
         return hint
     if not isinstance(function, FunctionOf):
         check_unknown_arguments(body, arguments)
+        help_ = f"ask it: `{body.text(callee)}.execute(…)`" if function == AGENT_REF else ""
         return body.report(
-            MismatchedTypes(body.span(callee), f"expected a function, found `{show(function)}`")
+            MismatchedTypes(body.span(callee), f"expected a function, found `{show(function)}`", help=help_)
         )
     for argument in arguments:
         if argument.name is not None:

@@ -151,12 +151,12 @@ def _value_name(result: Type) -> str:
     return "Nil" if result is NIL else show(result)
 
 
-def _signature_help(frame: Frame, result: str) -> str:
+def _signature_help(frame: Frame, result: str, otherwise: str = "") -> str:
     owner = frame.node
     if isinstance(owner, ast.FnDecl):
         parameters = "…" if owner.parameters else ""
-        return f"declare it `fn {owner.name.text}({parameters}) -> {result}`, or use `match`"
-    return "use `match`, or `unwrap_or(…)`"
+        return f"declare it `fn {owner.name.text}({parameters}) -> {result}`, or {otherwise or 'use `match`'}"
+    return otherwise or "use `match`, or `unwrap_or(…)`"
 
 
 # --- throw ----------------------------------------------------------------------------------------
@@ -190,7 +190,9 @@ def throw(body: Body, node: ast.Throw, hint: Type | None) -> Type:
                 body.source.span(node.start, node.start + len("throw")),
                 "`throw` needs a `try` around it or a function that returns a Result",
                 label=f"this {_noun(frame)} returns {_shown(result)}",
-                help=_signature_help(frame, f"Result<{_value_name(result)}, {show(found)}>"),
+                help=_signature_help(
+                    frame, f"Result<{_value_name(result)}, {show(found)}>", "put it into a `try`"
+                ),
             )
         )
     return NEVER

@@ -66,7 +66,8 @@ def _report(body: Body, node: ast.Index, receiver: Type) -> Type:
     if option_item(receiver) is not None or result_parts(receiver) is not None:
         help_ = f"take the value out first: `{quoted}?`"
     elif isinstance(receiver, Named) and receiver.symbol is HASH_MAP:
-        help_ = f"ask for the key: `{quoted}.get({body.text(node.index)})`"
+        key = body.text(node.index)
+        help_ = f"ask for the key: `{quoted}.get({key})`, or set it: `{quoted}.set({key}, …)`"
     elif isinstance(receiver, TupleOf):
         help_ = "an element of a tuple is named by a literal: `t.0`"
     return body.report(

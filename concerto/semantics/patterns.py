@@ -206,6 +206,10 @@ def meet(body: Body, node: ast.Node, found: Type, subject: Type) -> bool:
         help_ = f"match the value inside: `Some({body.text(node)})`"
     elif inside is not None and resolve(found) is NIL:
         help_ = "the missing value is `None`"
+    elif result_parts(resolved) is not None and option_item(found) is not None:
+        help_ = "a Result is matched by `Ok(value)` and `Err(error)`"
+    elif inside is not None and result_parts(found) is not None:
+        help_ = "an Option is matched by `Some(value)` and `None`"
     elif _is_result_pattern(found) and not _is_result_pattern(resolved):
         help_ = f"the value is a plain `{show(resolved)}`"
     body.report(MismatchedTypes(body.span(node), message, label=label, help=help_))

@@ -42,6 +42,24 @@ _FOREIGN = {
     "echo": "`println(…)`",
     "str": "`to_string(…)` or `${…}`",
     "raise": "`throw`",
+    "int": "`text.parse_int()?` for a String, `x as Int` for a Float",
+    "parseInt": "`text.parse_int()?` for a String, `x as Int` for a Float",
+    "float": "`text.parse_float()?` for a String, `n as Float` for an Int",
+    "parseFloat": "`text.parse_float()?`",
+    "range": "`0..n`, without its end, or `0..=n`, with it",
+    "len": "`items.len()`",
+    "sorted": "`items.sort()`",
+    "reversed": "`items.reverse()`",
+    "enumerate": "`items.enumerate()`",
+    "zip": "`items.zip(others)`",
+    "fetch": "`use std::http;` at the top of the file, and `http::get(url)`",
+    "requests": "`use std::http;` at the top of the file, and `http::get(url)`",
+    "setTimeout": "`use std::time;` at the top of the file, and `time::sleep(ms)`",
+    "Math": "`use std::math;` at the top of the file, and `math::floor(x)`",
+    "JSON": "`use std::json;` at the top of the file, and `json::parse(text)`",
+    "Promise": "`await (a(), b())` for all, `race (a(), b())` for the first",
+    "asyncio": "`await (a(), b())` for all, `race (a(), b())` for the first",
+    "thread": "`spawn f()`, or `parallel for item in items { … }`",
 }
 """What the names of other languages are called here."""
 
@@ -209,6 +227,8 @@ def _advice_on_name(
         return f"add `use {name};` at the top of the file"
     if name in _FOREIGN:
         return f"write {_FOREIGN[name]}"
+    if world.library_module(name) is not None:
+        return f"add `use std::{name};` at the top of the file, and write `{name}::…`"
     near = suggest(name, [*(n for n, _ in world.visible_names(scope)), *extra, *_BUILTIN_VARIANTS])
     if near is not None:
         return f"did you mean `{near}`?"
@@ -238,6 +258,8 @@ def report_not_exported(world: World, user: ModuleSymbol, module: ModuleSymbol, 
     """E0502"""
     near = suggest(segment.text, world.modules.exported_names(module))
     help_ = f"did you mean `{near}`?" if near else ""
+    if segment.text in world.prelude.members:
+        help_ = f"leave the `use` out: `{segment.text}` is known everywhere"
     shown = f"module `{module.path}`" if module.path else "the program's first file"
     world.report(NotExported, user, segment, f"{shown} has nothing called `{segment.text}`", help=help_)
 

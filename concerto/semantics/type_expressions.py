@@ -159,7 +159,8 @@ def _right_number(world: World, node: ast.PathType, scope: TypeScope, name: str,
     else:
         plural = "argument" if arity == 1 else "arguments"
         message = f"`{name}` takes {arity} type {plural}, found {given}"
-        help_ = f"write `{name}<{', '.join('KVTUWXYZ'[:arity] if arity > 1 else 'T')}>`"
+        letters = "TE" if name == "Result" else "KV" if name in ("Map", "HashMap") else "TUVWXYZ"
+        help_ = f"write `{name}<{', '.join(letters[:arity])}>`"
     world.report(WrongArguments, scope.module, node, message, help=help_)
     return False
 
