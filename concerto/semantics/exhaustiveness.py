@@ -5,6 +5,8 @@ Turns the patterns of the syntax into those of `pattern_matrix` and reports what
 
 from __future__ import annotations
 
+import re
+
 from concerto.diagnostics import NotExhaustive, Problems, UnreachableArm
 from concerto.semantics.analysis import (
     Analysis,
@@ -105,7 +107,7 @@ class _MatchChecker:
                     span,
                     f"`match` does not cover `{missing[0]}`",
                     label=f"`{missing[0]}` is not covered",
-                    help=f"add an arm for `{missing[0]}`, or `_ => …`",
+                    help=_advice(str(missing[0])),
                 )
             )
 
@@ -219,3 +221,13 @@ def _constant(node: ast.Expr) -> object:
         case ast.Unary(operand=ast.IntLit(value=value) | ast.FloatLit(value=value)):
             return -value
     return None
+
+
+_OPEN_RANGE = re.compile(r"(?<!\d)\.\.=|\d\.\.(?![=\d-])")
+
+
+def _advice(missing: str) -> str:
+    """What to add; a pattern is only quoted if it can be written."""
+    if missing == "_" or _OPEN_RANGE.search(missing):
+        return "add `_ => …`"
+    return f"add an arm for `{missing}`, or `_ => …`"

@@ -91,7 +91,7 @@ COMBINATIONS = {
     "<<": "there are no operators on bits; a multiple is `x * 2 ** n`",
     ">>": "there are no operators on bits; a part is `x / 2 ** n`",
     "=+": "write `x += 1`",
-    "...": "a range is `a..b` or, with its end, `a..=b`",
+    "...": "a range is `a..b` or, with its end, `a..=b`; `a.concat(b)` joins arrays",
 }
 
 
@@ -314,6 +314,25 @@ NO_SUCH_SYNTAX = (
         lambda _, before, token: token.kind == "FAT_ARROW" and before == "RPAR",
         "there are no arrow functions",
         "a closure is written `|x| x + 1`",
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "FAT_ARROW" and before == "NAME",
+        "there are no arrow functions",
+        "a closure is written `|x| x + 1`",
+        after_value=True,
+    ),
+    Syntax(
+        lambda _, before, token: before == "LET" and token.kind in BRACES,
+        "a pattern names its type",
+        "write `let Name { field, .. } = …`",
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: token.kind == "SEMICOLON",
+        "an array is not repeated with `;`",
+        "write `(0..n).map(|_| value)`",
+        accepts=("RSQB", "COMMA"),
+        mendable=False,
     ),
     Syntax(
         lambda _, before, token: before == "QMARK" and token.kind in _TERNARY_VALUES,

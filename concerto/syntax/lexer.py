@@ -53,6 +53,7 @@ _JUMP_LABEL = re.compile(r"\s*('[A-Za-z_][A-Za-z0-9_]*)(?!')")
 _FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9][0-9_]*)?")
 _INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-9_]+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
+_NUMBER_SUFFIX = re.compile(r"(?<=\d)(?:[iu](?:8|16|32|64|size)|f(?:32|64)?|[LlnN])$")
 _FOREIGN_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]|`([^`]*)`")
 _LINE_REST = re.compile(r"(?:[)\]};,\s]+//.*|[)\]};,\s]*)\Z")
 
@@ -196,7 +197,14 @@ class _Scanner:
                 mistake = f"`{text}` does not fit into a Float"
             self.tokens.append(Token("FLOAT", text if mistake is None else "0.0", start, end))
         if mistake:
-            advice = "a name cannot start with a digit" if "is not" in mistake else ""
+            advice = ""
+            if "is not" in mistake:
+                suffix = _NUMBER_SUFFIX.search(text)
+                advice = (
+                    f"a number says its type by its form: `{text[: suffix.start()]}`"
+                    if suffix
+                    else "a name cannot start with a digit"
+                )
             self.report(BadNumber(self.span(start, end), mistake, help=advice))
 
     def line_comment(self, text: str, start: int, end: int) -> None:
