@@ -217,9 +217,9 @@ class PythonTier:
             return None
         operands = eval(code, frame.f_globals, dict(frame.f_locals))
         match instr:
-            case ("INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY", *_) if (
-                isinstance(operands[0], (list, str)) and isinstance(operands[1], int)
-            ):
+            case ("INDEX_ARRAY" | "INDEX_STRING" | "SET_INDEX_ARRAY", *_) if isinstance(
+                operands[0], (list, str)
+            ) and isinstance(operands[1], int):
                 return out_of_bounds(operands[1], operands[0])
             case ("CALL_NATIVE", "Array::swap", _):
                 items, *positions = operands
