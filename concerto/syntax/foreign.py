@@ -41,7 +41,11 @@ def _meaning(words: str, text: str, advice: str, kind: str = "") -> dict[str, Wo
 WORDS = {
     **_meaning("def function func fun proc", "fn", "a function is declared with `fn`"),
     **_meaning("class record", "struct", "write `struct` for the data and `impl` for the methods"),
-    **_meaning("interface protocol", "trait", "an interface is a `trait`"),
+    **_meaning(
+        "interface protocol",
+        "trait",
+        "an interface is a `trait`; what has fields is a `struct` or a `schema`",
+    ),
     **_meaning("var val auto", "let", "a variable is declared with `let`, or `let mut` if it changes"),
     **_meaning("import include using require", "use", "write `use path::name;`"),
     **_meaning("elif elsif elseif", "if", "write `else if`"),

@@ -53,6 +53,7 @@ _JUMP_LABEL = re.compile(r"\s*('[A-Za-z_][A-Za-z0-9_]*)(?!')")
 _FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9][0-9_]*)?")
 _INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-9_]+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
+_ATTRIBUTE = re.compile(r"#!?\[[^\]\n]*\]")
 _NUMBER_SUFFIX = re.compile(r"(?<=\d)(?:[iu](?:8|16|32|64|size)|f(?:32|64)?|[LlnN])$")
 _FOREIGN_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]|`([^`]*)`")
 _LINE_REST = re.compile(r"(?:[)\]};,\s]+//.*|[)\]};,\s]*)\Z")
@@ -237,6 +238,12 @@ class _Scanner:
         docs.clear()
 
     def unknown(self, text: str, start: int, end: int) -> int:
+        attribute = _ATTRIBUTE.match(self.text, start)
+        if attribute is not None:
+            advice = "leave it out: every value can be copied, compared and printed; tests are marked `@test`"
+            message = "there are no attributes"
+            self.report(UnknownCharacter(self.span(start, attribute.end()), message, help=advice))
+            return attribute.end()
         message, advice = CHARACTERS.get(text, ("", ""))
         if not message:
             shown = text if text.isprintable() else f"U+{ord(text[0]):04X}"

@@ -81,6 +81,10 @@ class Scene:
     def on_new_line(self) -> bool:
         return "\n" in self.source.text[self.before.end : self.token.start]
 
+    @property
+    def ends_line(self) -> bool:
+        return "\n" in self.source.text[self.token.end : self.tokens[self.position + 1].start]
+
     def works(self, kinds: list[str], undo: int = 0, drop: int = 0, ahead: int = _AHEAD) -> bool:
         """Whether these kinds and the tokens that follow would be accepted."""
         start = self.position + drop
@@ -256,6 +260,8 @@ def _missing_syntax(scene: Scene, *, to_mend: bool = False) -> Problem | None:
     called = _called_word(scene)
     if called is not None:
         return called
+    if scene.token.kind == "COLON" and scene.ends_line and scene.machine.accepts("LBRACE"):
+        return scene.error("a block stands in braces", "write `{ … }` instead of the `:`")
     before_last = scene.tokens[scene.position - 2].kind if scene.position > 1 else ""
     for syntax in NO_SUCH_SYNTAX:
         if syntax.after_value and not scene.machine.accepts("OPERATOR"):
@@ -393,6 +399,8 @@ def _wrong_sign(scene: Scene) -> Mend | None:
     if token.kind not in _SIGN_KINDS:
         return None
     in_index = token.kind == "COLON" and scene.machine.accepts("RSQB")
+    if token.kind == "COLON" and scene.ends_line and scene.machine.accepts("LBRACE"):
+        return None
     for kind in ("DOT_DOT",) if in_index else _WRONG_SIGNS:
         ahead = 1 if kind == "ARROW" else _AHEAD
         if kind != token.kind and scene.works([kind], drop=1, ahead=ahead) and not scene.assigns(kind):
