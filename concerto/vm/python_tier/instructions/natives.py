@@ -47,7 +47,9 @@ def _absolute(writer: FunctionWriter, parts: Parts) -> Expr:
     (part,) = parts
     a = part.fact if part.fact.kind == "int" else INT
     first, again = writer.named(part)
-    negative = f"-{again}" if a.low > INT.low else f"checked(-{again})"
+    negative = f"-{again}"
+    if a.low <= INT.low:
+        negative += f" if {again} > {INT.low} else checked(-{again})"
     fact = Fact("int", 0 if a.low < 0 else a.low, min(max(abs(a.low), abs(a.high)), INT.high))
     level = READ if a.low == INT.low else PURE
     return compound(writer.mark(f"({again} if {first} >= 0 else {negative})"), parts, fact, level, atom=True)
