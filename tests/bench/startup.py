@@ -2,8 +2,8 @@
 
 `python -m tests.bench.startup [ROUNDS]` prints ratios of CPU time: a program that prints a line beside
 `python -c pass`, and one whose agent calls a tool twice beside a script with httpx2 that does the same by
-hand, both with a model server that answers at once. Processes are measured in turns and the least of each
-counts, so that a busy machine changes little.
+hand, both with a model server that answers at once. Processes are measured in turns and the ratio is the
+median of those of all turns, so that a machine whose speed changes alters little.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 from tests.bench.agents import PROGRAM, STUB
 
@@ -66,36 +67,31 @@ def main(rounds: int) -> None:
         folder = Path(name)
         os.environ["CONCERTO_CACHE"] = name
         (folder / "hello.conc").write_text(HELLO)
-        bare, hello = least(rounds, [sys.executable, "-c", "pass"], run(folder / "hello.conc"))
-        print(
-            f"python -c pass {bare * 1000:.1f} ms, a cached hello {hello * 1000:.1f} ms: {hello / bare:.2f}"
-        )
+        bare, hello, ratio = compared(rounds, [sys.executable, "-c", "pass"], run(folder / "hello.conc"))
+        print(f"python -c pass {bare:.1f} ms, a cached hello {hello:.1f} ms: {ratio:.2f}")
         with subprocess.Popen([sys.executable, "-c", STUB], stdout=subprocess.PIPE, text=True) as stub:
             assert stub.stdout is not None
             port = stub.stdout.readline().strip()
             (folder / "agent.conc").write_text(PROGRAM)
             (folder / "Concerto.toml").write_text(MANIFEST.format(port=port))
-            by_hand, agent = least(rounds, [sys.executable, "-c", BY_HAND, port], run(folder / "agent.conc"))
+            script = [sys.executable, "-c", BY_HAND, port]
+            by_hand, agent, ratio = compared(rounds, script, run(folder / "agent.conc"))
             stub.terminate()
-        print(
-            f"two tool calls by hand {by_hand * 1000:.1f} ms, by a cached agent {agent * 1000:.1f} ms: "
-            f"{agent / by_hand:.2f}"
-        )
+        print(f"two tool calls by hand {by_hand:.1f} ms, by a cached agent {agent:.1f} ms: {ratio:.2f}")
 
 
 def run(program: Path) -> list[str]:
     return [sys.executable, "-c", START, "run", str(program)]
 
 
-def least(rounds: int, *commands: list[str]) -> list[float]:
-    """The least CPU seconds of each command, after one run that fills the caches."""
-    best = [float("inf")] * len(commands)
-    for turn in range(rounds + 1):
-        for index, command in enumerate(commands):
-            seconds = cpu_seconds(command)
-            if turn:
-                best[index] = min(best[index], seconds)
-    return best
+def compared(rounds: int, one: list[str], other: list[str]) -> tuple[float, float, float]:
+    """Medians of the CPU milliseconds of two commands and of their ratio, after runs that fill the caches."""
+    cpu_seconds(one)
+    cpu_seconds(other)
+    turns = [(cpu_seconds(one), cpu_seconds(other)) for _ in range(rounds)]
+    ones, others = zip(*turns, strict=True)
+    ratio = median([second / first for first, second in turns])
+    return median(ones) * 1000, median(others) * 1000, ratio
 
 
 def cpu_seconds(command: list[str]) -> float:
