@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import TypeAlias
 from urllib.parse import quote
 
@@ -25,8 +25,11 @@ _APPLICATION = 0x436F6E63
 _VERSION = 1
 _PATIENCE = 5.0
 """Seconds to wait for another process that is writing."""
-_TRY_MS = 50
-"""How long one try to begin a change waits."""
+_TRY_SECONDS = 0.05
+"""How long one try waits."""
+_PAUSE = 0.001
+_PRIMARY = 0xFF
+"""The part of SQLite's error codes that names the kind."""
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS entries (key TEXT NOT NULL UNIQUE, value TEXT NOT NULL);
@@ -56,7 +59,7 @@ class StoreFiles:
         """Write changes as one; None deletes."""
         with _troubles(path):
             connection = self._connection(path)
-            self._begin(connection)
+            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
                 for key, value in changes:
                     if value is None:
@@ -68,17 +71,20 @@ class StoreFiles:
                 raise
             connection.execute("COMMIT")
 
-    def _begin(self, connection: sqlite3.Connection) -> None:
-        """Begin a change when nobody else is writing."""
+    def _patiently(self, change: Callable[[], object]) -> None:
+        """Do what nobody else may be doing at the same time, when nobody is."""
         patience = monotonic() + _PATIENCE
         while True:
             try:
-                connection.execute("BEGIN IMMEDIATE")
+                change()
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > patience:
+                # Some of these are raised without waiting, where two would wait for each other.
+                busy = error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY
+                if not busy or monotonic() > patience:
                     raise
             self._poll()
+            sleep(_PAUSE)
 
     def close(self) -> None:
         opened, self._open = self._open, {}
@@ -92,11 +98,23 @@ class StoreFiles:
         real = place[0] / place[1]
         found = self._open.get(real)
         if found is None:
-            found = self._open[real] = _opened(real, path)
+            found = self._open[real] = self._opened(real, path)
         return found
 
+    def _opened(self, real: Path, path: str) -> sqlite3.Connection:
+        connection = _connected(real, path)
+        try:
+            self._patiently(lambda: _made(connection))
+            _check(connection, path)
+            # In WAL mode with FULL every commit is on the disk before the program goes on.
+            connection.execute("PRAGMA synchronous = FULL")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
-def _opened(real: Path, path: str) -> sqlite3.Connection:
+
+def _connected(real: Path, path: str) -> sqlite3.Connection:
     if real.is_dir():
         raise _failure(path, "it is a folder", "BadFile")
     if not real.parent.is_dir():
@@ -104,25 +122,25 @@ def _opened(real: Path, path: str) -> sqlite3.Connection:
     # Where nothing can be written, not even a lock, a file can still be read.
     mode = "rwc" if os.access(real.parent, os.W_OK) or not real.exists() else "ro&immutable=1"
     place = f"file:{quote(str(real))}?mode={mode}"
-    connection = sqlite3.connect(place, uri=True, timeout=_PATIENCE, isolation_level=None)
-    try:
-        # Another run may be making the file now: one that is begun has a size before it has a table.
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(_SCHEMA)
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if application != _APPLICATION:
-            raise _failure(path, "it is another program's database, no hashmap's file", "BadFile")
-        if version > _VERSION:
-            raise _failure(path, "it was written by a newer version of this program", "BadFile")
-        # In WAL mode with FULL every commit is on the disk before the program goes on.
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA busy_timeout = {_TRY_MS}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return sqlite3.connect(place, uri=True, timeout=_TRY_SECONDS, isolation_level=None)
+
+
+def _made(connection: sqlite3.Connection) -> None:
+    """Make the table. Another run may be making it now: a file that is begun has a size before it has one."""
+    if connection.in_transaction:  # A try before this one broke off.
+        connection.execute("ROLLBACK")
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(_SCHEMA)
+
+
+def _check(connection: sqlite3.Connection, path: str) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != _APPLICATION:
+        raise _failure(path, "it is another program's database, no hashmap's file", "BadFile")
+    if version > _VERSION:
+        raise _failure(path, "it was written by a newer version of this program", "BadFile")
 
 
 @contextmanager

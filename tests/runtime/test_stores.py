@@ -100,7 +100,7 @@ def test_a_file_is_made_once_by_all_who_begin_it(tmp_path: Path) -> None:
         finally:
             files.close()
 
-    for n in range(20):
+    for n in range(50):
         begin = Barrier(4)
         with ThreadPoolExecutor(4) as several:
             assert list(several.map(load, [f"kept{n}.db"] * 4)) == [[]] * 4
