@@ -194,9 +194,13 @@ class FunctionBuilder:
         self.depth += 1
         return self.depth
 
-    def part(self, instruction: Instr) -> None:
-        """The next part of the open region: ELSE, CATCH, CASE, DEFAULT."""
-        self.emit(instruction)
+    def part(self, *instructions: Instr) -> None:
+        """The next part of the open region: ELSE, CATCH, DEFAULT, the CASEs that share it."""
+        if self.code[-1][0] == "CASE":
+            # Else the empty body before would be shared with this one.
+            self.branch_to(self.depth)
+        for instruction in instructions:
+            self.emit(instruction)
         self.dead = False
 
     def close(self) -> None:

@@ -280,8 +280,7 @@ def _switch_tags(b: FunctionBuilder, groups: list[Group], route: Route, target: 
     b.open(("SWITCH", int(target.valued)))
     for group in groups:
         if group is not default:
-            for constructor in group.constructors:
-                b.part(("CASE", b.program.constant(constructor)))
+            b.part(*[("CASE", b.program.constant(constructor)) for constructor in group.constructors])
             _chain(b, group.rows, target)
     b.part(DEFAULT)
     _chain(b, default.rows, target)
@@ -327,8 +326,7 @@ def _switch_literals(b: FunctionBuilder, cases: list[Case], route: Route, target
     b.load(route.slot)
     b.open(("SWITCH", int(target.valued)))
     for case in cases[:-1]:
-        for constant in case.constants:
-            b.part(("CASE", b.program.constant(constant)))
+        b.part(*[("CASE", b.program.constant(constant)) for constant in case.constants])
         target.run(case.arm.body)
     last = cases[-1].arm
     b.part(DEFAULT)
