@@ -1,8 +1,9 @@
 """String constants: in the text only their numbers, put in place once the text is compiled.
 
 So no text of the program is ever compiled, and yet CPython sees literals, which it keeps in tuples, joins
-in f-strings and loads faster than names. Adjacent numbers may come out joined; whatever else CPython can
-compute from a literal must not be written (an index of one is not).
+in f-strings and loads faster than names. CPython computes what it can from literals, also from those inside
+a tuple. Joined numbers, or one taken out of a tuple, are still numbers; of nothing else that is asked of a
+value (an index, whether it is empty) may a literal be an operand: `instructions.registry.unfolded`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ _NUMBER = r"<k(\d+)>"
 def string_text(index: int) -> str:
     """How a string constant is written."""
     return f"'<k{index}>'"
+
+
+def has_strings(text: str) -> bool:
+    """Whether a string constant is written somewhere in a text."""
+    return "<k" in text
 
 
 def piece_text(literal: str) -> str:

@@ -74,7 +74,7 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
         # The order of the two makes no difference, and this is faster.
         inline = "{1} in {0}"
     if _FOLDED.search(inline):
-        parts = tuple([unfolded(part) for part in parts])
+        parts = tuple([unfolded(writer, part) for part in parts])
     text = inline.format(*[part.wrapped for part in parts])
     fact = LENGTH if text.startswith("len(") else UNKNOWN
     writer.compute(f"({text})", parts, fact, ACT, atom=True)

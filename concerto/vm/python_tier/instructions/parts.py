@@ -22,7 +22,7 @@ from concerto.vm.python_tier.writer import FunctionWriter
 def _index(writer: FunctionWriter, instr: Instr) -> None:
     """A negative index is made one that Python refuses too; the message is found when it is needed."""
     items, position = writer.pop_many(2)
-    items = unfolded(items)
+    items = unfolded(writer, items)
     first, again = writer.named(items) if items.level >= ACT else (items.wrapped, items.text)
     position_text, position_again = _guarded(writer, position)
     if writer.marked:
@@ -55,7 +55,7 @@ def _index_any(writer: FunctionWriter, instr: Instr) -> None:
     if items.fact.kind == "dict" and key.fact.kind == "str":
         text = f"{items.wrapped}[{key.text}]"
     elif key.cheap and key.fact.kind == "str":
-        first, again = writer.named(unfolded(items))
+        first, again = writer.named(unfolded(writer, items))
         text = f"({again}[{key.text}] if type({first}) is dict else index({again}, {key.text}))"
         if items.local >= 0:
             writer.learn(items.local, Fact("dict"))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from concerto.ir.module import Instr
-from concerto.vm.python_tier.expression import PURE, Expr, compound
+from concerto.vm.python_tier.expression import Expr, compound
+from concerto.vm.python_tier.strings import has_strings
 from concerto.vm.python_tier.writer import FunctionWriter
 
 Writing: TypeAlias = Callable[[FunctionWriter, Instr], None]
@@ -31,8 +32,9 @@ def listed(parts: Sequence[Expr]) -> str:
     return ", ".join([part.text for part in parts])
 
 
-def unfolded(expr: Expr) -> Expr:
-    """A string of which CPython computes nothing when it compiles: its literals are put in later."""
-    if expr.fact.kind != "str" or expr.reads or expr.level > PURE or (expr.stable and not expr.literal):
+def unfolded(writer: FunctionWriter, expr: Expr) -> Expr:
+    """A value of which CPython computes nothing when it compiles: literals of strings are put in later."""
+    if not has_strings(expr.text):
         return expr
-    return compound(f"str({expr.text})", (expr,), expr.fact, atom=True)
+    first, _ = writer.renamed(expr)
+    return compound(first, (expr,), expr.fact, atom=True)
