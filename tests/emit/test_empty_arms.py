@@ -35,7 +35,8 @@ _MATCHES = {
 @pytest.mark.parametrize("subject", _MATCHES)
 def test_whichever_arms_of_a_match_are_empty_the_others_run(subject: str) -> None:
     patterns, values = _MATCHES[subject]
-    functions, expected = [], []
+    functions: list[str] = []
+    expected: list[list[int]] = []
     for shape in product([False, True], repeat=len(patterns)):
         empty = _EMPTY[len(expected) % len(_EMPTY)]
         bodies = [empty if bare else f"{{ out = {arm}; }}" for arm, bare in enumerate(shape)]
