@@ -15,6 +15,7 @@ from concerto.ir.module import FieldDef, TypeDef, VariantDef
 from concerto.semantics.analysis import Analysis
 from concerto.semantics.builtins import ANY, PROMPT, STRING
 from concerto.semantics.infer import substitute
+from concerto.semantics.library import library
 from concerto.semantics.symbols import (
     BuiltinSymbol,
     EnumSymbol,
@@ -72,7 +73,7 @@ class TypeTable:
             case BuiltinSymbol(arity=arity):
                 index = self._general[symbol] = self.index(Named(symbol, (ANY,) * arity))
             case StructSymbol() | EnumSymbol():
-                index = self._general[symbol] = self._new(TypeDef(_kind(symbol), symbol.qualified))
+                index = self._general[symbol] = self._new(TypeDef(_kind(symbol), _unique_name(symbol)))
                 self._fill(index, symbol, ())
             case _:
                 assert_never(symbol)
@@ -128,7 +129,7 @@ class TypeTable:
         if all(isinstance(a, Generic) for a in arguments) or self._depth >= _DEEPEST_INSTANTIATION:
             return self.general(symbol)
         self._depth += 1
-        index = self._reserved(type_, TypeDef(_kind(symbol), symbol.qualified), arguments)
+        index = self._reserved(type_, TypeDef(_kind(symbol), _unique_name(symbol)), arguments)
         self._fill(index, symbol, arguments)
         self._depth -= 1
         return index
@@ -156,6 +157,14 @@ class TypeTable:
     def _new(self, entry: TypeDef) -> int:
         self.types.append(entry)
         return len(self.types) - 1
+
+
+def _unique_name(symbol: TypeSymbol) -> str:
+    """The library's types have no module in their names: one of the root that is called the same has."""
+    known = library().prelude.members
+    name = symbol.qualified
+    taken = name == "Tuple" or (name in known and known[name] is not symbol)
+    return f"self::{name}" if taken else name
 
 
 def _kind(symbol: TypeSymbol) -> str:

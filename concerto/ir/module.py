@@ -46,7 +46,7 @@ class TypeDef:
     Structs, schemas, enums and tools appear once in general form (`items` empty; the one that BUILD_ uses
     and that carries `methods`) and once more for each instantiation that CHECK or a schema needs; all share
     `name`, and the run-time class belongs to the name. Names are qualified by their module unless it is the
-    root (`models::User`).
+    root (`models::User`), where only one that is called as a type of the library is (`self::Message`).
     """
 
     kind: str
