@@ -20,7 +20,7 @@ from concerto.diagnostics import (
 from concerto.records import field, record
 from concerto.semantics.declare import declare_items
 from concerto.semantics.separate import FileRecord
-from concerto.semantics.symbols import EnumSymbol, ModuleSymbol, Symbol, TraitSymbol
+from concerto.semantics.symbols import EnumSymbol, ModuleSymbol, Symbol, ToolSymbol, TraitSymbol
 from concerto.semantics.use_paths import UsePaths
 from concerto.source import Source, Span
 from concerto.syntax import ast
@@ -279,6 +279,17 @@ class Modules:
             )
             leaf.target = None
             return
+        own = self.world.root.members.get(target.name)
+        if isinstance(target, ToolSymbol) and target.library and isinstance(own, ToolSymbol):
+            # Models, permissions and traces know tools by these names.
+            self.world.report(
+                DefinedTwice,
+                module,
+                name,
+                f"the program has a tool `{own.name}` of its own",
+                help="give that one another name: one program cannot use both",
+                related=self.world.declared_at(own, "declared here"),
+            )
         module.imports[name.text] = target
         if leaf.public:
             module.exported.add(name.text)
