@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concerto.compiler import CompileError, compile_file, compile_source
     from concerto.program import Event, Program, Runtime
-    from concerto.runtime.injections import InjectionContext, ToolInjectionStrategy
-    from concerto.runtime.python_tools import tool
-    from concerto.runtime.reporting import RunResult
+    from concerto.runtime.agents.injections import InjectionContext, ToolInjectionStrategy
+    from concerto.runtime.run.reporting import RunResult
+    from concerto.runtime.tools.python_tools import tool
 
 __version__ = "0.1.0"
 
@@ -38,14 +38,14 @@ __all__ = [
 _HOMES = {
     "CompileError": "concerto.compiler",
     "Event": "concerto.program",
-    "InjectionContext": "concerto.runtime.injections",
+    "InjectionContext": "concerto.runtime.agents.injections",
     "Program": "concerto.program",
-    "RunResult": "concerto.runtime.reporting",
+    "RunResult": "concerto.runtime.run.reporting",
     "Runtime": "concerto.program",
-    "ToolInjectionStrategy": "concerto.runtime.injections",
+    "ToolInjectionStrategy": "concerto.runtime.agents.injections",
     "compile_file": "concerto.compiler",
     "compile_source": "concerto.compiler",
-    "tool": "concerto.runtime.python_tools",
+    "tool": "concerto.runtime.tools.python_tools",
 }
 
 # Type checkers see the imports above; this would let any name pass them.

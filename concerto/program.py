@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.ir.module import Module
 from concerto.records import record, replace
-from concerto.runtime.ending import Ended, run_to_end, run_to_end_here
-from concerto.runtime.failures import RequiresAction
-from concerto.runtime.options import Options, Settings, read_manifest, with_connections
-from concerto.runtime.reporting import RunResult, failed, report
-from concerto.runtime.run import Run
+from concerto.runtime.run.failures import RequiresAction
+from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
+from concerto.runtime.run.options import Options, Settings, read_manifest, with_connections
+from concerto.runtime.run.reporting import RunResult, failed, report
+from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
     from concerto.effects.layers.watch import Watcher
+    from concerto.manifest.load_cached import Said
     from concerto.manifest.models import Manifest
-    from concerto.manifest.said import Said
-    from concerto.runtime.resuming import Resumed
+    from concerto.runtime.run.resuming import Resumed
     from concerto.vm.machine import Tier
 
 Json: TypeAlias = Any
@@ -194,7 +194,7 @@ class Runtime:
         code = program.executable if options.tier == "python" else None
         self._run = Run(program.module, options, code, program.classes)
         if permissions:
-            from concerto.runtime.misspelt import warn_of_misspelt
+            from concerto.runtime.run.permission_names import warn_of_misspelt
 
             others = {*options.tools, *options.python_tools, *options.hosts, *options.mcp}
             warn_of_misspelt(permissions, program.module, others, self._run.emits.errors, "`permissions`")
@@ -337,7 +337,7 @@ class Runtime:
 
     def _suspend(self, calls: list[dict[str, Json]]) -> RunResult:
         """Keep the run until somebody outside has done the calls, and say so."""
-        from concerto.runtime.resuming import new_run_id, shown_calls, suspend
+        from concerto.runtime.run.resuming import new_run_id, shown_calls, suspend
 
         self.run_id = self.run_id or new_run_id()
         self.pending = shown_calls(calls)
@@ -359,7 +359,7 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
     from concerto.ir.codec import decode
     from concerto.ir.verifier import verify
     from concerto.manifest import find_manifest, load_manifest
-    from concerto.runtime.resuming import CannotResume, Resumed, find_run, forget_run, settled
+    from concerto.runtime.run.resuming import CannotResume, Resumed, find_run, forget_run, settled
 
     suspended = find_run(run)
     journal = settled(suspended, results)

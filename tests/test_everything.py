@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from concerto.diagnostics import Problems
-from concerto.semantics.rules import decorators
+from concerto.semantics.declare.rules import decorators
 from concerto.source import Source
 from concerto.syntax import ast, parser
 from concerto.syntax.building import TreeBuilder

@@ -18,14 +18,14 @@ _PARTS = {
     "concerto.effects.gate",
     "concerto.effects.kinds",
     "concerto.emit",
-    "concerto.runtime.agents",
-    "concerto.runtime.door",
-    "concerto.runtime.providers",
-    "concerto.runtime.tools",
+    "concerto.runtime.agents.executions",
+    "concerto.runtime.run.effect_gateway",
+    "concerto.runtime.llm.providers",
+    "concerto.runtime.tools.declared_tools",
     "concerto.semantics",
     "concerto.syntax",
     "concerto.vm.interpreter",
-    "concerto.vm.python_tier.text",
+    "concerto.vm.python_tier.codegen",
 }
 """Parts of the system that a program which only computes does not use."""
 
@@ -73,7 +73,7 @@ def test_a_cached_mocked_agent_loads_no_network(tmp_path: Path) -> None:
         'agent A { provider: mock, model: "m" }\n\nfn main() { println(A.execute("hi").unwrap().text); }\n'
     )
     modules = loaded(program)
-    assert "concerto.runtime.agents" in modules
+    assert "concerto.runtime.agents.executions" in modules
     assert not modules & (_NEVER - {"asyncio"})
 
 

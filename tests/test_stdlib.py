@@ -16,7 +16,7 @@ import pytest
 
 from concerto.diagnostics import Problems
 from concerto.resources import resource
-from concerto.semantics.library import library
+from concerto.semantics.declare.library import library
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse

@@ -19,6 +19,7 @@ from concerto.compiler.disk import open_project, shown_path
 from concerto.compiler.locked import declared_functions
 from concerto.compiler.pipeline import inspect, read_source
 from concerto.diagnostics import Problems, suggest
+from concerto.escape import visible_line
 from concerto.files import write_atomically
 from concerto.manifest import LOCK_NAME, ManifestError
 from concerto.runtime.mcp.comparison import Basis, Change, compare
@@ -27,11 +28,10 @@ from concerto.runtime.mcp.interface import Interface
 from concerto.runtime.mcp.lockfile import BadLock, ForeignLock, LockedServer, lock_text, read_lock
 from concerto.runtime.mcp.looking import look_at
 from concerto.runtime.mcp.settings import BadSettings, read_settings
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.symbols import McpSymbol
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.symbols import McpSymbol
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
-from concerto.visible import visible_line
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from concerto.visible import visible
+from concerto.escape import visible
 
 if TYPE_CHECKING:
     from concerto.diagnostics import Problems

@@ -13,7 +13,7 @@ from concerto.cli.reporting import USAGE, Failure, show_problems
 from concerto.manifest import ManifestError
 from concerto.program import resume
 from concerto.records import replace
-from concerto.runtime.resuming import CannotResume, find_run
+from concerto.runtime.run.resuming import CannotResume, find_run
 
 
 def resume_run(run: str, results: Iterable[str], options: running.RunOptions) -> int:

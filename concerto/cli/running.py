@@ -21,7 +21,7 @@ from concerto.records import record
 if TYPE_CHECKING:
     from concerto.cli.progress import Progress
     from concerto.effects.layers.watch import Watcher
-    from concerto.manifest.said import Said
+    from concerto.manifest.load_cached import Said
 
 _NEW_OBJECTS = 5000
 """After how many new objects the collector looks for garbage. Python's 700 costs a program with many branches
@@ -100,7 +100,7 @@ def prepare(
         manifest_path = find_manifest(path.parent)
         manifest = None
         if manifest_path is not None:
-            from concerto.manifest.said import said_in
+            from concerto.manifest.load_cached import said_in
 
             manifest = said_in(manifest_path)
     except ManifestError as broken:
@@ -134,7 +134,7 @@ def _check_permissions(given: list[str], program: Program, manifest: Said | None
     rules = manifest.permissions if manifest is not None else {}
     if not given and not rules:
         return
-    from concerto.runtime.misspelt import unknown_names, warn_of_misspelt
+    from concerto.runtime.run.permission_names import unknown_names, warn_of_misspelt
 
     others = {*manifest.mcp, *manifest.hosts, *manifest.python_tools} if manifest is not None else set()
     for message, near in unknown_names(given, program.module, others):

@@ -21,13 +21,13 @@ from concerto.diagnostics import Problems, render
 from concerto.effects.permissions import Permissions
 from concerto.ir.module import Module
 from concerto.records import record
-from concerto.runtime.ending import Ended, run_to_end
-from concerto.runtime.failures import message_of
-from concerto.runtime.options import Options, Settings, read_manifest
-from concerto.runtime.reporting import out_of_memory
-from concerto.runtime.resuming import new_journal
-from concerto.runtime.run import Run
-from concerto.semantics.infer import show
+from concerto.runtime.run.failures import message_of
+from concerto.runtime.run.lifecycle import Ended, run_to_end
+from concerto.runtime.run.options import Options, Settings, read_manifest
+from concerto.runtime.run.reporting import out_of_memory
+from concerto.runtime.run.resuming import new_journal
+from concerto.runtime.run.run import Run
+from concerto.semantics.typing.unify import show
 from concerto.source import Source
 from concerto.vm.operations import quoted, to_text
 from concerto.vm.trace import render_frames, source_trace
@@ -77,7 +77,7 @@ class Session:
 
     def names(self) -> list[str]:
         """The words of the session, of the language and of its library."""
-        from concerto.semantics.library import library
+        from concerto.semantics.declare.library import library
         from concerto.syntax.tokens import RESERVED
 
         pieces = [*self._entered.declarations, *(piece for _, piece, _ in self._entered.body)]
@@ -150,7 +150,7 @@ class Session:
 
     def names_after(self, start: str, separator: str) -> list[str]:
         """What may follow an expression and a dot, or a path and `::`."""
-        from concerto.semantics.completion import names_after_dot, names_in_path
+        from concerto.semantics.check.completion import names_after_dot, names_in_path
 
         problems = Problems()
         project = self._project(problems)

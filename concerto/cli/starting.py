@@ -9,7 +9,7 @@ from pathlib import Path
 
 from concerto.cli.reporting import OK, Failure, cannot
 from concerto.manifest.providers import DEFAULT_MODELS
-from concerto.runtime.providers import find_provider
+from concerto.runtime.llm.providers import find_provider
 
 _MAY_BE_THERE = frozenset({".gitignore"})
 

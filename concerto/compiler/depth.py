@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from concerto.stacks import start_deep
+from concerto.deep_threads import start_deep
 
 R = TypeVar("R")
 

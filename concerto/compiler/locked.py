@@ -8,8 +8,8 @@ from concerto.manifest import LOCK_NAME
 from concerto.runtime.mcp.comparison import Change, breaking, compare
 from concerto.runtime.mcp.interface import Interface, ToolInterface
 from concerto.runtime.mcp.lockfile import BadLock, read_lock
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.symbols import FunctionSymbol, McpSymbol
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.symbols import FunctionSymbol, McpSymbol
 from concerto.source import Span
 from concerto.syntax import ast
 

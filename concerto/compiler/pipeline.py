@@ -14,9 +14,9 @@ from concerto.ir.module import Module
 from concerto.source import Source
 
 if TYPE_CHECKING:
-    from concerto.semantics.analysis import Analysis
-    from concerto.semantics.project import Project
-    from concerto.semantics.separate import CheckedBefore
+    from concerto.semantics.incremental.reused_files import CheckedBefore
+    from concerto.semantics.model.analysis import Analysis
+    from concerto.semantics.model.project import Project
     from concerto.syntax import ast
 
 R = TypeVar("R")

@@ -26,11 +26,11 @@ from concerto.diagnostics import Problem, Problems, all_problem_classes
 from concerto.emit import emit_program
 from concerto.emit.recording import Code, emit_recorded
 from concerto.ir.module import Module
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.separate import NO_FACTS, BodyFacts, CheckedBefore, Loading, reached
-from concerto.semantics.symbol_names import NoName, SymbolNames
-from concerto.semantics.symbols import FunctionSymbol, ImplSymbol
-from concerto.semantics.types import Named
+from concerto.semantics.incremental.reused_files import NO_FACTS, BodyFacts, CheckedBefore, Loading, reached
+from concerto.semantics.incremental.symbol_names import NoName, SymbolNames
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol
+from concerto.semantics.model.types import Named
 from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.decoding import decode

@@ -10,11 +10,11 @@ from concerto.emit import (  # noqa: F401
     closures,
     control,
     failures,
+    listen_mock,
     literals,
     matching,
     names,
     operators,
-    outside,
     places,
     structs,
 )

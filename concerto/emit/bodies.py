@@ -10,8 +10,8 @@ from concerto.emit.instructions import RETURN
 from concerto.emit.literals import zero
 from concerto.emit.program import Program
 from concerto.ir.module import Function
-from concerto.semantics.builtins import NIL
-from concerto.semantics.symbols import FunctionSymbol, PipelineSymbol, StageSymbol, ToolSymbol
+from concerto.semantics.model.builtins import NIL
+from concerto.semantics.model.symbols import FunctionSymbol, PipelineSymbol, StageSymbol, ToolSymbol
 from concerto.syntax import ast
 
 

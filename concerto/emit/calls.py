@@ -21,7 +21,7 @@ from concerto.emit.instructions import (
 )
 from concerto.emit.places import Place, is_place, prepare
 from concerto.emit.tasks import take_tasks
-from concerto.semantics.analysis import (
+from concerto.semantics.model.analysis import (
     AgentCall,
     CallTarget,
     Default,
@@ -38,7 +38,7 @@ from concerto.semantics.analysis import (
     VariantCall,
     WrapCall,
 )
-from concerto.semantics.symbols import ToolSymbol
+from concerto.semantics.model.symbols import ToolSymbol
 from concerto.syntax import ast
 
 _WRAPPERS = {"Some": BUILD_SOME, "Ok": BUILD_OK, "Err": BUILD_ERR}

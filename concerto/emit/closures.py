@@ -11,10 +11,10 @@ from concerto.emit.instructions import AWAIT, COPY, LOAD_NIL, PARALLEL_FOR, SPAW
 from concerto.emit.patterns import irrefutable
 from concerto.emit.tasks import take_tasks
 from concerto.ir.module import Instr
-from concerto.semantics.analysis import EmitCall
-from concerto.semantics.builtins import ANY, NIL, task_item
-from concerto.semantics.symbols import LocalSymbol
-from concerto.semantics.types import FunctionOf, Type
+from concerto.semantics.model.analysis import EmitCall
+from concerto.semantics.model.builtins import ANY, NIL, task_item
+from concerto.semantics.model.symbols import LocalSymbol
+from concerto.semantics.model.types import FunctionOf, Type
 from concerto.syntax import ast
 
 

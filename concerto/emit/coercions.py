@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT, RETURN
 from concerto.emit.types import TypeTable
 from concerto.ir.module import Function, Instr
-from concerto.semantics.analysis import Coercion
-from concerto.semantics.builtins import ANY, NIL
-from concerto.semantics.types import FunctionOf, Type
+from concerto.semantics.model.analysis import Coercion
+from concerto.semantics.model.builtins import ANY, NIL
+from concerto.semantics.model.types import FunctionOf, Type
 from concerto.syntax import ast
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias, assert_never
 
+from concerto.emit.access_paths import Pair, Part, Route, load, parts
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import (
     ELSE,
@@ -22,8 +23,7 @@ from concerto.emit.instructions import (
 )
 from concerto.emit.literals import constant
 from concerto.emit.operators import operation
-from concerto.emit.routes import Pair, Part, Route, load, parts
-from concerto.semantics.analysis import (
+from concerto.semantics.model.analysis import (
     MatchBinding,
     MatchBuiltin,
     MatchConst,
@@ -31,10 +31,10 @@ from concerto.semantics.analysis import (
     MatchVariant,
     PatternTarget,
 )
-from concerto.semantics.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, OPTION, RESULT, STRING
-from concerto.semantics.coercion import widened
-from concerto.semantics.symbols import TypeSymbol
-from concerto.semantics.types import Generic, Named, TupleOf, Type
+from concerto.semantics.model.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, OPTION, RESULT, STRING
+from concerto.semantics.model.symbols import TypeSymbol
+from concerto.semantics.model.types import Generic, Named, TupleOf, Type
+from concerto.semantics.typing.coercion import widened
 from concerto.syntax import ast
 
 Test: TypeAlias = Callable[[], None]

@@ -15,8 +15,8 @@ from concerto.emit.instructions import (
     NOT,
 )
 from concerto.emit.patterns import bind, irrefutable
-from concerto.semantics.analysis import MatchBinding
-from concerto.semantics.builtins import map_parts
+from concerto.semantics.model.analysis import MatchBinding
+from concerto.semantics.model.builtins import map_parts
 from concerto.syntax import ast
 
 # --- Blocks and statements ----------------------------------------------------------------------

@@ -9,9 +9,9 @@ from concerto.emit.json_constants import NotConstant, json_constant
 from concerto.emit.program import Program
 from concerto.emit.schemas import answer_schema, tool_schema, type_schema
 from concerto.ir import module as ir
-from concerto.semantics.builtins import ANY, TOOL_CONTEXT
-from concerto.semantics.library import library
-from concerto.semantics.symbols import (
+from concerto.semantics.declare.library import library
+from concerto.semantics.model.builtins import ANY, TOOL_CONTEXT
+from concerto.semantics.model.symbols import (
     AgentSymbol,
     FunctionSymbol,
     HostSymbol,
@@ -23,7 +23,7 @@ from concerto.semantics.symbols import (
     ToolSymbol,
     ToolUseSymbol,
 )
-from concerto.semantics.types import Named, Type
+from concerto.semantics.model.types import Named, Type
 from concerto.syntax import ast
 
 _SETTLED_DECORATORS = frozenset({"describe", "param", "tools", "test", "expect_fail", "tool_provider"})

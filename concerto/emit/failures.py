@@ -19,7 +19,7 @@ from concerto.emit.instructions import (
     UNWRAP,
 )
 from concerto.emit.patterns import bind
-from concerto.semantics.builtins import OPTION, RESULT, option_item, result_parts
+from concerto.semantics.model.builtins import OPTION, RESULT, option_item, result_parts
 from concerto.syntax import ast
 
 

@@ -15,10 +15,10 @@ from concerto.emit.coercions import coerce
 from concerto.emit.instructions import COPY, COPY_ARRAY, END, LOAD_NIL, LOAD_NONE, PAIR, POP, RETURN
 from concerto.ir.module import Function, Instr, Position
 from concerto.records import frozen, replace
-from concerto.semantics.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, STRING, option_item
-from concerto.semantics.coercion import widened
-from concerto.semantics.symbols import LocalSymbol
-from concerto.semantics.types import Named, Type
+from concerto.semantics.model.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, STRING, option_item
+from concerto.semantics.model.symbols import LocalSymbol
+from concerto.semantics.model.types import Named, Type
+from concerto.semantics.typing.coercion import widened
 from concerto.syntax import ast
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from concerto.ir.module import Json
-from concerto.semantics.analysis import Analysis, VariantCall, WrapCall
-from concerto.semantics.builtins import FLOAT
-from concerto.semantics.symbols import ConstSymbol, StructSymbol, VariantSymbol
+from concerto.semantics.model.analysis import Analysis, VariantCall, WrapCall
+from concerto.semantics.model.builtins import FLOAT
+from concerto.semantics.model.symbols import ConstSymbol, StructSymbol, VariantSymbol
 from concerto.syntax import ast
 
 

@@ -10,8 +10,8 @@ from concerto.emit.instructions import (
     LOAD_NONE,
     LOAD_TRUE,
 )
-from concerto.semantics.builtins import FLOAT, array_item, map_parts, option_item
-from concerto.semantics.types import Named, TupleOf, Type
+from concerto.semantics.model.builtins import FLOAT, array_item, map_parts, option_item
+from concerto.semantics.model.types import Named, TupleOf, Type
 from concerto.syntax import ast
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
 from typing import Final, TypeAlias
 
+from concerto.emit.access_paths import Pair, Route, parts
 from concerto.emit.conditions import literal_value, push_all, tests
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
@@ -26,12 +27,11 @@ from concerto.emit.instructions import (
     TAG,
 )
 from concerto.emit.patterns import bind_parts
-from concerto.emit.routes import Pair, Route, parts
 from concerto.records import frozen
-from concerto.semantics.analysis import MatchBinding, MatchBuiltin, MatchVariant
-from concerto.semantics.builtins import INT, OPTION, RESULT, STRING, option_item, result_parts
-from concerto.semantics.symbols import EnumSymbol, LocalSymbol
-from concerto.semantics.types import Named, Type
+from concerto.semantics.model.analysis import MatchBinding, MatchBuiltin, MatchVariant
+from concerto.semantics.model.builtins import INT, OPTION, RESULT, STRING, option_item, result_parts
+from concerto.semantics.model.symbols import EnumSymbol, LocalSymbol
+from concerto.semantics.model.types import Named, Type
 from concerto.syntax import ast
 
 Run: TypeAlias = Callable[[ast.Expr], None]

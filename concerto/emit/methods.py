@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concerto.emit.program import Program
-from concerto.semantics.builtins import ANY, BUILTIN_TYPES, NEVER
-from concerto.semantics.symbols import FunctionSymbol, ImplSymbol, TraitSymbol, TypeSymbol
-from concerto.semantics.types import FunctionOf, Generic, Named, TupleOf, Type
+from concerto.semantics.model.builtins import ANY, BUILTIN_TYPES, NEVER
+from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, TraitSymbol, TypeSymbol
+from concerto.semantics.model.types import FunctionOf, Generic, Named, TupleOf, Type
 
 
 def attach_methods(program: Program) -> None:

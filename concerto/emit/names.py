@@ -7,9 +7,9 @@ from typing import assert_never
 from concerto.emit.function import VALUES, FunctionBuilder, value_of
 from concerto.emit.instructions import ADD_INT, LOAD_NIL, LOAD_NONE, SLICE
 from concerto.emit.literals import constant
-from concerto.semantics.analysis import NamedMember, SlotField, TupleItem
-from concerto.semantics.builtins import ARRAY, MAP, STRING
-from concerto.semantics.symbols import (
+from concerto.semantics.model.analysis import NamedMember, SlotField, TupleItem
+from concerto.semantics.model.builtins import ARRAY, MAP, STRING
+from concerto.semantics.model.symbols import (
     AgentSymbol,
     ConstSymbol,
     FunctionSymbol,
@@ -23,7 +23,7 @@ from concerto.semantics.symbols import (
     TraitSymbol,
     VariantSymbol,
 )
-from concerto.semantics.types import Named, Type
+from concerto.semantics.model.types import Named, Type
 from concerto.syntax import ast
 
 

@@ -21,9 +21,9 @@ from concerto.emit.instructions import (
     UNWRAP,
 )
 from concerto.ir.module import Instr
-from concerto.semantics.builtins import ANY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
-from concerto.semantics.symbols import TypeSymbol
-from concerto.semantics.types import Generic, Named, Type
+from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
+from concerto.semantics.model.symbols import TypeSymbol
+from concerto.semantics.model.types import Generic, Named, Type
 from concerto.syntax import ast
 
 _ARITHMETIC: Final = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV", "%": "REM", "**": "POW"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from concerto.emit.access_paths import Part, Route, load, parts
 from concerto.emit.conditions import push_all, tests
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import COPY, ELSE, IF, LENGTH, LOAD_NIL, SLICE, SUB_INT
-from concerto.emit.routes import Part, Route, load, parts
-from concerto.semantics.analysis import MatchBinding
-from concerto.semantics.symbols import LocalSymbol
+from concerto.semantics.model.analysis import MatchBinding
+from concerto.semantics.model.symbols import LocalSymbol
 from concerto.syntax import ast
 from concerto.syntax.walk import walk
 

@@ -15,8 +15,8 @@ from concerto.emit.instructions import LOAD_NIL, REPLACE
 from concerto.emit.names import get_field, index_suffix
 from concerto.emit.operators import operation
 from concerto.records import frozen
-from concerto.semantics.analysis import NamedMember, SlotField, TupleItem
-from concerto.semantics.symbols import LocalSymbol
+from concerto.semantics.model.analysis import NamedMember, SlotField, TupleItem
+from concerto.semantics.model.symbols import LocalSymbol
 from concerto.syntax import ast
 
 

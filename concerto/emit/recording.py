@@ -18,9 +18,9 @@ from concerto.emit.types import TypeTable
 from concerto.ir import module as ir
 from concerto.ir.opcodes import OPCODES
 from concerto.records import field, record
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.symbols import FunctionSymbol, ToolSymbol, TypeSymbol
-from concerto.semantics.types import Type
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol, TypeSymbol
+from concerto.semantics.model.types import Type
 from concerto.source import Source
 
 Table: TypeAlias = Literal["const", "type", "function", "file"]

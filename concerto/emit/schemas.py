@@ -12,10 +12,9 @@ from typing import Final, assert_never
 
 from concerto.emit.json_constants import NotConstant, json_constant
 from concerto.ir.module import Json
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.builtins import ANY, RESULT, TOOL_CONTEXT, option_item
-from concerto.semantics.infer import show, substitute
-from concerto.semantics.symbols import (
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.builtins import ANY, RESULT, TOOL_CONTEXT, option_item
+from concerto.semantics.model.symbols import (
     EnumSymbol,
     FieldSymbol,
     FunctionSymbol,
@@ -24,7 +23,7 @@ from concerto.semantics.symbols import (
     StructSymbol,
     VariantSymbol,
 )
-from concerto.semantics.types import (
+from concerto.semantics.model.types import (
     ErrorType,
     FunctionOf,
     Generic,
@@ -35,6 +34,7 @@ from concerto.semantics.types import (
     Type,
     Unsolved,
 )
+from concerto.semantics.typing.unify import show, substitute
 from concerto.syntax import ast
 
 _PLAIN: Final = {

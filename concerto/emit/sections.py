@@ -19,9 +19,9 @@ from concerto.emit.declarations import (
 from concerto.emit.methods import attach_methods
 from concerto.emit.program import Program
 from concerto.ir import module as ir
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.library import library
-from concerto.semantics.symbols import ConnectionSymbol, StructSymbol
+from concerto.semantics.declare.library import library
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.symbols import ConnectionSymbol, StructSymbol
 
 
 def emit_program(analysis: Analysis) -> ir.Module:

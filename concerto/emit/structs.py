@@ -7,7 +7,7 @@ from typing import Final
 
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.names import reference
-from concerto.semantics.symbols import FieldSymbol, LocalSymbol, StructSymbol, VariantSymbol
+from concerto.semantics.model.symbols import FieldSymbol, LocalSymbol, StructSymbol, VariantSymbol
 from concerto.syntax import ast
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from concerto.emit.function import FunctionBuilder
-from concerto.semantics.builtins import TASK
-from concerto.semantics.symbols import EnumSymbol, StructSymbol, TypeSymbol
-from concerto.semantics.types import Named, TupleOf, Type
+from concerto.semantics.model.builtins import TASK
+from concerto.semantics.model.symbols import EnumSymbol, StructSymbol, TypeSymbol
+from concerto.semantics.model.types import Named, TupleOf, Type
 from concerto.syntax import ast
 
 

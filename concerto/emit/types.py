@@ -12,11 +12,10 @@ from typing import Final, assert_never
 
 from concerto.emit.json_constants import NotConstant, json_constant
 from concerto.ir.module import FieldDef, TypeDef, VariantDef
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.builtins import ANY, PROMPT, STRING
-from concerto.semantics.infer import substitute
-from concerto.semantics.library import library
-from concerto.semantics.symbols import (
+from concerto.semantics.declare.library import library
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.builtins import ANY, PROMPT, STRING
+from concerto.semantics.model.symbols import (
     BuiltinSymbol,
     EnumSymbol,
     FieldSymbol,
@@ -24,7 +23,7 @@ from concerto.semantics.symbols import (
     StructSymbol,
     TypeSymbol,
 )
-from concerto.semantics.types import (
+from concerto.semantics.model.types import (
     ErrorType,
     FunctionOf,
     Generic,
@@ -34,6 +33,7 @@ from concerto.semantics.types import (
     Type,
     Unsolved,
 )
+from concerto.semantics.typing.unify import substitute
 
 _KINDS: Final = {
     "Array": "array", "Map": "map", "Option": "option", "Result": "result", "Set": "set", "Queue": "queue",

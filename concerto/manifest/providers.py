@@ -1,5 +1,5 @@
 """The providers that a connection may have, by the names that programs and manifests use. Their wires are in
-`concerto.runtime.providers`."""
+`concerto.runtime.llm.providers`."""
 
 from __future__ import annotations
 

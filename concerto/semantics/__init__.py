@@ -11,12 +11,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from concerto.diagnostics import Problems
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.project import Project
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.project import Project
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.separate import CheckedBefore
+    from concerto.semantics.incremental.reused_files import CheckedBefore
     from concerto.source import Source
 
 __all__ = ["Analysis", "Project", "check_program"]
@@ -35,14 +35,14 @@ def check_program(
     `before` are files whose bodies were checked by an earlier compilation. They are left out; `outdated` in
     the result says which of them must not be.
     """
-    from concerto.semantics.assemble import declare_program
-    from concerto.semantics.bodies import check_bodies
-    from concerto.semantics.endless import check_endless
-    from concerto.semantics.exhaustiveness import check_matches
-    from concerto.semantics.flow import check_flow
-    from concerto.semantics.library import library
-    from concerto.semantics.ownership import place_copies
-    from concerto.semantics.world import World
+    from concerto.semantics.analyses.exhaustiveness import check_matches
+    from concerto.semantics.analyses.flow import check_flow
+    from concerto.semantics.analyses.ownership import place_copies
+    from concerto.semantics.analyses.uninhabited import check_endless
+    from concerto.semantics.check.bodies import check_bodies
+    from concerto.semantics.declare.collect import declare_program
+    from concerto.semantics.declare.library import library
+    from concerto.semantics.model.declarations import World
 
     world = World(project, problems, library())
     world.checked_before = before

@@ -22,8 +22,8 @@ from concerto.diagnostics import (
 from concerto.records import field, record
 from concerto.source import Source, Span
 from concerto.syntax import ast
-from concerto.syntax.foreign import CHARACTERS
 from concerto.syntax.numbers import float_value, int_mistake
+from concerto.syntax.other_languages import CHARACTERS
 from concerto.syntax.strings import bad_escapes, cut_indentation, unescape
 from concerto.syntax.tokens import END, KEYWORDS, SIGNS, Token
 

@@ -18,10 +18,10 @@ from concerto.syntax import ast
 from concerto.syntax.brackets import balance
 from concerto.syntax.building import TreeBuilder
 from concerto.syntax.decoding import decode
+from concerto.syntax.disambiguate import settle
 from concerto.syntax.lexer import Lexed, scan
 from concerto.syntax.machine import Machine
 from concerto.syntax.recovery import Recovery
-from concerto.syntax.settle import settle
 
 __all__ = ["decode", "parse"]
 

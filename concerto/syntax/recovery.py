@@ -18,7 +18,7 @@ from concerto.diagnostics import MisplacedStatement, Problem, Problems, Reserved
 from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.machine import Machine
-from concerto.syntax.mends import Mend, Scene, find_mend
+from concerto.syntax.token_repair import Mend, Scene, find_mend
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token, words
 
 # More mistakes help nobody, and each costs a walk over the token list.

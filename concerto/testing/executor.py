@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from concerto.diagnostics import suggest
 from concerto.ir.module import ToolUse
 from concerto.program import Program, Runtime
-from concerto.runtime.arguments import complaints
-from concerto.runtime.branches import Branch
-from concerto.runtime.failures import RequiresAction, message_of
-from concerto.runtime.tools import CallContext
+from concerto.runtime.agents.arguments import complaints
+from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.run.failures import RequiresAction, message_of
+from concerto.runtime.tools.declared_tools import CallContext
 from concerto.vm.json_values import to_json
 from concerto.vm.values import ErrorValue, Panic, Raised
 
 if TYPE_CHECKING:
-    from concerto.runtime.run import Run
-    from concerto.runtime.toolbox import BoundTool
+    from concerto.runtime.agents.toolbox import BoundTool
+    from concerto.runtime.run.run import Run
 
 Json: TypeAlias = Any
 

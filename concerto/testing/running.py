@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from concerto.effects.permissions import Permissions
-from concerto.runtime.ending import Ended, run_to_end
-from concerto.runtime.failures import RequiresAction, RunEnds, message_of
-from concerto.runtime.options import Options, read_manifest
-from concerto.runtime.reporting import out_of_memory
-from concerto.runtime.run import Run
+from concerto.runtime.run.failures import RequiresAction, RunEnds, message_of
+from concerto.runtime.run.lifecycle import Ended, run_to_end
+from concerto.runtime.run.options import Options, read_manifest
+from concerto.runtime.run.reporting import out_of_memory
+from concerto.runtime.run.run import Run
 from concerto.testing.cases import Case, TestFile
 from concerto.testing.comparing import comparison, headline
 from concerto.vm.trace import render_failure

@@ -12,7 +12,7 @@ import pydantic
 import pytest
 
 import concerto
-from concerto.runtime.python_signatures import Signature
+from concerto.runtime.tools.python_signatures import Signature
 from concerto.testing import ToolExecutor, ToolFailed
 from tests.runtime.servers import Script, chat_reply
 

@@ -23,7 +23,7 @@ from tests.runtime.servers import model_server_process
 DOCUMENTED = (
     "concerto.program",
     "concerto.compiler",
-    "concerto.runtime.python_tools",
+    "concerto.runtime.tools.python_tools",
     "concerto.testing.executor",
 )
 EMITTING = 'fn main() { for i in 0..3 { emit("n", i); } }'

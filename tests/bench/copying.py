@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from concerto.compiler import compile_source
-from concerto.stacks import start_deep
+from concerto.deep_threads import start_deep
 from concerto.vm.operations import copy_value
 from tests.bench.execution import work_of
 

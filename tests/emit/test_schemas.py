@@ -9,8 +9,8 @@ import pytest
 from concerto import compile_source
 from concerto.emit.schemas import parameters_schema, tool_schema, type_schema
 from concerto.ir.module import Json
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.builtins import (
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
     FLOAT,
@@ -22,7 +22,7 @@ from concerto.semantics.builtins import (
     map_of,
     option_of,
 )
-from concerto.semantics.symbols import (
+from concerto.semantics.model.symbols import (
     EnumSymbol,
     FieldSymbol,
     FunctionSymbol,
@@ -32,7 +32,7 @@ from concerto.semantics.symbols import (
     StructSymbol,
     VariantSymbol,
 )
-from concerto.semantics.types import Generic, Literals, Named, TupleOf, Type
+from concerto.semantics.model.types import Generic, Literals, Named, TupleOf, Type
 from concerto.syntax import ast
 
 ANALYSIS = Analysis(ModuleSymbol(name="main"))

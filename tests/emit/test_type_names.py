@@ -8,7 +8,7 @@ import pytest
 
 from concerto.diagnostics import Problems
 from concerto.semantics import check_program
-from concerto.semantics.library import library
+from concerto.semantics.declare.library import library
 from concerto.source import Source
 from concerto.syntax.parser import parse
 from concerto.vm.host import Host

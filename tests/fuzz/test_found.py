@@ -16,9 +16,9 @@ from mcp.types import ListToolsResult
 from concerto.diagnostics import Problems
 from concerto.ir.module import Function, Module
 from concerto.ir.verifier import verify
+from concerto.runtime.agents.requests import Reply
 from concerto.runtime.mcp.interface import ToolInterface, offered_tool
 from concerto.runtime.mcp.updating import new_block
-from concerto.runtime.requests import Reply
 from concerto.vm import operations
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine

@@ -189,7 +189,7 @@ def test_deep_json_ends_no_process(tmp_path: Path, script: Script, name: str) ->
     script.answer(Answer(answer) if isinstance(answer, str) else answer, chat_reply("done"))
     host = """if True:
         import asyncio, sys, threading, concerto
-        from concerto.stacks import start_deep
+        from concerto.deep_threads import start_deep
         ended = threading.Event()
         start_deep(ended.wait, "another run")
         program = concerto.compile_source('''

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import trustme
 
-from concerto.runtime import web
+from concerto.runtime.io import http
 from tests.runtime.conftest import _private_state as _private_state
 from tests.runtime.conftest import run as run
 from tests.runtime.conftest import script as script
@@ -168,9 +168,9 @@ def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[trust
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-    web._certificates.cache_clear()
+    http._certificates.cache_clear()
     yield authority
-    web._certificates.cache_clear()
+    http._certificates.cache_clear()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from concerto.manifest import ManifestError, load_manifest
-from concerto.manifest.said import said_by, said_in
+from concerto.manifest.load_cached import said_by, said_in
 
 EXAMPLE = Path(__file__).parents[2] / "Concerto.toml.example"
 

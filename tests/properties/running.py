@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 from concerto.diagnostics import render
 from concerto.ir.module import Module
-from concerto.semantics import ownership
-from concerto.semantics.analysis import (
+from concerto.semantics.analyses import ownership
+from concerto.semantics.model.analysis import (
     Analysis,
     CallTarget,
     DynamicCall,
@@ -19,7 +19,7 @@ from concerto.semantics.analysis import (
     MatchBinding,
     NativeCall,
 )
-from concerto.semantics.symbols import LocalSymbol
+from concerto.semantics.model.symbols import LocalSymbol
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.walk import walk

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from concerto.runtime.connections import find_connection, key_of
+from concerto.runtime.llm.connections import find_connection, key_of
 from concerto.vm.values import Raised
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Answer, Script, Seen, chat_reply

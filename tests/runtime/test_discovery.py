@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from concerto.runtime.injections import InjectionContext
+from concerto.runtime.agents.injections import InjectionContext
 from tests.harness.commands import run as run_command
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Answer, Script, chat_reply

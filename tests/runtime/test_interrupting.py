@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from concerto.effects.permissions import Permissions
-from concerto.runtime.stores import StoreFiles
+from concerto.runtime.io.sqlite import StoreFiles
 from tests.runtime.servers import Answer, Script, chat_reply
 
 AGENT = """

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concerto.natives.lenient import Unreadable, read_leniently
-from concerto.runtime.arguments import BadArguments, complaints, read_arguments
-from concerto.runtime.toolbox import wire_name
+from concerto.runtime.agents.arguments import BadArguments, complaints, read_arguments
+from concerto.runtime.agents.toolbox import wire_name
 
 SCHEMA = {
     "type": "object",

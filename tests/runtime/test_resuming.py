@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from concerto.program import resume
-from concerto.runtime.resuming import CannotResume, runs_folder
+from concerto.runtime.run.resuming import CannotResume, runs_folder
 from tests.runtime.running import Outcome
 from tests.runtime.servers import Script, chat_reply
 

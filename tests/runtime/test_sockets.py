@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import pytest
 
-from concerto.runtime.connections import Connection
-from concerto.runtime.http import ModelServer
-from concerto.runtime.providers import WireCall
+from concerto.runtime.llm.connections import Connection
+from concerto.runtime.llm.http import ModelServer
+from concerto.runtime.llm.providers import WireCall
 from concerto.vm.values import ErrorValue, Raised
 
 CALL = WireCall(path="/x", body={})

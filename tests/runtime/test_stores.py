@@ -14,7 +14,7 @@ from threading import Barrier
 import pytest
 
 from concerto.effects.permissions import Permissions
-from concerto.runtime.stores import StoreFiles
+from concerto.runtime.io.sqlite import StoreFiles
 from tests.runtime.running import Outcome, run_program
 
 DECLARED = 'hashmap kept: HashMap<String, Int> = HashMap::new().with_persistence("kept.db");\n'

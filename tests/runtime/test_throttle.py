@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from concerto.effects.layers.rate import Turns
-from concerto.runtime.connections import find_connection
-from concerto.runtime.throttle import Throttle
+from concerto.runtime.llm.connections import find_connection
+from concerto.runtime.llm.throttle import Throttle
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Answer, Script, Seen, chat_reply
 

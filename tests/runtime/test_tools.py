@@ -13,7 +13,7 @@ import pytest
 from concerto.compiler import compile_file
 from concerto.manifest import load_manifest
 from concerto.program import Runtime
-from concerto.runtime.python_tools import python_tool, tool
+from concerto.runtime.tools.python_tools import python_tool, tool
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Answer, Script, chat_reply
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from concerto.diagnostics import Problems
 from concerto.semantics import check_program
-from concerto.semantics.analysis import Analysis
-from concerto.semantics.assemble import declare_program
-from concerto.semantics.library import library
-from concerto.semantics.world import World
+from concerto.semantics.declare.collect import declare_program
+from concerto.semantics.declare.library import library
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.declarations import World
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concerto.semantics.library import library
-from concerto.semantics.symbols import FunctionSymbol
+from concerto.semantics.declare.library import library
+from concerto.semantics.model.symbols import FunctionSymbol
 from concerto.vm.native import find_native
 
 _BY_THE_RUNTIME = {f"AgentBuilder::{name}" for name in ("execute", "execute_with_schema", "chat", "stream")}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from concerto.semantics import Analysis
-from concerto.semantics.analysis import (
+from concerto.semantics.model.analysis import (
     Coercion,
     Default,
     DynamicCall,
@@ -17,8 +17,8 @@ from concerto.semantics.analysis import (
     NativeCall,
     SlotField,
 )
-from concerto.semantics.builtins import ANY, FLOAT, INT, array_of, option_of
-from concerto.semantics.infer import is_solved, show
+from concerto.semantics.model.builtins import ANY, FLOAT, INT, array_of, option_of
+from concerto.semantics.typing.unify import is_solved, show
 from concerto.syntax import ast
 from concerto.syntax.walk import walk
 from tests.semantics.checking import Files, check

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from concerto.semantics.builtins import (
+from concerto.semantics.model.builtins import (
     ANY,
     FLOAT,
     HASH,
@@ -17,9 +17,9 @@ from concerto.semantics.builtins import (
     option_of,
     set_of,
 )
-from concerto.semantics.infer import fresh, resolve, show, substitute
-from concerto.semantics.symbols import ImplSymbol, TraitSymbol, TraitUse
-from concerto.semantics.types import FunctionOf, Literals, TupleOf, Type
+from concerto.semantics.model.symbols import ImplSymbol, TraitSymbol, TraitUse
+from concerto.semantics.model.types import FunctionOf, Literals, TupleOf, Type
+from concerto.semantics.typing.unify import fresh, resolve, show, substitute
 from tests.semantics.checking import Files, check, declare
 
 _SHAPES = """

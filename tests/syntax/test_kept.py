@@ -9,8 +9,8 @@ import pytest
 from concerto.diagnostics import Problems
 from concerto.resources import resource
 from concerto.source import Source
-from concerto.syntax import ast, kept
-from concerto.syntax.kept import parse_once
+from concerto.syntax import ast, ast_cache
+from concerto.syntax.ast_cache import parse_once
 from concerto.syntax.parser import parse
 
 TEXT = "// One.\npub fn one() -> Int;\n"
@@ -32,7 +32,7 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         texts.append(source.text)
         return parse(source, problems)
 
-    monkeypatch.setattr(kept, "parse", counted)
+    monkeypatch.setattr(ast_cache, "parse", counted)
     return texts
 
 

@@ -3,8 +3,8 @@ failed."""
 
 from __future__ import annotations
 
-from concerto.effects.facts import error_facts
 from concerto.effects.gate import Layer, Passage, Perform
+from concerto.effects.span_attributes import error_facts
 from concerto.effects.trace import Trace
 from concerto.vm.values import Value
 

@@ -17,22 +17,22 @@ from concerto.effects.kinds import AgentRun, HostTurn
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.hashmap import HashMap
 from concerto.natives.memory import Memory
-from concerto.runtime.branches import Branch, drive
-from concerto.runtime.failures import AgentKind, agent_failure, message_of
-from concerto.runtime.guarding import bounded, failed
+from concerto.runtime.agents.guarding import bounded, failed
+from concerto.runtime.agents.messages import from_memory, from_values, to_values
+from concerto.runtime.agents.requests import Message as Said
+from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.hosts.pool import Pool, WorkerError
 from concerto.runtime.hosts.process import HostProcess
 from concerto.runtime.hosts.protocol import ERROR, RESULT, Message, answer_to, payload_of, text_of
 from concerto.runtime.hosts.settings import HostSettings, host_settings
-from concerto.runtime.messages import from_memory, from_values, to_values
-from concerto.runtime.requests import Message as Said
+from concerto.runtime.run.failures import AgentKind, agent_failure, message_of
 from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, TypeValue, Value
 
 if TYPE_CHECKING:
     from concerto.ir.module import Host
-    from concerto.runtime.run import Run
-    from concerto.runtime.structured import Wanted
+    from concerto.runtime.agents.structured import Wanted
+    from concerto.runtime.run.run import Run
 
 Json: TypeAlias = Any
 Arms: TypeAlias = Mapping[str, tuple[Callable[[Value], Value], TypeValue | None]]
@@ -160,7 +160,7 @@ class Hosts:
         )
 
     async def _with_schema(self, work: HostExecution, wanted: TypeValue, retry_message: str) -> Value:
-        from concerto.runtime.structured import ATTEMPTS, Wanted, ask_for
+        from concerto.runtime.agents.structured import ATTEMPTS, Wanted, ask_for
 
         target = Wanted(self._run, wanted)
 
@@ -251,7 +251,7 @@ def _asked(work: HostExecution, wanted: Wanted | None, number: str) -> Message:
         if given is not None:
             message[name] = to_json(given.visible() if isinstance(given, HashMap) else given)
     if wanted is not None and work.settings.text_input:
-        from concerto.runtime.structured import prompt_with_schema
+        from concerto.runtime.agents.structured import prompt_with_schema
 
         message["prompt"] = prompt_with_schema(prompt, wanted.schema)
     elif wanted is not None:

@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from concerto.runtime.failures import AgentKind, agent_failure
-from concerto.runtime.groups import end_group, ended, said_lines, start_group
 from concerto.runtime.hosts.protocol import INIT_ACK, BadMessage, Message, decode, encode
 from concerto.runtime.hosts.settings import HostSettings
+from concerto.runtime.io.process_groups import end_group, ended, said_lines, start_group
+from concerto.runtime.run.failures import AgentKind, agent_failure
 from concerto.vm.values import Raised
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import Host
-from concerto.runtime.failures import AgentKind, agent_failure
-from concerto.runtime.groups import passed_on
+from concerto.runtime.io.process_groups import passed_on
+from concerto.runtime.run.failures import AgentKind, agent_failure
 
 Json: TypeAlias = Any
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from mcp.types import INVALID_REQUEST, ElicitRequestParams, ElicitRequestURLParams, ElicitResult, ErrorData
 
 from concerto.effects.kinds import EmitAwait
-from concerto.runtime.arguments import complaints
-from concerto.runtime.branches import Branch
-from concerto.runtime.failures import message_of
+from concerto.runtime.agents.arguments import complaints
+from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.run.failures import message_of
 from concerto.vm.values import Raised
 
 if TYPE_CHECKING:
-    from concerto.runtime.run import Run
+    from concerto.runtime.run.run import Run
 
 Json: TypeAlias = Any
 

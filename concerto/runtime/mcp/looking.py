@@ -6,10 +6,10 @@ import asyncio
 import sys
 from collections.abc import Callable, Mapping
 
+from concerto.escape import visible_line
 from concerto.runtime.mcp.connection import Connection, Listener, ServerFailure
 from concerto.runtime.mcp.lockfile import LockedServer
 from concerto.runtime.mcp.settings import ServerSettings
-from concerto.visible import visible_line
 
 
 def look_at(

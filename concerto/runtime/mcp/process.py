@@ -20,7 +20,7 @@ from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
 from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
-from concerto.runtime.groups import end_group, ended, said_lines, start_group
+from concerto.runtime.io.process_groups import end_group, ended, said_lines, start_group
 
 MOST_BYTES = 8 * 1024 * 1024
 """The longest message that is read."""

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.kinds import McpCall
 from concerto.effects.policy import Policy, policy_from
+from concerto.escape import visible_line
 from concerto.ir.module import McpServer, MethodDef, ToolUse
 from concerto.manifest import LOCK_NAME
 from concerto.natives.agentbuilder import ToolRef
-from concerto.runtime.branches import Branch, all_of
-from concerto.runtime.failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
+from concerto.runtime.agents.requests import ToolOffer
+from concerto.runtime.agents.toolbox import BoundTool, wire_name, with_hash
+from concerto.runtime.concurrency.fibers import Branch, all_of
 from concerto.runtime.mcp.comparison import Change, breaking, compare
 from concerto.runtime.mcp.content import fitting_content, plain_content, sendable, text_of, without_data
 from concerto.runtime.mcp.interface import (
@@ -31,16 +33,14 @@ from concerto.runtime.mcp.interface import (
 )
 from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.runtime.mcp.settings import BadSettings, read_settings
-from concerto.runtime.requests import ToolOffer
-from concerto.runtime.toolbox import BoundTool, wire_name, with_hash
-from concerto.visible import visible_line
+from concerto.runtime.run.failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
 
 if TYPE_CHECKING:
     from concerto.runtime.mcp.server import Server
-    from concerto.runtime.run import Run
-    from concerto.runtime.tools import CallContext
+    from concerto.runtime.run.run import Run
+    from concerto.runtime.tools.declared_tools import CallContext
 
 Json: TypeAlias = Any
 

@@ -18,17 +18,17 @@ from mcp.server.stdio import stdio_server
 
 from concerto import __version__
 from concerto.ir.module import Agent, ToolUse
-from concerto.runtime.arguments import complaints
-from concerto.runtime.branches import Branch
-from concerto.runtime.failures import RequiresAction, message_of
-from concerto.runtime.requests import ToolOffer
-from concerto.runtime.toolbox import BoundTool, toolbox, wire_name
+from concerto.runtime.agents.arguments import complaints
+from concerto.runtime.agents.requests import ToolOffer
+from concerto.runtime.agents.toolbox import BoundTool, toolbox, wire_name
+from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.run.failures import RequiresAction, message_of
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run import Run
-    from concerto.runtime.tools import CallContext
+    from concerto.runtime.run.run import Run
+    from concerto.runtime.tools.declared_tools import CallContext
 
 Json: TypeAlias = Any
 
@@ -116,7 +116,7 @@ def _listed(tool: BoundTool) -> types.Tool:
 
 
 async def _call(tool: BoundTool, arguments: dict[str, Json], branch: Branch) -> types.CallToolResult:
-    from concerto.runtime.tools import CallContext
+    from concerto.runtime.tools.declared_tools import CallContext
 
     found = complaints(arguments, tool.offer.parameters)
     if found:

@@ -23,16 +23,16 @@ from concerto.vm.dispatch import no_method
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
 from concerto.vm.python_tier.names import Names, link, opened
+from concerto.vm.python_tier.polling import each_with, endless_ticks
 from concerto.vm.python_tier.strings import with_strings
-from concerto.vm.python_tier.ticks import each_with, endless_ticks
 from concerto.vm.values import Raised, Value, failure
 
 if TYPE_CHECKING:
     from concerto.vm.interpreter import Interpreter
     from concerto.vm.machine import Machine
     from concerto.vm.python_tier.arguments import Arguments
-    from concerto.vm.python_tier.openings import Openings
-    from concerto.vm.python_tier.text import Origin
+    from concerto.vm.python_tier.codegen import Origin
+    from concerto.vm.python_tier.unboxing import Openings
 
 FILE = "<concerto>"
 """The file name of generated code."""
@@ -63,7 +63,7 @@ def _loaded(code: bytes | None) -> Compiled | None:
 def _compile(module: Module) -> Compiled:
     """The code that defines the functions, the functions that it leaves to the interpreter, the names it
     uses, and the kinds and bounds that it takes for granted of arguments."""
-    from concerto.vm.python_tier.text import module_texts
+    from concerto.vm.python_tier.codegen import module_texts
 
     names = Names()
     texts, arguments = module_texts(module, names)
@@ -151,7 +151,7 @@ class PythonTier:
         return general
 
     def _define_general(self, index: int) -> None:
-        from concerto.vm.python_tier.text import general_text
+        from concerto.vm.python_tier.codegen import general_text
 
         module = self.machine.module
         names = Names(self._texts)
@@ -171,7 +171,7 @@ class PythonTier:
         """What the code was written by."""
         if self._plans is None:
             from concerto.vm.python_tier.expression import Fact
-            from concerto.vm.python_tier.openings import find_openings
+            from concerto.vm.python_tier.unboxing import find_openings
 
             arguments = {
                 index: tuple([Fact(*fact) for fact in facts]) for index, facts in self._granted.items()
@@ -259,7 +259,7 @@ class PythonTier:
         name = code.co_name
         origin = self._origins.get(name)
         if origin is None:
-            from concerto.vm.python_tier.text import trace_origin
+            from concerto.vm.python_tier.codegen import trace_origin
 
             openings, arguments = self._plan()
             origin = self._origins[name] = trace_origin(

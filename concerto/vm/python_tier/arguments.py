@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from concerto.ir.module import Module
 from concerto.vm.python_tier.expression import KINDS, UNKNOWN, Fact
-from concerto.vm.python_tier.rounds import widened
+from concerto.vm.python_tier.loop_ranges import widened
 
 Arguments: TypeAlias = dict[int, tuple[Fact, ...]]
 """Function → what holds for its arguments in all calls; functions of which nothing is known are left out."""

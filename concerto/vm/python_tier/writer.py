@@ -26,10 +26,10 @@ from concerto.vm.python_tier.expression import (
     name,
     refine,
 )
+from concerto.vm.python_tier.loop_ranges import Rounds
 from concerto.vm.python_tier.names import Names
-from concerto.vm.python_tier.openings import OPTION, Openings, closed_text
-from concerto.vm.python_tier.rounds import Rounds
 from concerto.vm.python_tier.strings import string_text
+from concerto.vm.python_tier.unboxing import OPTION, Openings, closed_text
 from concerto.vm.values import Value
 
 _DEEPEST = 20

@@ -6,6 +6,7 @@ import re
 
 from concerto.ir.module import Instr
 from concerto.vm.native import find_native
+from concerto.vm.python_tier.devirtualize import chosen_call, chosen_function
 from concerto.vm.python_tier.expression import (
     ACT,
     LENGTH,
@@ -18,7 +19,6 @@ from concerto.vm.python_tier.expression import (
 from concerto.vm.python_tier.instructions.natives import SPECIAL
 from concerto.vm.python_tier.instructions.registry import listed, unfolded, writes
 from concerto.vm.python_tier.names import function_name
-from concerto.vm.python_tier.receivers import chosen_call, chosen_function
 from concerto.vm.python_tier.writer import FunctionWriter
 
 

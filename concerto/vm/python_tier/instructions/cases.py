@@ -5,7 +5,7 @@ from __future__ import annotations
 from concerto.ir.module import Instr
 from concerto.vm.python_tier.expression import KINDS, READ, Comparison, Expr, compound
 from concerto.vm.python_tier.instructions.registry import writes
-from concerto.vm.python_tier.openings import OPTION, RESULT
+from concerto.vm.python_tier.unboxing import OPTION, RESULT
 from concerto.vm.python_tier.writer import FunctionWriter
 
 _CASES = {"BUILD_SOME": "Some", "BUILD_OK": "Ok", "BUILD_ERR": "Err"}

@@ -20,7 +20,7 @@ from concerto.vm.python_tier.expression import (
 )
 from concerto.vm.python_tier.instructions.cases import case_test
 from concerto.vm.python_tier.instructions.numbers import negation
-from concerto.vm.python_tier.openings import OPTION, RESULT
+from concerto.vm.python_tier.unboxing import OPTION, RESULT
 from concerto.vm.python_tier.writer import FunctionWriter
 
 Parts: TypeAlias = tuple[Expr, ...]

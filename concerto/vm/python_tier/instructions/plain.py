@@ -6,7 +6,7 @@ from concerto.ir.module import Instr
 from concerto.ir.opcodes import OPCODES
 from concerto.vm.python_tier.expression import KINDS, READ, UNKNOWN, Expr, name
 from concerto.vm.python_tier.instructions.registry import listed, writes
-from concerto.vm.python_tier.openings import OPTION
+from concerto.vm.python_tier.unboxing import OPTION
 from concerto.vm.python_tier.writer import FunctionWriter
 
 

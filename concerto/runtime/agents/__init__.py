@@ -1,0 +1,1 @@
+"""Executions of agents: planning, the tool loop, structured and streamed answers."""

@@ -1,0 +1,107 @@
+"""One execution of an agent: what it was planned with, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+from concerto.effects.meters import Meter
+from concerto.effects.policy import Policy
+from concerto.records import field, record, replace
+from concerto.runtime.agents.requests import Message, Reply, Request
+from concerto.runtime.agents.toolbox import Toolbox
+from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.llm.connections import Connection
+from concerto.vm.values import Value
+
+Json: TypeAlias = Any
+Sink: TypeAlias = Callable[[Any], Awaitable[None]]
+
+
+@record(frozen=True)
+class Plan:
+    """All that is settled before the first request. `request` has everything but messages and tools; its
+    tool choice holds for the first request only. `callable` are the names on the wire that may be called,
+    None for all."""
+
+    agent: str
+    connection: Connection
+    request: Request
+    toolbox: Toolbox
+    callable: frozenset[str] | None
+    max_iterations: int
+    policy: Policy
+    meters: tuple[Meter, ...]
+    discovery: bool = False
+    on_tool_error: int | None = None
+    context: Value = None
+    data: Value = None
+    memory: Value = None
+    renewed: Callable[[Plan], Awaitable[Plan]] | None = None
+    """gives the plan with the tools of the moment, where servers may change what they offer"""
+
+
+@record
+class CallRecord:
+    """A tool call as it went, for `Response.tool_calls`."""
+
+    id: str
+    name: str
+    tool: str
+    method: str
+    arguments: Json
+    result: Json = None
+    success: bool = False
+    latency_ms: int = 0
+
+
+@record
+class Execution:
+    """The state of the loop."""
+
+    plan: Plan
+    branch: Branch
+    messages: list[Message]
+    toolbox: Toolbox
+    sink: Sink | None = None
+    """Where the parts of a streamed answer go."""
+    iteration: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = 0.0
+    calls: list[CallRecord] = field(default_factory=list)
+    injected: list[str] = field(default_factory=list)
+    unknown_in_a_row: int = 0
+    nudged: bool = False
+    failures: dict[tuple[str, str], int] = field(default_factory=dict)
+    repairs: list[str] = field(default_factory=list)
+    """What was mended in what the model wrote."""
+    entities: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """Returned values whose methods are tools, by type and id."""
+
+    async def renew_tools(self) -> None:
+        """Take over what servers have changed since the last request; what was injected stays."""
+        if self.plan.renewed is None:
+            return
+        injected = [tool for name, tool in self.toolbox.tools.items() if name not in self.plan.toolbox.tools]
+        self.plan = await self.plan.renewed(self.plan)
+        self.toolbox = self.plan.toolbox.with_tools(injected)
+
+    def request(self) -> Request:
+        """The next request: everything so far, and the tools of the moment."""
+        base = self.plan.request
+        first = self.iteration <= 1
+        return replace(
+            base,
+            messages=tuple(self.messages),
+            tools=() if base.tool_choice == "none" else self.toolbox.offers,
+            tool_choice=base.tool_choice if first else "auto",
+            forced_tool=base.forced_tool if first else "",
+            stream=self.sink is not None,
+        )
+
+    def count(self, reply: Reply) -> None:
+        self.tokens_in += reply.tokens_in
+        self.tokens_out += reply.tokens_out
+        if self.cost_usd is not None:
+            self.cost_usd = None if reply.cost_usd is None else self.cost_usd + reply.cost_usd

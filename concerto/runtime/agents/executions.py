@@ -1,0 +1,213 @@
+"""Executions of agents as a program asks for them: `execute`, `chat`, `execute_with_schema`, `stream`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+
+from concerto.effects.kinds import AgentRun
+from concerto.natives.agentbuilder import AgentBuilder
+from concerto.natives.memory import Memory
+from concerto.records import replace
+from concerto.runtime.agents.execution import Execution, Plan, Sink
+from concerto.runtime.agents.guarding import bounded, failed
+from concerto.runtime.agents.loop import FatalToolError, tool_loop
+from concerto.runtime.agents.messages import call_value, from_memory, from_values, to_values
+from concerto.runtime.agents.planning import Planner
+from concerto.runtime.agents.requests import Message, Reply
+from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.run.debugging import told_changes
+from concerto.vm.json_values import to_json
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value, failure
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+T = TypeVar("T")
+Talk: TypeAlias = Callable[[Execution], Awaitable[T]]
+
+
+class Agents:
+    """The agents of a run."""
+
+    CALLS: ClassVar[tuple[str, ...]] = ("execute", "execute_with_schema", "chat", "stream")
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._planner = Planner(run)
+
+    async def call(self, builder: AgentBuilder, method: str, arguments: list[Value], branch: Branch) -> Value:
+        """One of `CALLS`, its arguments as declared in `stdlib/agent.conc`; a Result."""
+        match method:
+            case "execute":
+                asked = [Message("user", arguments[0])]
+                return await self._guarded(
+                    builder, lambda: self._respond(builder, asked, branch), branch, asked
+                )
+            case "chat":
+                told = from_values(arguments[0])
+                return await self._guarded(
+                    builder, lambda: self._respond(builder, told, branch), branch, told
+                )
+            case "execute_with_schema":
+                wanted, prompt, retry_message = arguments
+                return await self._with_schema(builder, wanted, prompt, retry_message, branch)
+            case "stream":
+                return await self._stream(builder, [Message("user", arguments[0])], branch)
+            case _:
+                raise failure(f"an agent has no call `{method}`", "TypeError")
+
+    async def _respond(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
+        begun = perf_counter()
+        plan = await self._planner.plan(builder, branch)
+        work, reply = await self._converse(
+            builder, plan, asked, branch, lambda work: tool_loop(self._run, work)
+        )
+        self._remember(builder, plan, asked, reply.message.text)
+        return self._response(work, reply, begun)
+
+    async def _with_schema(
+        self, builder: AgentBuilder, wanted: TypeValue, prompt: str, retry_message: str, branch: Branch
+    ) -> Value:
+        from concerto.runtime.agents.structured import Wanted, converse_for, prompt_with_schema, with_schema
+
+        async def body() -> Value:
+            target = Wanted(self._run, wanted)
+            plan = with_schema(await self._planner.plan(builder, branch), target.schema)
+            text = prompt_with_schema(prompt, target.schema) if plan.toolbox.offers else prompt
+            attempts = self._attempts(builder)
+            work, value = await self._converse(
+                builder,
+                plan,
+                [Message("user", text)],
+                branch,
+                lambda work: converse_for(self._run, work, target, attempts, retry_message),
+            )
+            self._remember(builder, plan, [Message("user", prompt)], work.messages[-1].text)
+            return value
+
+        return await self._guarded(builder, body, branch, [wanted.name, prompt])
+
+    async def _stream(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
+        from concerto.runtime.agents.streaming import Streaming
+
+        async def converse(sink: Sink) -> tuple[Execution, Reply]:
+            plan = await self._planner.plan(builder, branch)
+            loop = self._converse(
+                builder, plan, asked, branch, lambda work: tool_loop(self._run, work), sink=sink
+            )
+            # Chunks that were read cannot be taken back, nor kept for another call.
+            policy = replace(self._planner.fixed(builder.agent).run_policy, cache_seconds=None, retry=None)
+            run = AgentRun(builder.agent, None, lambda: loop, policy)
+            work, reply = await self._run.pass_gate(run, branch)
+            self._remember(builder, plan, asked, reply.message.text)
+            return work, reply
+
+        return await Streaming(self._run).begin(
+            self._run, converse, self._response, lambda error: failed(self._run, builder, error)
+        )
+
+    async def _guarded(
+        self, builder: AgentBuilder, body: Callable[[], Awaitable[Value]], branch: Branch, key: Any
+    ) -> Value:
+        """The Ok of what `body` gives through the gate, or the Err of an agent's failure."""
+        try:
+            policy = self._planner.fixed(builder.agent).run_policy
+            cached = None if policy.cache_seconds is None else _key(builder, key)
+            return Ok(await self._run.pass_gate(AgentRun(builder.agent, cached, body, policy), branch))
+        except Raised as raised:
+            return Err(failed(self._run, builder, raised))
+
+    async def _converse(
+        self,
+        builder: AgentBuilder,
+        plan: Plan,
+        asked: list[Message],
+        branch: Branch,
+        talk: Talk[T],
+        sink: Sink | None = None,
+    ) -> tuple[Execution, T]:
+        """Talk with the model until there is a result; errors carry the messages so far."""
+        run = self._run
+        system = self._planner.system_prompt(builder)
+        messages = [Message("system", system)] if system else []
+        if isinstance(plan.memory, Memory):
+            messages += from_memory(plan.memory)
+        work = Execution(plan, branch, [*messages, *asked], plan.toolbox, sink)
+        run.tell(
+            "agent:start",
+            lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},
+        )
+        try:
+            with told_changes(run, plan):
+                result = await bounded(run, builder, talk(work))
+        except FatalToolError as fatal:
+            raise self._with_messages(fatal.raised, work) from None
+        except Raised as raised:
+            raise self._with_messages(raised, work) from None
+        run.tell(
+            "agent:complete",
+            lambda: {
+                "agent": plan.agent,
+                "tokens_in": work.tokens_in,
+                "tokens_out": work.tokens_out,
+                "iterations": work.iteration,
+            },
+        )
+        return work, result
+
+    def _remember(self, builder: AgentBuilder, plan: Plan, asked: list[Message], answer: str) -> None:
+        """Add what was asked and answered to the memory, once all went well."""
+        if not isinstance(plan.memory, Memory) or not builder.memory_auto:
+            return
+        for message in asked:
+            plan.memory.append(message.role, message.text)
+        plan.memory.append("assistant", answer)
+
+    def _response(self, work: Execution, reply: Reply, begun: float) -> Value:
+        machine = self._run.machine
+        return machine.struct(
+            "Response",
+            text=reply.message.text,
+            tokens_in=work.tokens_in,
+            tokens_out=work.tokens_out,
+            model=reply.model or work.plan.request.model,
+            provider=work.plan.connection.provider,
+            latency_ms=int((perf_counter() - begun) * 1000),
+            stop_reason=reply.stop_reason,
+            tool_calls=[call_value(machine, record) for record in work.calls],
+            iterations=work.iteration,
+            injected_tools=list(work.injected),
+            messages=to_values(machine, work.messages),
+            cost_usd=NONE if work.cost_usd is None else Some(work.cost_usd),
+            repairs=list(work.repairs),
+        )
+
+    def _with_messages(self, raised: Raised, work: Execution) -> Raised:
+        error = raised.value
+        if isinstance(error, ErrorValue) and error.type_name == "AgentError":
+            error.fields["messages"] = to_values(self._run.machine, work.messages)
+        return raised
+
+    def _attempts(self, builder: AgentBuilder) -> int:
+        from concerto.runtime.agents.structured import ATTEMPTS
+
+        policy = self._planner.fixed(builder.agent).agent.settings.get("retry_policy") or {}
+        return max(1, int(policy.get("max_attempts", ATTEMPTS)))
+
+
+def _key(builder: AgentBuilder, asked: Any) -> Any:
+    """What makes two executions equal: the agent, what it is asked, and what the builder changes."""
+    if isinstance(asked, list):
+        asked = [[each.role, each.text] if isinstance(each, Message) else each for each in asked]
+    changes = [
+        [to_json(tool) for tool in builder.tools],
+        builder.no_static_tools,
+        builder.system_prompt,
+        builder.max_iterations,
+        builder.discovery,
+    ]
+    # What a memory or a context holds is not written down here, so such executions are never equal.
+    private = builder.memory is not None or builder.context is not None or builder.data is not None
+    return [asked, changes, object()] if private else [asked, changes]

@@ -1,0 +1,44 @@
+"""What holds for every execution, by a model or by a host: the seconds of its budget, and complete errors."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, TypeVar
+
+from concerto.natives.agentbuilder import AgentBuilder
+from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.vm.values import NONE, ErrorValue, Raised
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+T = TypeVar("T")
+
+
+async def bounded(run: Run, builder: AgentBuilder, work: Awaitable[T]) -> T:
+    """The value of `work` within the builder's budget of seconds; an AgentError if it is spent."""
+    seconds = builder.most_seconds
+    if seconds is None:
+        return await work
+    try:
+        result: T = await run.waiting.within(seconds, work)
+    except TimeoutError:
+        raise agent_failure(
+            f"the budget of {seconds:g} seconds for this execution of `{builder.agent}` is spent",
+            AgentKind.BUDGET,
+            agent=builder.agent,
+        ) from None
+    return result
+
+
+def failed(run: Run, builder: AgentBuilder, error: BaseException) -> ErrorValue:
+    """The AgentError of a failed execution, complete and told; every other exception goes on its way."""
+    value = error.value if isinstance(error, Raised) else None
+    if not isinstance(value, ErrorValue) or value.type_name != "AgentError":
+        raise error
+    value.fields["agent"] = value.fields.get("agent") or builder.agent
+    for name, unknown in (("provider", ""), ("status", NONE), ("retry_after_ms", NONE), ("messages", [])):
+        value.fields.setdefault(name, unknown)
+    told = {"agent": builder.agent, "message": value.message, "kind": value.kind}
+    run.tell("agent:error", lambda: told)
+    return value

@@ -1,0 +1,226 @@
+"""Injected tools: methods of values that a tool returned, offered for the rest of an execution.
+
+Every strategy is asked after every tool call. The built-in one finds `@tool_provider` values in a result,
+at any depth, and binds their methods to them; hosts add their own in Python.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from concerto.effects.kinds import ToolCall
+from concerto.effects.policy import policy_from
+from concerto.ir.module import MethodDef, ToolProvider
+from concerto.records import field, record
+from concerto.runtime.agents.execution import Execution
+from concerto.runtime.agents.requests import Message, ToolCallRequest, ToolOffer
+from concerto.runtime.agents.toolbox import BoundTool, wire_name
+from concerto.runtime.concurrency.fibers import drive
+from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.tools.declared_tools import CallContext, fill_parameters, unwrapped
+from concerto.vm.operations import parts_of, to_text
+from concerto.vm.values import NONE, Err, Ok, Some, Struct, Value, Variant
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+Json: TypeAlias = Any
+
+_MOST_INJECTED = 64
+
+
+@record(frozen=True)
+class LastCall:
+    """The call that a strategy looks at: its result as JSON and as the program's value."""
+
+    tool: str
+    arguments: str
+    result: Json
+    value: Value
+
+
+@record(frozen=True)
+class InjectionContext:
+    """What a strategy sees: the conversation so far, the names of the tools offered in it, the call that has
+    just ended, and the number of the model request that asked for it."""
+
+    history: tuple[Message, ...]
+    tools: tuple[str, ...]
+    last_call: LastCall
+    iteration: int
+
+
+class ToolInjectionStrategy(Protocol):
+    """Decides after a tool call which further tools the model gets."""
+
+    def evaluate(self, context: InjectionContext) -> list[Any]:
+        """Tools made by `concerto.tool`, or none."""
+
+
+@record
+class Entity:
+    """A returned value whose methods are tools; the same entity returned again replaces the value."""
+
+    provider: ToolProvider
+    value: Value
+    names: list[str] = field(default_factory=list)
+
+
+class Injections:
+    """The strategies of a run."""
+
+    def __init__(self, run: Run, strategies: Sequence[ToolInjectionStrategy]) -> None:
+        self._run = run
+        types = run.module.types
+        self._providers = {types[provider.type].name: provider for provider in run.module.providers}
+        self.strategies = tuple(strategies)
+
+    def consider(self, work: Execution, call: ToolCallRequest, value: Value, result: Json) -> Json:
+        """Ask the strategies about a call that went well; the result, with the names of what became
+        available."""
+        if work.plan.discovery and self._providers:
+            result = self._discover(work, value, result)
+        if self.strategies:
+            self._ask_strategies(work, call, value, result)
+        return result
+
+    def _discover(self, work: Execution, value: Value, result: Json) -> Json:
+        added: dict[int, list[str]] = {}
+        left_out: list[str] = []
+        tools: list[BoundTool] = []
+        for instance in _structs(value, self._providers):
+            provider = self._providers[instance.type_name]
+            identity = _identity(instance, provider)
+            entity = work.entities.get((instance.type_name, identity))
+            if entity is not None:
+                entity.value = instance
+                continue
+            entity = work.entities[instance.type_name, identity] = Entity(provider, instance)
+            for tool in self._bind(work, entity, identity, {tool.offer.name for tool in tools}):
+                if len(work.injected) >= self._most():
+                    left_out.append(tool.offer.name)
+                    continue
+                tools.append(tool)
+                entity.names.append(tool.offer.name)
+                work.injected.append(tool.offer.name)
+            added[id(instance)] = entity.names
+        self._offer(work, tools, left_out)
+        return _annotated(value, result, added) if tools else result
+
+    def _ask_strategies(self, work: Execution, call: ToolCallRequest, value: Value, result: Json) -> None:
+        context = InjectionContext(
+            tuple(work.messages),
+            tuple(work.toolbox.tools),
+            LastCall(call.name, call.arguments, result, value),
+            work.iteration,
+        )
+        tools: list[BoundTool] = []
+        for strategy in self.strategies:
+            for given in strategy.evaluate(context):
+                for tool in self._run.python_tools.adopt(given):
+                    if tool.offer.name not in work.toolbox.tools:
+                        tools.append(tool)
+                        work.injected.append(tool.offer.name)
+        self._offer(work, tools, [])
+
+    def _offer(self, work: Execution, tools: list[BoundTool], left_out: list[str]) -> None:
+        if tools:
+            work.toolbox = work.toolbox.with_tools(tools)
+        if tools or left_out:
+            names = [tool.offer.name for tool in tools]
+            told = {"agent": work.plan.agent, "tools": names, "left_out": left_out}
+            self._run.tell("agent:tools_injected", lambda: told)
+            self._run.note("tools_injected", lambda: told, work.branch)
+
+    def _bind(self, work: Execution, entity: Entity, identity: str, taken: set[str]) -> Iterator[BoundTool]:
+        provider = entity.provider
+        for method, schema in zip(provider.methods, provider.tool_schemas, strict=True):
+            told = schema["method_name"].rpartition("::")[2]
+            name = wire_name(f"{provider.prefix}_{identity}_{told}")
+            number = 2
+            while name in work.toolbox.tools or name in taken:
+                name = wire_name(f"{provider.prefix}_{identity}_{told}_{number}")
+                number += 1
+            taken.add(name)
+            offer = ToolOffer(name, schema["description"], schema["parameters"])
+            owner = self._run.module.types[provider.type].name
+            yield BoundTool(offer, owner, method.name, partial(self._call, entity, owner, method))
+
+    async def _call(
+        self, entity: Entity, owner: str, method: MethodDef, caller: CallContext, given: dict[str, Json]
+    ) -> Value:
+        fill = partial(fill_parameters, self._run.machine, owner, method, caller, given)
+        values = await drive(caller.branch, fill)
+
+        def execute() -> Value:
+            assert method.function is not None
+            result = self._run.machine.call(method.function, [entity.value, *values])
+            if self._run.module.functions[method.function].inout:
+                result, entity.value = result
+            return unwrapped(result)
+
+        async def body() -> Value:
+            return await drive(caller.branch, execute)
+
+        effect = ToolCall(owner, method.name, (given,), body, "model", policy_from(method.decorators))
+        return await self._run.pass_gate(effect, caller.branch)
+
+    def _most(self) -> int:
+        most = self._run.settings.max_injected_tools
+        return _MOST_INJECTED if most is None else most
+
+
+def _structs(value: Value, wanted: dict[str, ToolProvider]) -> Iterator[Struct]:
+    """The structs of wanted types inside a value, in reading order."""
+    todo = [value]
+    while todo:
+        here = todo.pop()
+        match here:
+            case Struct():
+                if here.type_name in wanted:
+                    yield here
+                todo.extend(reversed(parts_of(here)))
+            case Variant():
+                todo.extend(reversed(parts_of(here)))
+            case list() | tuple():
+                todo.extend(reversed(here))
+            case dict():
+                todo.extend(reversed(list(here.values())))
+            case Some() | Ok() | Err():
+                todo.append(here.value)
+            case _:
+                pass
+
+
+def _identity(instance: Struct, provider: ToolProvider) -> str:
+    """The entity's id in letters that a tool's name may have."""
+    value = getattr(instance, f"f{instance.field_names.index(provider.id)}")
+    if isinstance(value, Some):
+        value = value.value
+    if value is None or value is NONE or value == "":
+        raise agent_failure(
+            f"`{instance.type_name}` cannot provide tools: its `{provider.id}` is empty", AgentKind.BAD_TOOLS
+        )
+    return re.sub(r"[^A-Za-z0-9_-]", "_", to_text(value))
+
+
+def _annotated(value: Value, result: Json, added: dict[int, list[str]]) -> Json:
+    """The JSON of a value, with `_available_operations` in the object of every entity that is new."""
+    match value:
+        case Struct() if isinstance(result, dict):
+            parts = zip(value.field_names, parts_of(value), strict=True)
+            inner = {name: _annotated(part, result.get(name), added) for name, part in parts}
+            names = added.get(id(value))
+            return {**inner, "_available_operations": names} if names else inner
+        case list() | tuple() if isinstance(result, list):
+            return [_annotated(item, each, added) for item, each in zip(value, result, strict=True)]
+        case dict() if isinstance(result, dict):
+            pairs = zip(value.values(), result.items(), strict=True)
+            return {name: _annotated(item, each, added) for item, (name, each) in pairs}
+        case Some():
+            return _annotated(value.value, result, added)
+        case _:
+            return result

@@ -1,0 +1,330 @@
+"""The tool loop: ask the model, run the calls it wants, tell it the results, until it wants no more.
+
+`tool_loop` is the whole of it; what the steps do is below, in the order in which they are called. A call
+that goes wrong becomes a result for the model; only a decision to stop (`on_tool_error`, limits, budgets)
+leaves the loop.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.diagnostics import suggest
+from concerto.effects.kinds import ModelCall
+from concerto.records import replace
+from concerto.runtime.agents.arguments import BadArguments, read_arguments
+from concerto.runtime.agents.execution import CallRecord, Execution
+from concerto.runtime.agents.hooks import Action, ask_hook
+from concerto.runtime.agents.messages import parsed
+from concerto.runtime.agents.requests import MADE_ID, Message, Reply, ToolCallRequest
+from concerto.runtime.agents.toolbox import BoundTool
+from concerto.runtime.concurrency.fibers import all_of
+from concerto.runtime.run.debugging import tell_call
+from concerto.runtime.run.failures import AgentKind, RequiresAction, agent_failure, message_of, tool_error
+from concerto.runtime.tools.declared_tools import CallContext
+from concerto.vm.json_values import to_json
+from concerto.vm.values import ErrorValue, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+Json: TypeAlias = Any
+
+_CALLS_AT_ONCE = 32
+_UNKNOWN_IN_A_ROW = 3
+_SAME_FAILURES_TOLD = 2
+_SAME_FAILURES = 5
+_NEAREST = 5
+_REFUSED = frozenset({"ToolNotFound", "Forbidden", "InvalidArguments"})
+"""Kinds of failures of calls that were not even begun."""
+_NUDGE = "Your answer was empty. Answer with what the tools have told you, or call another one."
+
+
+async def tool_loop(run: Run, work: Execution) -> Reply:
+    """The reply that ends the execution. All messages so far are on an error that leaves."""
+    plan = work.plan
+    while True:
+        await work.renew_tools()
+        work.iteration += 1
+        run.tell(
+            "agent:iteration",
+            lambda: {"agent": plan.agent, "iteration": work.iteration, "tools": len(work.toolbox.offers)},
+        )
+        reply = await _ask(run, work)
+        work.messages.append(reply.message)
+        calls = reply.message.calls
+        if not calls and not _nudged(run, work, reply):
+            return reply
+        if work.iteration >= plan.max_iterations:
+            raise agent_failure(
+                f"`{plan.agent}` still calls tools after {plan.max_iterations} requests, the most allowed",
+                AgentKind.MAX_ITERATIONS,
+                agent=plan.agent,
+            )
+        if calls:
+            await _run_calls(run, work, calls)
+
+
+def _nudged(run: Run, work: Execution, reply: Reply) -> bool:
+    """Ask once more where a model, having called tools, has nothing to say of them."""
+    last = work.iteration >= work.plan.max_iterations
+    if reply.message.text or reply.stop_reason != "stop" or not work.calls or work.nudged or last:
+        return False
+    work.nudged = True
+    tell_repairs(run, work, ["an empty answer was asked for again"])
+    work.messages.append(Message("user", _NUDGE))
+    return True
+
+
+async def _ask(run: Run, work: Execution) -> Reply:
+    plan = work.plan
+    connection = plan.connection
+    call = ModelCall(
+        plan.agent, connection.name, work.request(), plan.policy, plan.meters, work.sink, connection.provider
+    )
+    reply: Reply = await run.pass_gate(call, work.branch)
+    work.count(reply)
+    return _with_ids(run, work, reply)
+
+
+def _with_ids(run: Run, work: Execution, reply: Reply) -> Reply:
+    """The reply with an id for every call, all different: results are told apart by them."""
+    seen: set[str] = set()
+    repairs: list[str] = []
+    calls = []
+    for index, call in enumerate(reply.message.calls):
+        if not call.id or call.id in seen:
+            if call.id:  # Not every wire has ids.
+                repairs.append(f"the repeated id `{call.id}` of a call of `{call.name}` was replaced")
+            call = replace(call, id=f"{MADE_ID}{work.iteration}_{index}")
+        seen.add(call.id)
+        calls.append(call)
+    if all(new is old for new, old in zip(calls, reply.message.calls, strict=True)):
+        return reply
+    if repairs:
+        tell_repairs(run, work, repairs)
+    return replace(reply, message=replace(reply.message, calls=tuple(calls)))
+
+
+def tell_repairs(run: Run, work: Execution, repairs: Sequence[str]) -> None:
+    """Record what was mended in what the model wrote."""
+    work.repairs += repairs
+    told = {"agent": work.plan.agent, "repairs": list(repairs)}
+    run.tell("agent:repaired", lambda: told)
+    run.note("repaired", lambda: told, work.branch)
+
+
+async def _run_calls(run: Run, work: Execution, calls: tuple[ToolCallRequest, ...]) -> None:
+    """Run the calls of one reply and append their results in the order asked; each may bring new tools."""
+    limit = _CALLS_AT_ONCE if work.plan.request.parallel_tool_calls else 1
+    branches = [work.branch.child() for _ in calls]
+    outcomes = await all_of(
+        [partial(_run_call, run, work, call, branch) for call, branch in zip(calls, branches, strict=True)],
+        limit,
+    )
+    pending = [outcome.asked for outcome in outcomes if isinstance(outcome, Pending)]
+    if pending:
+        raise RequiresAction(pending)
+    for call, outcome in zip(calls, outcomes, strict=True):
+        work.messages.append(_considered(run, work, call, outcome))
+        work.calls.append(outcome.record)
+    _watch(work, outcomes)
+
+
+def _considered(run: Run, work: Execution, call: ToolCallRequest, outcome: Outcome) -> Message:
+    """The result for the model, with what the call made available."""
+    record = outcome.record
+    if not record.success:
+        return outcome.message
+    told = run.injections.consider(work, call, outcome.value, record.result)
+    if told is record.result:
+        return outcome.message
+    record.result = told
+    return replace(outcome.message, text=_json(told))
+
+
+class Outcome:
+    """A call that was run: what the model is told, what is recorded, and the value if it went well."""
+
+    __slots__ = ("kind", "message", "record", "value")
+
+    def __init__(self, message: Message, record: CallRecord, value: Value, kind: str) -> None:
+        self.message = message
+        self.record = record
+        self.value = value
+        self.kind = kind
+
+
+class Pending:
+    """A call that somebody outside has to execute."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, asked: dict[str, Value]) -> None:
+        self.asked = asked
+
+
+async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: Any) -> Outcome | Pending:
+    plan = work.plan
+    tool = work.toolbox.tools.get(call.name)
+    record = CallRecord(
+        call.id, call.name, tool.tool if tool else "", tool.method if tool else "", parsed(call.arguments)
+    )
+    caller = CallContext(branch, plan.agent, call.id, work.iteration, plan.context, plan.data, plan.memory)
+    title = tool.title if tool else call.name
+    run.tell(
+        "agent:tool_call",
+        lambda: {"agent": plan.agent, "tool": title, "id": call.id, "arguments": record.arguments},
+    )
+    begun = perf_counter()
+    value: Value = None
+    kind = ""
+    try:
+        value = await _attempts(run, work, call, tool, caller, record)
+        record.result = to_json(value)
+        record.success = True
+        content = value if isinstance(value, str) else _json(record.result)
+    except RequiresAction as action:
+        return Pending(action.calls[0])
+    except Raised as raised:
+        error = raised.value
+        kind = error.kind if isinstance(error, ErrorValue) else "Error"
+        record.result = {"error": message_of(error), "kind": kind}
+        if kind in _REFUSED:
+            run.note("refused", lambda: {"call": title, "id": call.id, **record.result}, branch)
+        content = _json(record.result)
+    record.latency_ms = int((perf_counter() - begun) * 1000)
+    run.tell(
+        "agent:tool_result",
+        lambda: {"agent": plan.agent, "tool": title, "success": record.success, "ms": record.latency_ms},
+    )
+    tell_call(run, plan.agent, title, record)
+    message = Message("tool", content, call_id=call.id, name=call.name, failed=not record.success)
+    return Outcome(message, record, value, kind)
+
+
+async def _attempts(
+    run: Run,
+    work: Execution,
+    call: ToolCallRequest,
+    tool: BoundTool | None,
+    caller: CallContext,
+    record: CallRecord,
+) -> Value:
+    """The value of a call, with as many more tries as the agent's `on_tool_error` wants."""
+    retries = 0
+    while True:
+        try:
+            return await _attempt(run, work, call, tool, caller, record)
+        except Raised as raised:
+            if work.plan.on_tool_error is None:
+                raise
+            error = _as_tool_error(raised.value, call, tool)
+            action = await ask_hook(run, work, tool.tool if tool else call.name, error)
+            if action.kind is Action.FAIL:
+                raise _fatal(work, error) from None
+            if action.kind is Action.REPORT or retries >= action.retries:
+                raise
+            retries += 1
+
+
+async def _attempt(
+    run: Run,
+    work: Execution,
+    call: ToolCallRequest,
+    tool: BoundTool | None,
+    caller: CallContext,
+    record: CallRecord,
+) -> Value:
+    if tool is None:
+        raise Raised(tool_error(_unknown(work, call.name), "ToolNotFound", call.name))
+    allowed = work.plan.callable
+    if allowed is not None and call.name not in allowed and call.name not in work.injected:
+        raise Raised(
+            tool_error(
+                f"`{call.name}` is shown for context only and may not be called",
+                "Forbidden",
+                tool.tool,
+                tool.method,
+            )
+        )
+    written = record.arguments
+    try:
+        record.arguments = arguments = read_arguments(call.arguments, tool.offer.parameters)
+    except BadArguments as bad:
+        raise Raised(tool_error(str(bad), "InvalidArguments", tool.tool, tool.method)) from None
+    if isinstance(written, str) and written:
+        tell_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
+    return await tool.perform(caller, arguments)
+
+
+def _unknown(work: Execution, name: str) -> str:
+    names = list(work.toolbox.tools)
+    near = suggest(name, names)
+    if near:
+        return f"there is no tool `{name}`, did you mean `{near}`?"
+    if not names:
+        return f"there is no tool `{name}`; no tools are available"
+    return f"there is no tool `{name}`; available are {', '.join(sorted(names)[:_NEAREST])}"
+
+
+def _as_tool_error(error: Value, call: ToolCallRequest, tool: BoundTool | None) -> ErrorValue:
+    if isinstance(error, ErrorValue) and error.type_name == "ToolError":
+        error.fields["tool"] = error.fields.get("tool") or (tool.tool if tool else call.name)
+        error.fields["method"] = error.fields.get("method") or (tool.method if tool else "")
+        return error
+    kind = error.kind if isinstance(error, ErrorValue) else "Error"
+    return tool_error(message_of(error), kind, tool.tool if tool else call.name, tool.method if tool else "")
+
+
+class FatalToolError(Exception):
+    """`on_tool_error` said Fail: the execution ends with the AgentError in `raised`."""
+
+    def __init__(self, raised: Raised) -> None:
+        super().__init__(raised)
+        self.raised = raised
+
+
+def _fatal(work: Execution, error: ErrorValue) -> FatalToolError:
+    tool = error.fields.get("tool", "")
+    return FatalToolError(
+        agent_failure(f"tool `{tool}` failed: {error.message}", AgentKind.TOOL_FAILED, agent=work.plan.agent)
+    )
+
+
+def _watch(work: Execution, outcomes: list[Outcome]) -> None:
+    """Stop what leads nowhere: names that do not exist, or the same failing call again and again."""
+    agent = work.plan.agent
+    for place, outcome in enumerate(outcomes):
+        record = outcome.record
+        work.unknown_in_a_row = work.unknown_in_a_row + 1 if outcome.kind == "ToolNotFound" else 0
+        if work.unknown_in_a_row >= _UNKNOWN_IN_A_ROW:
+            raise agent_failure(
+                f"`{agent}` called {_UNKNOWN_IN_A_ROW} unknown tools in a row, last `{record.name}`",
+                AgentKind.TOOL_NOT_FOUND,
+                agent=agent,
+            )
+        if record.success:
+            continue
+        key = (record.name, _json(record.arguments))
+        count = work.failures[key] = work.failures.get(key, 0) + 1
+        if count >= _SAME_FAILURES:
+            raise agent_failure(
+                f"`{agent}` repeated a failing call of `{record.name}` {count} times: {outcome.message.text}",
+                AgentKind.REPEATED_FAILURE,
+                agent=agent,
+            )
+        if count >= _SAME_FAILURES_TOLD:
+            told = {
+                **record.result,
+                "note": f"this same call has now failed {count} times; do something else",
+            }
+            work.messages[place - len(outcomes)] = replace(outcome.message, text=_json(told))
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,96 @@
+"""Messages between a program's values and the runtime's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from concerto.natives.json_text import loads
+from concerto.natives.memory import Memory, checked_role
+from concerto.runtime.agents.execution import CallRecord
+from concerto.runtime.agents.requests import Message, ToolCallRequest
+from concerto.vm.json_values import to_json
+from concerto.vm.values import Value, failure
+
+if TYPE_CHECKING:
+    from concerto.vm.machine import Machine
+
+_INTERRUPTED = '{"error": "the call was interrupted and has no result", "kind": "Interrupted"}'
+
+
+def from_memory(memory: Memory) -> list[Message]:
+    return [Message(checked_role(role), text) for role, text in memory.entries]
+
+
+def from_values(values: Iterable[Value]) -> list[Message]:
+    """The messages of `chat`: Message structs, or maps with `role` and `content`. Calls that lack a result
+    get one that says so, since no model server takes them without."""
+    messages = [_message(to_json(value)) for value in values]
+    answered = {message.call_id for message in messages if message.role == "tool"}
+    repaired: list[Message] = []
+    for message in messages:
+        repaired.append(message)
+        for call in message.calls:
+            if call.id not in answered:
+                repaired.append(Message("tool", _INTERRUPTED, call_id=call.id, name=call.name, failed=True))
+    return repaired
+
+
+def to_values(machine: Machine, messages: Sequence[Message]) -> list[Value]:
+    """The messages as Message structs."""
+    return [
+        machine.struct(
+            "Message",
+            role=message.role,
+            content=message.text,
+            tool_calls=[call_value(machine, _asked(call)) for call in message.calls],
+            tool_call_id=message.call_id,
+        )
+        for message in messages
+    ]
+
+
+def call_value(machine: Machine, record: CallRecord) -> Value:
+    """A ToolCall struct."""
+    return machine.struct(
+        "ToolCall",
+        id=record.id,
+        name=record.name,
+        tool=record.tool,
+        method=record.method,
+        arguments=record.arguments,
+        result=record.result,
+        success=record.success,
+        latency_ms=record.latency_ms,
+    )
+
+
+def _asked(call: ToolCallRequest) -> CallRecord:
+    return CallRecord(call.id, call.name, "", "", parsed(call.arguments))
+
+
+def parsed(arguments: str) -> Any:
+    """A model's arguments as JSON, as text if they are none."""
+    try:
+        return loads(arguments) if arguments.strip() else {}
+    except ValueError:
+        return arguments
+
+
+def _message(value: Any) -> Message:
+    if not isinstance(value, dict) or "role" not in value:
+        raise failure("a message needs a `role` and a `content`", "TypeError")
+    calls = tuple(
+        ToolCallRequest(
+            str(call.get("id", "")), str(call.get("name", "")), _written(call.get("arguments", {}))
+        )
+        for call in value.get("tool_calls") or ()
+    )
+    content = value.get("content", value.get("text", ""))
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return Message(checked_role(value["role"]), text, calls, str(value.get("tool_call_id") or ""))
+
+
+def _written(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

@@ -1,0 +1,243 @@
+"""Planning: what an execution needs, settled from the agent's declaration and the builder before anything
+is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.effects.meters import Meter
+from concerto.effects.policy import NO_POLICY, Policy, policy_from, retry_from
+from concerto.escape import visible
+from concerto.ir.module import Agent, ToolUse
+from concerto.natives.agentbuilder import AgentBuilder, ToolRef
+from concerto.records import record, replace
+from concerto.runtime.agents.contexts import shared_map
+from concerto.runtime.agents.execution import Plan
+from concerto.runtime.agents.requests import Request, ToolOffer
+from concerto.runtime.agents.toolbox import EMPTY, BoundTool, Toolbox, toolbox, wire_name
+from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.llm.connections import Connection
+from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.vm.values import Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+Json: TypeAlias = Any
+Mention: TypeAlias = ToolUse | ToolRef | str
+
+_MAX_ITERATIONS = 10
+
+
+@record(frozen=True)
+class Fixed:
+    """What an agent's declaration settles for all of its executions."""
+
+    agent: Agent
+    connection: Connection
+    request: Request
+    toolbox: Toolbox | None
+    """None if it has to be asked for again each time, because a server may change what it offers"""
+    policy: Policy
+    """of its model calls"""
+    run_policy: Policy
+    """of whole executions: its decorators"""
+
+
+class Planner:
+    """Makes plans; what depends on the declaration alone is made once an agent."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._fixed: dict[str, Fixed] = {}
+        self._warned: set[tuple[str, str]] = set()
+
+    def fixed(self, name: str) -> Fixed:
+        found = self._fixed.get(name)
+        if found is None:
+            found = self._fixed[name] = self._fix(self._run.agents[name])
+        return found
+
+    async def plan(self, builder: AgentBuilder, branch: Branch) -> Plan:
+        """The plan of an execution, for which the servers of its tools are started."""
+        servers = self._servers(builder, branch)
+        if servers:
+            await self._run.mcp.ready(servers)
+        fixed = self.fixed(builder.agent)
+        agent, settings = fixed.agent, fixed.agent.settings
+        tools = self._toolbox(fixed, builder, branch)
+        self._warn(agent.name, tools)
+        choice, forced = self._choice(settings, builder, tools)
+        request = fixed.request
+        if choice != request.tool_choice or forced:
+            request = replace(request, tool_choice=choice, forced_tool=forced)
+        memory = builder.memory if builder.memory is not None else self._run.memory(agent.memory)
+        return Plan(
+            agent=agent.name,
+            connection=fixed.connection,
+            request=request,
+            toolbox=tools,
+            callable=self._callable(agent, builder, tools),
+            max_iterations=builder.max_iterations
+            or settings.get("max_iterations")
+            or self._run.settings.max_iterations
+            or _MAX_ITERATIONS,
+            policy=fixed.policy,
+            meters=(*self._meters(fixed, builder), *branch.meters),
+            discovery=builder.discovery,
+            on_tool_error=agent.methods.get("on_tool_error"),
+            context=shared_map(builder.context),
+            data=shared_map(builder.data),
+            memory=memory,
+            renewed=partial(self._renewed, builder, branch) if servers else None,
+        )
+
+    async def _renewed(self, builder: AgentBuilder, branch: Branch, plan: Plan) -> Plan:
+        """The plan with what its servers offer by now. Tools that are gone are told by their calls, if an
+        agent has to have them."""
+        await self._run.mcp.refresh(self._servers(builder, branch))
+        fixed = self.fixed(builder.agent)
+        try:
+            tools = self._toolbox(fixed, builder, branch)
+            callable_ = self._callable(fixed.agent, builder, tools)
+        except Raised:
+            return plan
+        return replace(plan, toolbox=tools, callable=callable_)
+
+    def _warn(self, agent: str, tools: Toolbox) -> None:
+        """Say once which tools are left out because a model could not tell them from others."""
+        for name, hidden, offered in tools.clashes:
+            if (agent, name) not in self._warned:
+                self._warned.add((agent, name))
+                said = (
+                    f"warning: `{hidden.title}` and `{offered.title}` are both called `{name}` towards "
+                    f"models; `{agent}` is offered only `{offered.title}`\n"
+                )
+                self._run.emits.errors.write(visible(said))
+
+    def system_prompt(self, builder: AgentBuilder) -> str:
+        if builder.system_prompt is not None:
+            return builder.system_prompt
+        return str(self.fixed(builder.agent).agent.settings.get("system_prompt") or "")
+
+    def _fix(self, agent: Agent) -> Fixed:
+        settings = agent.settings
+        connection = self._run.connection(str(settings.get("provider", "")))
+        request = Request(
+            model=connection.model(settings.get("model")),
+            messages=(),
+            parallel_tool_calls=settings.get("parallel_tool_calls", True),
+            temperature=settings.get("temperature"),
+            top_p=settings.get("top_p"),
+            max_tokens=settings.get("max_tokens"),
+            stop_sequences=tuple(settings.get("stop_sequences") or ()),
+            timeout=settings.get("timeout"),
+        )
+        retry = retry_from(settings.get("retry_policy") or {}, connection.retry)
+        tools = None
+        if not any(self._server(mention) for mention in agent.tools):
+            tools = toolbox([self._mentioned(agent.name, agent.tools)])
+        return Fixed(agent, connection, request, tools, Policy(retry=retry), policy_from(agent.decorators))
+
+    def _toolbox(self, fixed: Fixed, builder: AgentBuilder, branch: Branch) -> Toolbox:
+        static = EMPTY if builder.no_static_tools else fixed.toolbox
+        if static is None:
+            static = toolbox([self._mentioned(fixed.agent.name, fixed.agent.tools)])
+        if not builder.tools and not branch.scopes:
+            return static
+        scopes = [self._mentioned(fixed.agent.name, uses) for uses in reversed(branch.scopes)]
+        return toolbox([static.tools.values(), *scopes, self._mentioned(fixed.agent.name, builder.tools)])
+
+    def _servers(self, builder: AgentBuilder, branch: Branch) -> list[str]:
+        """The MCP servers among the tools of an execution."""
+        agent = self._run.agents[builder.agent]
+        mentions = [
+            *(() if builder.no_static_tools else agent.tools),
+            *(mention for uses in branch.scopes for mention in uses),
+            *builder.tools,
+            *(builder.allowed_tools or agent.allowed_tools or ()),
+        ]
+        return [name for mention in mentions if (name := self._server(mention))]
+
+    def _server(self, mention: Mention) -> str:
+        """The name of the MCP server that a mention is of, or of a tool of which it is."""
+        if not isinstance(mention, ToolUse | ToolRef) or mention.kind in ("tool", "hosted"):
+            return ""
+        named = mention.kind == "mcp" or (
+            not self._run.tools.knows(mention.name) and self._run.mcp.knows(mention.name)
+        )
+        return mention.name if named else ""
+
+    def _mentioned(self, agent: str, mentions: Iterable[Mention]) -> list[BoundTool]:
+        found: list[BoundTool] = []
+        for mention in mentions:
+            found.extend(self._bound(agent, mention))
+        return found
+
+    def _bound(self, agent: str, mention: Mention) -> Sequence[BoundTool]:
+        """The tools that a mention stands for; one in words is a hosted tool or one of Python's."""
+        if isinstance(mention, str):
+            mention = ToolUse("hosted" if ":" in mention else "tool", mention)
+        if not isinstance(mention, ToolUse | ToolRef):
+            raise agent_failure(
+                f"`{agent}` was given something that is no tool", AgentKind.BAD_TOOLS, agent=agent
+            )
+        match mention.kind:
+            case "hosted":
+                kind = mention.name.partition(":")[2]
+                return [
+                    BoundTool(ToolOffer(mention.name, "", {}, hosted=kind), mention.name, "", _unreachable)
+                ]
+            case _ if self._server(mention):
+                return self._run.mcp.bound(mention)
+            case _ if self._run.tools.knows(mention.name):
+                return self._run.tools.bound(mention)
+            case _:
+                return self._run.python_tools.bound(mention.name, mention.method)
+
+    def _callable(self, agent: Agent, builder: AgentBuilder, tools: Toolbox) -> frozenset[str] | None:
+        mentions: Iterable[Mention] | None = builder.allowed_tools
+        if mentions is None:
+            mentions = agent.allowed_tools
+        if mentions is None:
+            return None
+        return frozenset(tool.offer.name for tool in self._mentioned(agent.name, mentions))
+
+    def _choice(self, settings: dict[str, Json], builder: AgentBuilder, tools: Toolbox) -> tuple[Any, str]:
+        """The tool choice and the forced tool's name on the wire; required and forced need a tool."""
+        choice: Value = builder.tool_choice
+        if choice is None:
+            choice = settings.get("tool_choice", "auto")
+        if isinstance(choice, dict):
+            choice = ToolRef("tool", choice["tool"], choice["method"])
+        if isinstance(choice, ToolRef):
+            name = wire_name(choice.name, choice.method)
+            if name not in tools.tools:
+                raise agent_failure(
+                    f"`{builder.agent}` has to call `{choice.to_text()}`, which it is not offered",
+                    AgentKind.BAD_TOOLS,
+                    agent=builder.agent,
+                )
+            return "auto", name
+        return ("auto" if choice == "required" and not tools.tools else choice), ""
+
+    def _meters(self, fixed: Fixed, builder: AgentBuilder) -> tuple[Meter, ...]:
+        meters = list(self._run.meters)
+        if builder.most_tokens is not None or builder.most_usd is not None:
+            meters.append(
+                Meter(
+                    f"the budget of this execution of `{builder.agent}`",
+                    builder.most_tokens,
+                    builder.most_usd,
+                )
+            )
+        policy = fixed.run_policy
+        if policy is not NO_POLICY and (policy.most_tokens is not None or policy.most_usd is not None):
+            meters.append(Meter(f"`@budget` of `{builder.agent}`", policy.most_tokens, policy.most_usd))
+        return tuple(meters)
+
+
+async def _unreachable(caller: object, arguments: object) -> Value:
+    raise AssertionError("a hosted tool is called by its provider")

@@ -1,0 +1,115 @@
+"""Streams: an execution that gives its answer away in chunks while it runs.
+
+The execution is a task of its own that fills a short queue; the program's loop empties it. A failure before
+the first chunk is the stream's Err, a later one is thrown into the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, TypeAlias
+
+from concerto.natives.stream import Stream
+from concerto.runtime.agents.execution import CallRecord, Execution, Sink
+from concerto.runtime.agents.messages import call_value, parsed
+from concerto.runtime.agents.requests import Reply
+from concerto.runtime.concurrency.fibers import wait
+from concerto.runtime.llm.providers import StreamPart
+from concerto.vm.values import NONE, Err, Ok, Raised, Some, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+Converse: TypeAlias = Callable[[Sink], Awaitable[tuple[Execution, Reply]]]
+Finish: TypeAlias = Callable[[Execution, Reply, float], Value]
+
+_QUEUED = 16
+
+
+class Streaming:
+    """One stream between its execution and its reader."""
+
+    def __init__(self, run: Run) -> None:
+        self._machine = run.machine
+        self._queue: asyncio.Queue[Value] = asyncio.Queue(_QUEUED)
+        self._text = ""
+        self._task: asyncio.Task[None] | None = None
+
+    async def begin(
+        self, run: Run, converse: Converse, finish: Finish, failed: Callable[[BaseException], Value]
+    ) -> Value:
+        """A Result with the Stream. `failed` makes the AgentError of an exception, or raises it."""
+        task = self._task = asyncio.ensure_future(self._produce(converse, finish))
+        run.keep(task)
+        first = await self._next()
+        if isinstance(first, Failure):
+            return Err(failed(first.error))
+        loop = asyncio.get_running_loop()
+
+        def receive() -> Value:
+            nonlocal first
+            chunk, first = first, None
+            if chunk is None:
+                chunk = wait(self._next)
+            if isinstance(chunk, Failure):
+                raise Raised(failed(chunk.error))
+            return None if chunk is _END else chunk
+
+        def close() -> None:
+            if not task.done() and not loop.is_closed():
+                loop.call_soon_threadsafe(task.cancel)
+
+        return Ok(Stream(receive, close))
+
+    async def _next(self) -> Value:
+        """The next chunk, a Failure, or _END for ever."""
+        assert self._task is not None
+        if self._queue.empty() and self._task.done():
+            return _END
+        return await self._queue.get()
+
+    async def _produce(self, converse: Converse, finish: Finish) -> None:
+        begun = perf_counter()
+        try:
+            work, reply = await converse(self._take)
+            response = finish(work, reply, begun)
+            await self._queue.put(self._chunk("", (), Some(response)))
+        except (Exception, GeneratorExit) as error:
+            await self._queue.put(Failure(error))
+        await self._queue.put(_END)
+
+    async def _take(self, part: StreamPart) -> None:
+        if part.call is not None:
+            record = CallRecord(part.call.id, part.call.name, "", "", parsed(part.call.arguments))
+            await self._queue.put(self._chunk("", (record,), NONE))
+        elif part.text:
+            self._text += part.text
+            await self._queue.put(self._chunk(part.text, (), NONE))
+
+    def _chunk(self, text: str, calls: tuple[CallRecord, ...], response: Value) -> Value:
+        return self._machine.struct(
+            "StreamChunk",
+            text=text,
+            tool_calls=[call_value(self._machine, record) for record in calls],
+            done=response is not NONE,
+            accumulated=self._text,
+            response=response,
+        )
+
+
+class Failure:
+    """An exception on its way from the execution to the reader."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class _End:
+    __slots__ = ()
+
+
+_END = _End()

@@ -1,0 +1,152 @@
+"""`execute_with_schema`: an answer as a value of a declared type.
+
+The wire asks for the schema in its native form; the reply is read leniently, converted and validated. What
+does not fit is told to the model, which tries again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.natives.lenient import Unreadable, read_leniently
+from concerto.natives.schema import read_value
+from concerto.records import replace
+from concerto.runtime.agents.execution import Execution, Plan
+from concerto.runtime.agents.loop import tell_repairs, tool_loop
+from concerto.runtime.agents.requests import Message, OutputSchema
+from concerto.runtime.concurrency.fibers import Branch, drive
+from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+Json: TypeAlias = Any
+
+ATTEMPTS = 3
+"""How often an answer is asked for if the agent does not say."""
+
+_WRAPPED = "value"
+_SHOWN = 500
+
+
+class Wanted:
+    """The type that is wanted: its schema for the wire, and how a reply becomes its value."""
+
+    def __init__(self, run: Run, wanted: TypeValue) -> None:
+        self._run = run
+        self._type = wanted
+        found = next((each.schema for each in run.module.schemas if each.type == wanted.index), None)
+        if found is None:
+            raise agent_failure(f"`{wanted.name}` has no JSON Schema to ask for", AgentKind.SCHEMA)
+        # Servers want an object at the top.
+        self._wrapped = found.get("type") != "object" and "$ref" not in found
+        self.schema = OutputSchema(_name(wanted.name), _wrap(found) if self._wrapped else found)
+
+    async def read(self, text: str, branch: Branch) -> tuple[Value, tuple[str, ...]]:
+        """The value in a reply and the repairs it took; raises Misread with what is wrong."""
+        try:
+            reading = read_leniently(text)
+        except Unreadable as unreadable:
+            raise Misread(str(unreadable)) from None
+        data = reading.value
+        if self._wrapped and isinstance(data, dict) and set(data) == {_WRAPPED}:
+            data = data[_WRAPPED]
+        machine, index = self._run.machine, self._type.index
+        try:
+            value = await drive(branch.child(), lambda: read_value(machine, index, data))
+        except Raised as raised:
+            error = raised.value
+            if not isinstance(error, ErrorValue) or error.type_name != "SchemaError":
+                raise
+            path = error.fields.get("path")
+            raise Misread(f"`{path}`: {error.message}" if path else error.message) from None
+        return value, reading.repairs
+
+
+class Misread(Exception):
+    """A reply that is no value of the type; the text is for the model."""
+
+
+async def converse_for(run: Run, work: Execution, wanted: Wanted, attempts: int, retry_message: str) -> Value:
+    """Run the loop until a reply is a value of the type."""
+
+    async def ask() -> str:
+        work.iteration = 0
+        return (await tool_loop(run, work)).message.text
+
+    def complain(text: str) -> None:
+        work.messages.append(Message("user", text))
+
+    agent = work.plan.agent
+    value, repairs = await ask_for(run, agent, work.branch, wanted, attempts, retry_message, ask, complain)
+    if repairs:
+        tell_repairs(run, work, repairs)
+    return value
+
+
+async def ask_for(
+    run: Run,
+    agent: str,
+    branch: Branch,
+    wanted: Wanted,
+    attempts: int,
+    retry_message: str,
+    ask: Callable[[], Awaitable[str]],
+    complain: Callable[[str], None],
+) -> tuple[Value, tuple[str, ...]]:
+    """The value in the first answer that has one, and the repairs it took. `ask` gives the next answer,
+    `complain` says what was wrong with the last."""
+    for attempt in range(1, attempts + 1):
+        text = await ask()
+        try:
+            return await wanted.read(text, branch)
+        except Misread as misread:
+            problem = str(misread)
+        if attempt < attempts:
+            told = partial(dict[str, Value], agent=agent, attempt=attempt, problem=problem)
+            run.tell("agent:schema_retry", told)
+            run.note("schema_retry", told, branch)
+            complain(_again(retry_message, problem, wanted.schema))
+    raise agent_failure(
+        f"`{agent}` gave no valid `{wanted.schema.name}` in {attempts} attempts: {problem}",
+        AgentKind.SCHEMA,
+        agent=agent,
+    )
+
+
+def with_schema(plan: Plan, schema: OutputSchema) -> Plan:
+    """The plan with an answer's schema asked for."""
+    return replace(plan, request=replace(plan.request, schema=schema))
+
+
+def prompt_with_schema(prompt: str, schema: OutputSchema) -> str:
+    """The prompt for wires that cannot ask for a schema and offer tools at once."""
+    asked = "Answer in the end with JSON alone that fits this JSON Schema:"
+    return f"{prompt}\n\n{asked}\n{json.dumps(schema.schema)}"
+
+
+def _again(retry_message: str, complaint: str, schema: OutputSchema) -> str:
+    asked = (
+        retry_message or "That answer does not fit. Give the whole answer again, corrected, as JSON alone."
+    )
+    return f"{asked}\nProblem: {complaint[:_SHOWN]}\nJSON Schema: {json.dumps(schema.schema)}"
+
+
+def _wrap(schema: Json) -> Json:
+    inner = {key: value for key, value in schema.items() if key != "$defs"}
+    outer: dict[str, Json] = {
+        "type": "object",
+        "properties": {_WRAPPED: inner},
+        "required": [_WRAPPED],
+        "additionalProperties": False,
+    }
+    return {**outer, "$defs": schema["$defs"]} if "$defs" in schema else outer
+
+
+def _name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64] or "answer"

@@ -1,0 +1,1 @@
+"""Fibers of program code, tasks, and how they wait."""

@@ -1,0 +1,268 @@
+"""Branches: the strands of one program, and how they wait for the event loop and for each other.
+
+Program code is ordinary synchronous Python in a greenlet (a `Strand`). To wait, it switches to the hub, the
+greenlet that runs the event loop, with a function that makes something awaitable; `drive` awaits it and
+switches back.
+A program that never waits never starts an event loop.
+
+A `Branch` is what a strand knows of its place: its number path, which names its effects, and what is in
+force there. A child's path does not depend on the order in which branches happen to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from greenlet import getcurrent, greenlet
+
+from concerto.effects.identity import Identity
+from concerto.effects.meters import Meter
+from concerto.runtime.concurrency.waiting import deadline
+from concerto.vm.failures import leaving
+from concerto.vm.values import Cancelled, Raised, Value
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from concerto.runtime.concurrency.tasks import TaskScope
+
+T = TypeVar("T")
+_BREATH = 0.02
+"""Seconds for which a strand may compute before the rest of the caller's event loop has its turn."""
+
+Make: TypeAlias = Callable[[], Awaitable[Any]]
+Tasks: TypeAlias = "list[asyncio.Task[Any]]"
+
+
+class Branch:
+    """One strand's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest
+    first; `meters` are the budgets of these stages; `tasks` is the scope of the innermost function that owns
+    tasks."""
+
+    __slots__ = ("_children", "_effects", "meters", "path", "scopes", "tasks")
+
+    def __init__(
+        self,
+        path: tuple[int, ...] = (),
+        scopes: tuple[Any, ...] = (),
+        meters: tuple[Meter, ...] = (),
+        tasks: TaskScope | None = None,
+    ) -> None:
+        self.path = path
+        self.scopes = scopes
+        self.meters = meters
+        self.tasks = tasks
+        self._effects = 0
+        self._children = 0
+
+    def identity(self) -> Identity:
+        """The name of this branch's next effect."""
+        self._effects += 1
+        return Identity(self.path, self._effects)
+
+    def child(self) -> Branch:
+        """A branch that starts from here."""
+        self._children += 1
+        return Branch((*self.path, self._children), self.scopes, self.meters, self.tasks)
+
+
+class Strand(greenlet):
+    """A greenlet of program code, which may have to end by some time. With `alone`, it lets the event loop go
+    round now and then while it computes, as long as it is the only one of its run: where there are several,
+    they take turns at effects and nowhere else."""
+
+    def __init__(
+        self,
+        branch: Branch,
+        body: Callable[[], Value],
+        ends: float | None = None,
+        alone: Callable[[], bool] | None = None,
+    ) -> None:
+        super().__init__(body)
+        self.branch = branch
+        self.ends = ends
+        self._alone = alone
+        self._breath = monotonic() + _BREATH
+
+    @property
+    def overdue(self) -> bool:
+        return self.ends is not None and monotonic() >= self.ends
+
+    def breathe(self) -> None:
+        """Called by its own code: let the event loop go round if that is due."""
+        if self._alone is not None and monotonic() >= self._breath and self._alone():
+            from asyncio import sleep
+
+            wait(partial(sleep, 0))
+            self._breath = monotonic() + _BREATH
+
+    def begin(self) -> Any:
+        """Run until it waits or ends: what it waits for, or its value if it is dead."""
+        return self._go(self.switch)
+
+    def go_on(self, value: Value) -> Any:
+        """Run on with what it waited for."""
+        return self._go(self.switch, value)
+
+    def fail(self, error: BaseException) -> Any:
+        """Run on with the failure of what it waited for."""
+        return self._go(self.throw, type(error), error, error.__traceback__)
+
+    def _go(self, enter: Callable[..., Any], *given: Any) -> Any:
+        """What leaves the program's code is an error of the language, where it is one at all."""
+        try:
+            return enter(*given)
+        except Raised:
+            raise
+        except Exception as error:
+            left = leaving(error)
+            if left is None:
+                raise
+            raise left from error
+
+
+def current_branch() -> Branch:
+    """The branch of the running program code."""
+    strand = getcurrent()
+    assert isinstance(strand, Strand), "program code runs outside of a strand"
+    return strand.branch
+
+
+def check_time() -> None:
+    """Called by program code that computes, now and then: it stops when its time is up."""
+    strand = getcurrent()
+    if isinstance(strand, Strand):
+        if strand.overdue:
+            raise Cancelled
+        strand.breathe()
+
+
+def wait(make: Make) -> Value:
+    """Called by program code: its value when what `make` gives has been awaited."""
+    hub = getcurrent().parent
+    assert hub is not None, "program code runs outside of a strand"
+    return hub.switch(make)
+
+
+def run_now(work: Awaitable[T]) -> T:
+    """The value of something awaitable that waits for nobody."""
+    steps = work.__await__()
+    try:
+        next(steps)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    raise AssertionError("an immediate effect waited")
+
+
+async def drive(branch: Branch, body: Callable[[], Value]) -> Value:
+    """Run program code in a strand of its own, from the event loop."""
+    strand = Strand(branch, body, deadline.get())
+    try:
+        asked = strand.begin()
+    except Cancelled:
+        raise await _stopped(strand) from None
+    return asked if strand.dead else await follow(strand, asked)
+
+
+async def follow(strand: Strand, asked: Any) -> Value:
+    """Serve a started strand until it ends: `asked` is what it waits for, or its value if it is dead."""
+    from asyncio import CancelledError
+
+    told = False
+    try:
+        while not strand.dead:
+            try:
+                value = await asked()
+            except CancelledError:
+                told = True
+                asked = strand.fail(Cancelled())
+            except BaseException as error:
+                asked = strand.fail(error)
+            else:
+                asked = strand.go_on(value)
+    except Cancelled:
+        raise (CancelledError() if told else await _stopped(strand)) from None
+    return asked
+
+
+async def _stopped(strand: Strand) -> BaseException:
+    """What ends the task of a strand that was stopped."""
+    import asyncio
+
+    if strand.overdue:
+        # The timer that is due has not been heard, since the strand kept the loop busy. It cancels this task.
+        await asyncio.get_running_loop().create_future()
+    return asyncio.CancelledError()
+
+
+async def all_of(works: Sequence[Make], limit: int | None = None) -> list[Any]:
+    """The values of all works, at most `limit` at once. The first failure cancels the others, which end
+    before it is raised."""
+    import asyncio
+
+    if len(works) == 1:
+        return [await works[0]()]
+    results: list[Any] = [None] * len(works)
+    if not works:
+        return results
+    waiting = iter(enumerate(works))
+
+    async def worker() -> None:
+        for index, make in waiting:
+            results[index] = await make()
+
+    count = len(works) if limit is None else min(limit, len(works))
+    tasks, ended = _start(worker() for _ in range(count))
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in ended:
+            task.result()
+    finally:
+        await cancel(tasks)
+    return results
+
+
+async def first_of(works: Sequence[Make]) -> Any:
+    """The value or failure of the work that ends first; the others are cancelled and have ended."""
+    import asyncio
+
+    tasks, ended = _start(_awaited(make) for make in works)
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return ended[0].result()
+    finally:
+        await cancel(tasks)
+
+
+async def cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Cancel what is not done and wait for its end."""
+    import asyncio
+
+    pending = [task for task in tasks if not task.done()]
+    for task in pending:
+        task.cancel()
+    if pending:
+        await asyncio.wait(pending)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # Looked at, or the event loop would complain of it.
+
+
+def _start(works: Iterable[Coroutine[Any, Any, Any]]) -> tuple[Tasks, Tasks]:
+    """The tasks of works, and those that have ended in the order in which they did: the first one counts,
+    not the leftmost, so that a replay, which wakes them in the same order, ends the same way."""
+    import asyncio
+
+    tasks = [asyncio.ensure_future(work) for work in works]
+    ended: Tasks = []
+    for task in tasks:
+        task.add_done_callback(ended.append)
+    return tasks, ended
+
+
+async def _awaited(make: Make) -> Any:
+    return await make()

@@ -1,0 +1,1 @@
+"""The world besides models: files, HTTP, the shell, databases, people."""

@@ -1,0 +1,175 @@
+"""What a program tells its host: prints, emits, and emits that wait for an answer.
+
+Emits are shown on the output (as text, or as JSON lines) and given to the listeners of their channel. A
+handler answers a channel; the last one registered wins.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+
+from concerto.escape import visible
+from concerto.vm.json_values import plain_value, to_json
+from concerto.vm.operations import to_text
+from concerto.vm.type_checks import Misfit
+from concerto.vm.values import ErrorValue, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.io.prompting import Prompter
+    from concerto.runtime.run.options import Options
+
+Json: TypeAlias = Any
+Listener: TypeAlias = Callable[[Json], Any]
+Handler: TypeAlias = Callable[[Json], Any]
+
+_RUNTIME_CHANNELS = ("agent:", "pipeline:")
+
+
+class Emits:
+    """The channels of one run. `kept` collects every emit if the run is a test's. What a run that is resumed
+    has already said is not said again."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._handlers = dict(options.handlers)
+        self._listeners: dict[str, list[Listener]] = {}
+        self.kept: list[Value] | None = [] if options.testing else None
+        self.said = 0
+        """How much was printed and emitted."""
+        self._prompter: Prompter | None = None
+        self._unflushed = False
+
+    def print(self, text: str) -> None:
+        if self._was_said():
+            return
+        # Under --json the standard output belongs to the emits.
+        self._unflushed = True
+        (self.errors if self._options.json else self.output).write(text)
+
+    def log(self, level: str, text: str) -> None:
+        """Write a line to the error stream; `level` is debug, info, warn or error, or who speaks."""
+        self.errors.write(f"[{level}] {visible(text)}\n")
+
+    def flush(self) -> None:
+        """Let what was said be seen, before the program waits for anything."""
+        if self._unflushed:
+            self._unflushed = False
+            self.output.flush()
+
+    @property
+    def output(self) -> TextIO:
+        """Where prints and emits go: what was given, else what is the standard output now."""
+        return self._options.output or sys.stdout
+
+    @property
+    def errors(self) -> TextIO:
+        return self._options.errors or sys.stderr
+
+    def listen(self, channel: str, listener: Listener) -> None:
+        """Call `listener` with the payload of every emit on `channel`, of all emits as `{channel, payload}`
+        for `*`."""
+        self._listeners.setdefault(channel, []).append(listener)
+
+    def handle(self, channel: str, handler: Handler) -> None:
+        self._handlers[channel] = handler
+
+    def handler(self, channel: str) -> Handler | None:
+        return self._handlers.get(channel)
+
+    def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
+        """An event of the runtime, made only if somebody sees it."""
+        if self._options.quiet and not self._listeners and self.kept is None:
+            return
+        self.emit(channel, make())
+
+    def emit(self, channel: str, payload: Value) -> None:
+        if self._was_said():
+            return
+        if self.kept is not None:
+            self.kept.append({"channel": channel, "payload": payload})
+        shown = not (self._options.quiet and channel.startswith(_RUNTIME_CHANNELS))
+        if shown and not self._options.json:
+            self._unflushed = True
+            self.output.write(visible(f"[emit:{channel}] {to_text(payload)}\n"))
+        if not (shown and self._options.json) and not self._listeners:
+            return
+        written = to_json(payload)
+        if shown and self._options.json:
+            import json
+
+            line = json.dumps({"channel": channel, "payload": written}, ensure_ascii=False)
+            self.output.write(line + "\n")
+            self.output.flush()
+        for listener in self._listeners.get(channel, ()):
+            _tell(listener, channel, written)
+        for listener in self._listeners.get("*", ()):
+            _tell(listener, channel, {"channel": channel, "payload": written})
+
+    def _was_said(self) -> bool:
+        """Count one more; whether the run said it before it was resumed."""
+        self.said += 1
+        return self.said <= self._options.already_said
+
+    async def ask(self, channel: str, payload: Json, timeout: float | None = None) -> Json:
+        """A handler's answer, or that of the person at the terminal; an EmitError if there is nobody, the
+        handler fails, or no answer comes in so many seconds (None: it is waited for as long as the run
+        lasts). A handler that is a plain function is waited for in any case."""
+        import asyncio
+
+        handler = self._handlers.get(channel)
+        if handler is not None:
+            answer = answer_of(handler, payload, channel)
+        elif self._options.interactive:
+            answer = self._person().ask(channel)
+        else:
+            raise _emit_failure(f"nobody answers `{channel}`", "NoListener", channel)
+        try:
+            async with asyncio.timeout(timeout):
+                return await answer
+        except TimeoutError:
+            message = f"`{channel}` was not answered within {timeout:g} seconds"
+            raise _emit_failure(message, "Timeout", channel) from None
+
+    def _person(self) -> Prompter:
+        if self._prompter is None:
+            from concerto.runtime.io.prompting import Prompter
+
+            self._prompter = Prompter(sys.stdin, self.errors)
+        return self._prompter
+
+
+def _tell(listener: Listener, channel: str, payload: Json) -> None:
+    try:
+        listener(payload)
+    except Exception as error:
+        from concerto.runtime.run.failures import RunEnds
+
+        raise RunEnds(f"a listener of `{channel}` failed: {type(error).__name__}: {error}") from error
+
+
+async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
+    """What a host's function answers, as JSON; its exception becomes an EmitError with its text."""
+
+    from inspect import isawaitable
+
+    try:
+        answer = handler(payload)
+        if isawaitable(answer):
+            answer = await answer
+        return plain_value(answer)
+    except TimeoutError as error:
+        raise _emit_failure(str(error) or f"`{channel}` took too long", "Timeout", channel) from None
+    except Raised:
+        raise
+    except Misfit:
+        message = f"the handler of `{channel}` answered with a `{type(answer).__name__}`, which is no JSON"
+        raise _emit_failure(message, "HandlerFailed", channel) from None
+    except Exception as error:
+        message = f"the handler of `{channel}` failed: {error or type(error).__name__}"
+        raise _emit_failure(message, "HandlerFailed", channel) from error
+
+
+def _emit_failure(message: str, kind: str, channel: str) -> Raised:
+    return Raised(ErrorValue("EmitError", message, kind, channel=channel))

@@ -1,0 +1,151 @@
+"""HTTP requests of the program itself, not of its models. Every hop of a redirect needs the permission, and
+so does the address that its host's name leads to."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from functools import cache
+from ssl import SSLContext
+from typing import Any
+from urllib.parse import urljoin
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+
+from concerto.effects.kinds import Http
+from concerto.effects.permissions import Permissions, host_of
+from concerto.runtime.io.addresses import permitted_addresses
+from concerto.vm.values import ErrorValue, Raised
+
+_DEFAULT_TIMEOUT = 30.0
+_MOST_HOPS = 5
+_MOST_BYTES = 64 * 1024 * 1024
+"""The longest body that is read, unpacked."""
+_SECRETS = ("authorization", "cookie")
+"""Headers that are for the host that was asked, not for those it leads to."""
+
+
+async def fetch(effect: Http, permissions: Permissions) -> dict[str, Any]:
+    """`{"status", "body", "headers"}` of the answer, whatever its status; a ConnectionError if there is
+    none within its time, redirects included."""
+    seconds = _DEFAULT_TIMEOUT if effect.timeout_ms is None else effect.timeout_ms / 1000
+    try:
+        async with asyncio.timeout(seconds):
+            return _answer(await _follow(effect, permissions))
+    except TimeoutError:
+        raise _failure(f"`{effect.url}` gave no answer within {seconds:g} seconds", "Timeout") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+        why = str(error) or type(error).__name__
+        raise _failure(f"no answer from `{effect.url}`: {why}", "ConnectionLost") from None
+
+
+async def _follow(effect: Http, permissions: Permissions) -> httpx2.Response:
+    method, url, body, headers = effect.method, effect.url, effect.body, dict(effect.headers)
+    for _ in range(_MOST_HOPS):
+        response = await _ask(method, url, headers, body, permissions)
+        if not response.has_redirect_location:
+            return response
+        location = response.headers["location"]
+        try:
+            before, url = url, urljoin(url, location)
+        except ValueError:
+            raise _failure(
+                f"`{effect.url}` leads to `{location}`, which is no web address", "InvalidUrl"
+            ) from None
+        if not permissions.allows_url(url):
+            raise _failure(
+                f"`{effect.url}` leads to `{url}`, which is not on the allow list", "PermissionDenied"
+            )
+        if host_of(url) != host_of(before):
+            headers = {name: value for name, value in headers.items() if name.lower() not in _SECRETS}
+        if response.status_code in (301, 302, 303):
+            method, body = "GET", ""
+    raise _failure(f"`{effect.url}` was redirected more than {_MOST_HOPS} times", "TooManyRedirects")
+
+
+async def _ask(
+    method: str, url: str, headers: dict[str, str], body: str, permissions: Permissions
+) -> httpx2.Response:
+    encoded = {name.encode(): value.encode() for name, value in headers.items()}
+    async with _client(httpx2.URL(url), permissions) as client:
+        request = client.build_request(method, url, headers=encoded, content=body.encode() if body else None)
+        response = await client.send(request, stream=True)
+        try:
+            content = await _body(response)
+        finally:
+            await response.aclose()
+    # What is packed on the way is not any more.
+    unpacked = [(name, value) for name, value in response.headers.raw if name.lower() != b"content-encoding"]
+    return httpx2.Response(response.status_code, headers=unpacked, content=content)
+
+
+async def _body(response: httpx2.Response) -> bytes:
+    parts, length = [], 0
+    async for part in response.aiter_bytes():
+        parts.append(part)
+        length += len(part)
+        if length > _MOST_BYTES:
+            most = _MOST_BYTES // (1024 * 1024)
+            raise _failure(f"`{response.request.url}` answered with more than {most} MB", "TooLarge")
+    return b"".join(parts)
+
+
+def _client(url: httpx2.URL, permissions: Permissions) -> httpx2.AsyncClient:
+    # Loading certificates costs more than a request; a plain address needs none.
+    verify = _certificates() if url.scheme == "https" else False
+    proxies = getproxies()
+    if (url.scheme in proxies or "all" in proxies) and not proxy_bypass(url.host):
+        # It is the proxy that looks names up.
+        return httpx2.AsyncClient(timeout=None, follow_redirects=False, verify=verify)
+    return httpx2.AsyncClient(timeout=None, transport=_Judged(permissions, verify))
+
+
+class _Judged(httpx2.AsyncHTTPTransport):
+    """Connects to addresses that the run may reach, whatever the host's name leads to."""
+
+    def __init__(self, permissions: Permissions, verify: SSLContext | bool) -> None:
+        super().__init__(verify=verify)
+        self._permissions = permissions
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        host = request.url.raw_host.decode("ascii")
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        try:
+            addresses = await permitted_addresses(host, port, self._permissions)
+        except OSError as error:
+            raise httpx2.ConnectError(error.strerror or str(error)) from None
+        if not addresses:
+            raise _failure(
+                f"`{host}` leads to addresses of a private network or of this machine, which are not on the "
+                "allow list",
+                "PermissionDenied",
+            )
+        for address in addresses[:-1]:
+            with suppress(httpx2.ConnectError):
+                return await super().handle_async_request(_led_to(request, host, address))
+        return await super().handle_async_request(_led_to(request, host, addresses[-1]))
+
+
+def _led_to(request: httpx2.Request, host: str, address: str) -> httpx2.Request:
+    """The request for a host, to be sent to one of its addresses."""
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": host},
+    )
+
+
+@cache
+def _certificates() -> SSLContext:
+    return httpx2.create_ssl_context()
+
+
+def _answer(response: httpx2.Response) -> dict[str, Any]:
+    return {"status": response.status_code, "body": response.text, "headers": dict(response.headers)}
+
+
+def _failure(message: str, kind: str) -> Raised:
+    return Raised(ErrorValue("ConnectionError", message, kind))

@@ -1,0 +1,94 @@
+"""Processes of ours, each the head of a group of its own, which is ended as a whole.
+
+A terminal's Ctrl-C does not reach such a group; the run ends it, and the interpreter's end what is then left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import signal
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from concerto.runtime.run.memory_limit import starting_process
+
+_GRACE_SECONDS = 1.0
+_POLL_SECONDS = 0.01
+_CHUNK = 65_536
+
+_PASSED_ON = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
+"""Variables that every process gets: none that would hold a secret."""
+
+_groups: set[int] = set()
+
+
+def passed_on(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
+    """The environment of a process: few variables, and those that are `named` for it."""
+    return {name: environment[name] for name in (*_PASSED_ON, *named) if name in environment}
+
+
+async def start_group(*command: str, **options: Any) -> asyncio.subprocess.Process:
+    """Start a process as the head of a group of its own. `options` are those of asyncio, whose errors are
+    raised."""
+    with starting_process():
+        process = await asyncio.create_subprocess_exec(*command, start_new_session=True, **options)
+    _groups.add(process.pid)
+    return process
+
+
+async def end_group(process: asyncio.subprocess.Process, *, at_once: bool = False) -> None:
+    """End a process and what it started: by the end of its input, then by SIGTERM, then by SIGKILL; by
+    SIGKILL alone if `at_once`."""
+    if process.stdin is not None:
+        process.stdin.close()
+    if not at_once and not await ended(process, _GRACE_SECONDS):
+        _signal(process.pid, signal.SIGTERM)
+        await ended(process, _GRACE_SECONDS)
+    _signal(process.pid, signal.SIGKILL)
+    await ended(process, _GRACE_SECONDS)
+    _groups.discard(process.pid)
+    # A pipe that a process outside of the group holds open would keep the transport open.
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        transport.close()
+
+
+async def ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
+    """Whether the process ends in time. `process.wait()` would also wait for the end of its pipes."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while process.returncode is None and loop.time() < deadline:
+        await asyncio.sleep(_POLL_SECONDS)
+    return process.returncode is not None
+
+
+async def said_lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """What a process writes for people, line by line, blank ones left out; of a line that is very long the
+    end."""
+    rest = b""
+    while chunk := await stream.read(_CHUNK):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in filter(None, map(_text, lines)):
+            yield line
+        rest = rest[-_CHUNK:]
+    if _text(rest):
+        yield _text(rest)
+
+
+def _text(line: bytes) -> str:
+    text = line.decode("utf-8", "replace").rstrip()
+    return text if text.strip() else ""
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+@atexit.register
+def _end_all() -> None:
+    for group in list(_groups):
+        _signal(group, signal.SIGKILL)

@@ -1,0 +1,1 @@
+"""Model servers: connections, HTTP, limits of rate, and a file a wire."""

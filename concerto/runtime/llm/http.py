@@ -1,0 +1,257 @@
+"""HTTP to model servers: clients for each connection and run, made at the first request and closed with the
+run.
+
+Every trouble becomes an AgentError that says who answered what.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from base64 import b64encode
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import lru_cache, partial
+from ssl import SSLContext
+from typing import Any, TypeAlias
+from urllib.parse import unquote_to_bytes
+
+import httpcore2
+import httpx2
+
+from concerto import __version__
+from concerto.natives.json_text import loads
+from concerto.runtime.llm.clients import FAILURES, TIMEOUTS, Client, Clients, DirectClient, ProxiedClient
+from concerto.runtime.llm.connections import Connection, key_of
+from concerto.runtime.llm.providers import Provider, WireCall, find_provider
+from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.run.redaction import HIDDEN, SHORTEST_SECRET, without_user
+from concerto.vm.values import Raised
+
+Json: TypeAlias = Any
+
+_DEFAULT_TIMEOUT = 120.0
+_CONNECT_TIMEOUT = 10.0
+_SHOWN = 300
+_HEADERS = {
+    "content-type": "application/json",
+    "accept": "*/*",
+    "accept-encoding": "gzip, deflate",
+    "connection": "keep-alive",
+    "user-agent": f"concerto/{__version__}",
+}
+_PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+class ModelServer:
+    """The server of one connection."""
+
+    def __init__(self, connection: Connection, environment: Mapping[str, str]) -> None:
+        self.connection = connection
+        self.provider: Provider = find_provider(connection.provider)
+        key = key_of(connection, environment)
+        self._key = key if len(key) >= SHORTEST_SECRET else ""
+        authorization = self.provider.authorize(key) if key else {}
+        self._headers = _encoded({**_HEADERS, **connection.headers, **authorization})
+        # Looking for proxies costs as much as a request.
+        proxied = any(environment.get(name) for name in _PROXIES)
+        certificates = None
+        if connection.base_url.startswith("https:"):
+            certificates = tuple([environment.get(name) for name in _CERTIFICATES])
+        self._clients = Clients(partial(_client, certificates, proxied))
+
+    async def close(self) -> None:
+        await self._clients.close()
+
+    async def ask(self, call: WireCall, timeout: float | None) -> Json:
+        """The JSON of a server's answer."""
+        seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
+        try:
+            async with asyncio.timeout(seconds):
+                with self._clients.one() as client:
+                    response = await client.send(self._request(call))
+                    try:
+                        await response.aread()
+                    finally:
+                        await response.aclose()
+        except TimeoutError:
+            raise self._too_slow(seconds) from None
+        except FAILURES as error:
+            raise self._unreachable(error) from None
+        if response.status_code != httpx2.codes.OK:
+            raise self._refused(response)
+        return self._json(response.content)
+
+    @asynccontextmanager
+    async def stream(self, call: WireCall, timeout: float | None) -> AsyncIterator[AsyncIterator[str]]:
+        """The lines of a server's streamed answer; `timeout` bounds each silence."""
+        seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
+        limits = {"connect": _CONNECT_TIMEOUT, "read": seconds}
+        try:
+            with self._clients.one() as client:
+                response = await client.send(self._request(call, limits))
+                try:
+                    if response.status_code != httpx2.codes.OK:
+                        await response.aread()
+                        raise self._refused(response)
+                    response.encoding = "utf-8"  # As all wires have it, whatever a header says.
+                    yield self._lines(response)
+                finally:
+                    await response.aclose()
+        except TIMEOUTS:
+            raise self._too_slow(seconds) from None
+        except FAILURES as error:
+            raise self._unreachable(error) from None
+
+    async def _lines(self, response: httpx2.Response) -> AsyncIterator[str]:
+        """Only line feeds end lines: what else may do so stands inside texts too."""
+        rest = b""
+        async for data in response.aiter_bytes():
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                yield self._text(line)
+        yield self._text(rest)
+
+    def _text(self, line: bytes) -> str:
+        try:
+            return line.decode("utf-8").removesuffix("\r")
+        except UnicodeDecodeError:
+            raise self.invalid("the stream is not UTF-8 text") from None
+
+    def invalid(self, why: str) -> Raised:
+        """The error for an answer that is no answer."""
+        return self._failure(
+            f"`{self.connection.name}` gave an invalid answer: {why}", AgentKind.INVALID_REPLY
+        )
+
+    def _request(self, call: WireCall, limits: Mapping[str, float] | None = None) -> httpcore2.Request:
+        text = json.dumps(call.body, separators=(",", ":"), ensure_ascii=False)
+        content = text.encode("utf-8", "replace")
+        url, of_url = _place(self.connection.base_url + call.path)
+        headers = {**self._headers, **_encoded(call.headers), **of_url}
+        headers[b"content-length"] = str(len(content)).encode()
+        extensions = {} if limits is None else {"timeout": limits}
+        return httpcore2.Request(
+            "POST", url, headers=list(headers.items()), content=content, extensions=extensions
+        )
+
+    def _json(self, content: bytes) -> Json:
+        try:
+            data = loads(content)
+        except ValueError:
+            raise self.invalid(f"expected JSON, found {_shown(content)}") from None
+        if not isinstance(data, dict):
+            raise self.invalid(f"expected a JSON object, found {_shown(content)}")
+        return data
+
+    def _refused(self, response: httpx2.Response) -> Raised:
+        status = response.status_code
+        match status:
+            case 401 | 403:
+                kind = AgentKind.AUTHENTICATION
+            case 408 | 504:
+                kind = AgentKind.TIMEOUT
+            case 429:
+                kind = AgentKind.RATE_LIMITED
+            case _:
+                kind = AgentKind.PROVIDER
+        message = f"`{self.connection.name}` answered {status}: {_said(response.content)}"
+        if status in (401, 403) and self.connection.key_env:
+            message += f" (the key is in `{self.connection.key_env}`)"
+        return self._failure(message, kind, status, _retry_after_ms(response.headers))
+
+    def _too_slow(self, seconds: float) -> Raised:
+        return self._failure(
+            f"`{self.connection.name}` gave no answer within {seconds:g} seconds", AgentKind.TIMEOUT
+        )
+
+    def _unreachable(self, error: Exception) -> Raised:
+        why = str(error) or type(error).__name__
+        place = without_user(self.connection.base_url)
+        message = f"no answer from `{self.connection.name}` at {place}: {why}"
+        return self._failure(message, AgentKind.CONNECTION_LOST)
+
+    def _failure(
+        self, said: str, kind: AgentKind, status: int | None = None, retry_after_ms: int | None = None
+    ) -> Raised:
+        message = said.replace(self._key, HIDDEN) if self._key else said
+        return agent_failure(
+            message, kind, provider=self.connection.name, status=status, retry_after_ms=retry_after_ms
+        )
+
+
+def _client(certificates: tuple[str | None, ...] | None, proxied: bool) -> Client:
+    """What sends requests and does nothing else, unless the environment names proxies."""
+    tls = _tls(certificates)
+    return ProxiedClient(tls) if proxied else DirectClient(tls)
+
+
+@lru_cache(8)
+def _tls(certificates: tuple[str | None, ...] | None) -> SSLContext:
+    """Loading certificates, which the environment may name, costs more than a request; a plain address needs
+    none."""
+    secure = certificates is not None
+    context = httpx2.create_ssl_context(verify=secure, trust_env=secure)
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+@lru_cache(64)
+def _place(text: str) -> tuple[httpcore2.URL, dict[bytes, bytes]]:
+    """A URL and the headers that follow from it."""
+    url = httpx2.URL(text)
+    headers = {b"host": url.netloc}
+    if url.userinfo:
+        headers[b"authorization"] = b"Basic " + b64encode(unquote_to_bytes(url.userinfo))
+    place = httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+    return place, headers
+
+
+def _encoded(headers: Mapping[str, str]) -> dict[bytes, bytes]:
+    """Names in lower case, so that a later one replaces an earlier one however it is written."""
+    return {name.lower().encode(): value.encode() for name, value in headers.items()}
+
+
+def _said(content: bytes) -> str:
+    """What a refusal says in words."""
+    try:
+        data = loads(content)
+    except ValueError:
+        return _shown(content)
+    error = data.get("error", data) if isinstance(data, dict) else data
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("detail") or json.dumps(error)
+    return str(error)[:_SHOWN]
+
+
+def _shown(content: bytes) -> str:
+    text = content[: 4 * _SHOWN].decode("utf-8", "replace").strip()
+    if not text:
+        return "nothing"
+    if text[:1] == "<":
+        words = " ".join(re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL).split())
+        return f"an HTML page (`{words[:80]}`)"
+    return f"`{text[:80]}`" if len(text) > 80 or "{" in text else text
+
+
+def _retry_after_ms(headers: Mapping[str, str]) -> int | None:
+    """The pause a server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0, int(float(headers["retry-after-ms"])))
+        if "retry-after" in headers:
+            return _pause_ms(headers["retry-after"])
+    except (ValueError, OverflowError):
+        pass
+    return None
+
+
+def _pause_ms(text: str) -> int:
+    from email.utils import parsedate_to_datetime
+    from time import time
+
+    if re.fullmatch(r"\d+(\.\d+)?", text.strip()):
+        return int(float(text) * 1000)
+    return max(0, int((parsedate_to_datetime(text).timestamp() - time()) * 1000))

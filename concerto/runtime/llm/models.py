@@ -1,0 +1,177 @@
+"""Model calls: performs a ModelCall on the wire of its connection, at once or as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.effects.gate import Waiting
+from concerto.effects.kinds import ModelCall
+from concerto.natives.json_text import loads
+from concerto.records import replace
+from concerto.runtime.agents.requests import Reply, Request
+from concerto.runtime.llm.connections import Connection
+from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
+from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.vm.values import ErrorValue, Raised
+
+if TYPE_CHECKING:
+    from concerto.runtime.llm.http import ModelServer
+    from concerto.runtime.llm.throttle import Throttle
+
+Json: TypeAlias = Any
+
+
+class Models:
+    """The servers that a run talks to, each met at its first call."""
+
+    def __init__(
+        self, environment: Mapping[str, str], prices: Mapping[str, tuple[float, float]], waiting: Waiting
+    ) -> None:
+        self._environment = environment
+        self._prices = prices
+        self._waiting = waiting
+        self._servers: dict[str, tuple[ModelServer, Throttle | None]] = {}
+
+    async def call(self, effect: ModelCall, connection: Connection) -> Reply:
+        server, throttle = self._server(connection)
+        call = _encoded(server.provider, effect.request, connection)
+        if throttle is None:
+            reply = await _answered(server, call, effect)
+        else:
+            async with throttle.turn():
+                reply = await _answered(server, call, effect)
+            throttle.spend(reply.tokens_in + reply.tokens_out)
+        return self._priced(reply, effect.request.model)
+
+    async def close(self) -> None:
+        servers, self._servers = self._servers, {}
+        for server, _ in servers.values():
+            await server.close()
+
+    def _server(self, connection: Connection) -> tuple[ModelServer, Throttle | None]:
+        found = self._servers.get(connection.name)
+        if found is None:
+            from concerto.runtime.llm.http import ModelServer
+
+            found = ModelServer(connection, self._environment), self._throttle(connection)
+            self._servers[connection.name] = found
+        return found
+
+    def _throttle(self, connection: Connection) -> Throttle | None:
+        if not connection.limited:
+            return None
+        from concerto.runtime.llm.throttle import Throttle
+
+        return Throttle(connection, self._waiting)
+
+    def _priced(self, reply: Reply, model: str) -> Reply:
+        """The reply with its cost, if the model's price is known."""
+        price = self._prices.get(model) or self._prices.get(reply.model)
+        if price is None:
+            return reply
+        cost = (reply.tokens_in * price[0] + reply.tokens_out * price[1]) / 1_000_000
+        return replace(reply, cost_usd=cost)
+
+
+def _encoded(provider: Provider, request: Request, connection: Connection) -> WireCall:
+    try:
+        return provider.encode(request)
+    except Unsupported as unsupported:
+        message = f"connection `{connection.name}`: {unsupported}"
+        raise agent_failure(message, AgentKind.BAD_TOOLS, provider=connection.name) from None
+
+
+async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> Reply:
+    request: Request = effect.request
+    if effect.sink is not None:
+        return await _streamed(server, call, request, effect.sink)
+    data = await server.ask(call, request.timeout)
+    with _readable(server):
+        return _consistent(server.provider.decode(data))
+
+
+async def _streamed(
+    server: ModelServer, call: WireCall, request: Request, sink: Callable[[StreamPart], Awaitable[None]]
+) -> Reply:
+    """Give the parts of an answer away as they come. After the first one nothing can be tried again."""
+    reader = server.provider.stream()
+    begun = False
+    try:
+        async with server.stream(call, request.timeout) as lines:
+            async for event in _events(lines, server):
+                with _readable(server):
+                    parts = list(reader.feed(event))
+                for part in parts:
+                    begun = True
+                    await sink(part)
+        with _readable(server):
+            reply = reader.reply()
+            if reply is None:
+                raise BadReply("the stream ended before the answer did")
+            _consistent(reply)
+    except Raised as raised:
+        error = raised.value
+        if begun and isinstance(error, ErrorValue) and error.type_name == "AgentError":
+            message = f"the stream broke off: {error.message}"
+            raise agent_failure(message, AgentKind.STREAM_BROKEN, provider=server.connection.name) from None
+        raise
+    return reply
+
+
+def _consistent(reply: Reply) -> Reply:
+    """The reply; BadReply if it speaks of calls that are not there."""
+    calls = reply.message.calls
+    if reply.stop_reason == "tool_calls" and not calls:
+        raise BadReply("the answer ends with tool calls and has none")
+    if not all(call.name for call in calls):
+        raise BadReply("a tool call has no name")
+    return reply
+
+
+async def _events(lines: AsyncIterator[str], server: ModelServer) -> AsyncIterator[Json]:
+    """The JSON of each event: the data of server-sent events, or whole lines."""
+    name = ""
+    async for line in lines:
+        field, text = ("data", line.strip()) if server.provider.json_lines else _field_of(line)
+        if field == "event":
+            if name:
+                raise server.invalid(f"an event `{name[:80]}` has no data")
+            name = text
+        elif field not in _FIELDS:
+            # Standards let readers skip it; here it is a line whose beginning was lost.
+            raise server.invalid(f"a line of the stream is none of an event: `{line[:80]}`")
+        if field != "data" or not text or text == "[DONE]":
+            continue
+        try:
+            event = loads(text)
+        except ValueError:
+            raise server.invalid(f"an event is no JSON: `{text[:80]}`") from None
+        if not isinstance(event, dict):
+            raise server.invalid("an event is no JSON object")
+        if name and isinstance(event.get("type"), str) and event["type"] != name:
+            raise server.invalid(f"an event `{name[:80]}` says that it is `{event['type'][:80]}`")
+        name = ""
+        yield event
+
+
+_FIELDS = frozenset({"data", "event", "id", "retry", ""})
+"""Of server-sent events; a line that begins with a colon is a comment."""
+
+
+def _field_of(line: str) -> tuple[str, str]:
+    """The name and the value of a line; an empty line has neither."""
+    field, _, value = line.partition(":")
+    return field, value.strip()
+
+
+@contextmanager
+def _readable(server: ModelServer) -> Iterator[None]:
+    """Makes what a provider cannot read an AgentError."""
+    try:
+        yield
+    except BadReply as bad:
+        raise server.invalid(str(bad)) from None
+    except (AttributeError, TypeError, ValueError, KeyError, IndexError, RecursionError):
+        raise server.invalid("its JSON has not the shape of an answer") from None

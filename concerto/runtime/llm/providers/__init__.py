@@ -1,0 +1,99 @@
+"""The wires to model servers, one file each, and the registry that finds them.
+
+A provider is two pure functions and a reader of streams; it does no input or output itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any, Protocol, TypeAlias
+
+from concerto.records import field, record
+from concerto.runtime.agents.requests import Reply, Request, ToolCallRequest, ToolOffer
+
+Json: TypeAlias = Any
+
+
+@record(frozen=True)
+class WireCall:
+    """A Request on its wire: `path` under the connection's base URL, `headers` beside the connection's
+    own."""
+
+    path: str
+    body: Mapping[str, Json]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@record(frozen=True)
+class StreamPart:
+    """What one event of a stream adds: text, or a call that is now complete."""
+
+    text: str = ""
+    call: ToolCallRequest | None = None
+
+
+class StreamReader(Protocol):
+    """Reads the events of one streamed answer. `reply` is there when the stream ended as it should, else
+    None."""
+
+    def feed(self, event: Json) -> Iterator[StreamPart]: ...
+
+    def reply(self) -> Reply | None: ...
+
+
+class BadReply(Exception):
+    """A server's answer that is no answer; the text says what is wrong with it."""
+
+
+class Unsupported(Exception):
+    """Something that a wire cannot say; the text names it."""
+
+
+def bearer(key: str) -> Mapping[str, str]:
+    """The header that carries a key on most wires."""
+    return {"authorization": f"Bearer {key}"}
+
+
+def hosted_kind(offer: ToolOffer, *owners: str) -> str:
+    """The provider's own type of a hosted tool (`web_search` of `openai:web_search`), if it is one of
+    `owners`' ."""
+    owner, _, kind = offer.hosted.partition(":")
+    if owner not in owners:
+        raise Unsupported(f"the hosted tool `{offer.hosted}` is not one of this connection's provider")
+    return kind
+
+
+@record(frozen=True)
+class Provider:
+    """`authorize` gives the headers that carry an API key. `base_url` and `key_env`, with `base_url_env`
+    over the former, belong to the default connection; `key_env` is empty for servers that want none. A
+    streamed answer is server-sent events, or plain lines of JSON if `json_lines`."""
+
+    name: str
+    base_url: str
+    key_env: str
+    base_url_env: str
+    encode: Callable[[Request], WireCall]
+    decode: Callable[[Json], Reply]
+    stream: Callable[[], StreamReader]
+    authorize: Callable[[str], Mapping[str, str]]
+    json_lines: bool = False
+
+
+_HOMES = {
+    "openai": "openai_chat",
+    "custom": "openai_chat",
+    "openai-responses": "openai_responses",
+    "anthropic": "anthropic",
+    "google": "gemini",
+    "ollama": "ollama",
+}
+"""Of each kind of provider the module with its wire; `mock` has none."""
+
+
+def find_provider(kind: str) -> Provider:
+    """The provider of a connection's `provider`; its file is imported on first use."""
+    module = import_module(f"concerto.runtime.llm.providers.{_HOMES[kind]}")
+    provider: Provider = module.PROVIDER
+    return provider

@@ -1,0 +1,232 @@
+"""Anthropic Messages.
+
+The system prompt stands apart, results of tools travel in the user's messages, all of one turn in one. A
+schema becomes a tool that the model has to call. Blocks of an answer (thinking, signatures) go back as they
+came.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from concerto.natives.json_text import loads
+from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
+from concerto.runtime.llm.providers.reading import arguments_object, arguments_text, count_of, member, text_of
+
+Json: TypeAlias = Any
+
+_DEFAULT_MAX_TOKENS = 4096
+_ANSWER_TOOL = "structured_answer"
+_STOP_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "refusal": "content_filter",
+}
+_HOSTED = {"web_search": "web_search_20250305", "code_execution": "code_execution_20250522"}
+
+
+def encode(request: Request) -> WireCall:
+    system = "\n\n".join(message.text for message in request.messages if message.role == "system")
+    body: dict[str, Json] = {
+        "model": request.model,
+        "max_tokens": request.max_tokens or _DEFAULT_MAX_TOKENS,
+        "messages": _messages(request.messages),
+    }
+    if system:
+        body["system"] = system
+    tools = [_tool(offer) for offer in request.tools]
+    choice: dict[str, Json] | None = None
+    if request.schema is not None:
+        tools.append(
+            {"name": _ANSWER_TOOL, "description": "Give the answer", "input_schema": request.schema.schema}
+        )
+        choice = {"type": "any"} if request.tools else {"type": "tool", "name": _ANSWER_TOOL}
+    elif request.forced_tool:
+        choice = {"type": "tool", "name": request.forced_tool}
+    elif request.tool_choice == "required":
+        choice = {"type": "any"}
+    if tools:
+        body["tools"] = tools
+        if not request.parallel_tool_calls:
+            choice = {**(choice or {"type": "auto"}), "disable_parallel_tool_use": True}
+        if choice is not None:
+            body["tool_choice"] = choice
+    if request.temperature is not None:
+        body["temperature"] = min(request.temperature, 1.0)
+    if request.top_p is not None:
+        body["top_p"] = request.top_p
+    if request.stop_sequences:
+        body["stop_sequences"] = list(request.stop_sequences)
+    if request.stream:
+        body["stream"] = True
+    return WireCall("/v1/messages", body, {"anthropic-version": "2023-06-01"})
+
+
+def decode(data: Json) -> Reply:
+    blocks = member(data, "content")
+    usage = data.get("usage")
+    cached = count_of(usage, "cache_read_input_tokens") + count_of(usage, "cache_creation_input_tokens")
+    return _reply(
+        blocks,
+        data.get("stop_reason"),
+        text_of(data.get("model")),
+        count_of(usage, "input_tokens") + cached,
+        count_of(usage, "output_tokens"),
+    )
+
+
+class Stream:
+    """Blocks grow by deltas; usage comes at the start (in) and with the stop reason (out)."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, dict[str, Json]] = {}
+        self._input: dict[int, str] = {}
+        self._stop_reason: str | None = None
+        self._ended = False
+        self._model = ""
+        self._tokens_in = 0
+        self._tokens_out = 0
+
+    def feed(self, event: Json) -> Iterator[StreamPart]:
+        match member(event, "type"):
+            case "message_start":
+                message = member(event, "message")
+                self._model = text_of(message.get("model"))
+                self._tokens_in = count_of(message.get("usage"), "input_tokens")
+            case "content_block_start":
+                self._begin(member(event, "index"), member(event, "content_block"))
+            case "content_block_delta":
+                yield from self._grow(member(event, "index"), member(event, "delta"))
+            case "content_block_stop":
+                yield from self._finish(member(event, "index"))
+            case "message_delta":
+                self._stop_reason = member(event, "delta").get("stop_reason") or self._stop_reason
+                self._tokens_out = count_of(event.get("usage"), "output_tokens") or self._tokens_out
+            case "message_stop":
+                self._ended = True
+            case "error":
+                raise BadReply(text_of(member(event, "error", "message")))
+            case _:
+                pass
+
+    def reply(self) -> Reply | None:
+        if not self._ended or self._stop_reason is None:
+            return None
+        blocks = [block for _, block in sorted(self._blocks.items())]
+        return _reply(blocks, self._stop_reason, self._model, self._tokens_in, self._tokens_out)
+
+    def _begin(self, index: int, block: Json) -> None:
+        if index in self._blocks:
+            raise BadReply(f"block {index} begins twice")
+        self._blocks[index] = dict(block)
+
+    def _grow(self, index: int, delta: Json) -> Iterator[StreamPart]:
+        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
+        match member(delta, "type"):
+            case "text_delta":
+                if block.get("type") != "text":
+                    raise BadReply(f"block {index} is no text and grows by text")
+                block["text"] = block.get("text", "") + delta["text"]
+                yield StreamPart(delta["text"])
+            case "input_json_delta":
+                text = self._input[index] = self._input.get(index, "") + delta["partial_json"]
+                if block.get("name") == _ANSWER_TOOL and text:
+                    yield StreamPart(delta["partial_json"])
+            case "thinking_delta":
+                block["thinking"] = block.get("thinking", "") + delta["thinking"]
+            case "signature_delta":
+                block["signature"] = block.get("signature", "") + delta["signature"]
+            case _:
+                pass
+
+    def _finish(self, index: int) -> Iterator[StreamPart]:
+        block = self._blocks[index]
+        if block.get("type") != "tool_use":
+            return
+        written = self._input.get(index, "")
+        try:
+            block["input"] = loads(written) if written else block.get("input") or {}
+        except ValueError:
+            block["input"] = {}
+            block["written"] = written
+        if block.get("name") != _ANSWER_TOOL:
+            yield StreamPart(call=_call(block))
+
+
+def authorize(key: str) -> Mapping[str, str]:
+    return {"x-api-key": key}
+
+
+PROVIDER = Provider(
+    "anthropic",
+    "https://api.anthropic.com",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    encode,
+    decode,
+    Stream,
+    authorize,
+)
+
+
+def _messages(messages: Sequence[Message]) -> list[Json]:
+    """The messages but for the system's, neighbours of one role joined."""
+    joined: list[Json] = []
+    for message in messages:
+        if message.role == "system":
+            continue
+        role = "assistant" if message.role == "assistant" else "user"
+        content = _content(message)
+        if joined and joined[-1]["role"] == role:
+            joined[-1]["content"] += content
+        else:
+            joined.append({"role": role, "content": content})
+    return joined
+
+
+def _content(message: Message) -> list[Json]:
+    if message.role == "tool":
+        result = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
+        return [{**result, "is_error": True} if message.failed else result]
+    if message.echo is not None:
+        return list(message.echo)
+    # An empty text block is refused.
+    blocks: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
+    blocks += [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call.arguments)}
+        for call in message.calls
+    ]
+    return blocks or [{"type": "text", "text": " "}]
+
+
+def _tool(offer: ToolOffer) -> Json:
+    if offer.hosted:
+        kind = hosted_kind(offer, "anthropic")
+        return {"type": _HOSTED.get(kind, kind), "name": kind}
+    return {"name": offer.name, "description": offer.description, "input_schema": offer.parameters}
+
+
+def _reply(blocks: Json, stop_reason: Json, model: str, tokens_in: int, tokens_out: int) -> Reply:
+    answer = next((each for each in blocks if each.get("name") == _ANSWER_TOOL), None)
+    if answer is not None:
+        text = answer.get("written") or json.dumps(answer.get("input"), ensure_ascii=False)
+        return Reply(Message("assistant", text), "stop", model, tokens_in, tokens_out)
+    text = "".join(text_of(each.get("text")) for each in blocks if each.get("type") == "text")
+    calls = tuple(_call(each) for each in blocks if each.get("type") == "tool_use")
+    plain = all(each.get("type") in ("text", "tool_use") for each in blocks)
+    message = Message("assistant", text, calls, echo=None if plain else blocks)
+    reason = (
+        "tool_calls" if calls else _STOP_REASONS.get(text_of(stop_reason), text_of(stop_reason) or "stop")
+    )
+    return Reply(message, reason, model, tokens_in, tokens_out)
+
+
+def _call(block: Json) -> ToolCallRequest:
+    written = block.get("written")
+    arguments = written if written is not None else arguments_text(block.get("input"))
+    return ToolCallRequest(text_of(block.get("id")), text_of(member(block, "name")), arguments)

@@ -1,0 +1,175 @@
+"""OpenAI chat completions, which most servers speak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
+from concerto.runtime.llm.providers.reading import arguments_text, count_of, member, text_of
+
+Json: TypeAlias = Any
+
+_REASONING = ("o1", "o3", "o4", "gpt-5")
+_STOP_REASONS = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "length",
+}
+
+
+def encode(request: Request) -> WireCall:
+    body: dict[str, Json] = {"model": request.model, "messages": [_message(m) for m in request.messages]}
+    reasoning = is_reasoning(request.model)
+    if request.tools:
+        body["tools"] = [_tool(offer) for offer in request.tools]
+        if request.forced_tool:
+            body["tool_choice"] = {"type": "function", "function": {"name": request.forced_tool}}
+        elif request.tool_choice != "auto":
+            body["tool_choice"] = request.tool_choice
+        if not request.parallel_tool_calls:
+            body["parallel_tool_calls"] = False
+    if request.temperature is not None and not reasoning:
+        body["temperature"] = request.temperature
+    if request.top_p is not None and not reasoning:
+        body["top_p"] = request.top_p
+    if request.max_tokens is not None:
+        body["max_completion_tokens" if reasoning else "max_tokens"] = request.max_tokens
+    if request.stop_sequences:
+        body["stop"] = list(request.stop_sequences)
+    if request.schema is not None:
+        schema = {"name": request.schema.name, "schema": request.schema.schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if request.stream:
+        body["stream"] = True
+        body["stream_options"] = {"include_usage": True}
+    return WireCall("/chat/completions", body)
+
+
+def decode(data: Json) -> Reply:
+    choice = member(data, "choices", 0)
+    message = member(choice, "message")
+    if not isinstance(message, dict):
+        raise BadReply("the answer's `message` is no object")
+    calls = tuple(_call(call) for call in message.get("tool_calls") or ())
+    usage = data.get("usage")
+    return Reply(
+        Message("assistant", text_of(message.get("content")) or text_of(message.get("refusal")), calls),
+        _stop_reason(choice.get("finish_reason"), bool(calls)),
+        text_of(data.get("model")),
+        count_of(usage, "prompt_tokens"),
+        count_of(usage, "completion_tokens"),
+    )
+
+
+def is_reasoning(model: str) -> bool:
+    """Whether a model of OpenAI refuses `max_tokens` and any temperature but its own."""
+    return model.startswith(_REASONING)
+
+
+class Stream:
+    """Deltas of text and calls; usage comes after the finish reason, in a chunk without choices."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._calls: dict[int, dict[str, str]] = {}
+        self._finish: str | None = None
+        self._model = ""
+        self._usage: Json = None
+
+    def feed(self, event: Json) -> Iterator[StreamPart]:
+        self._model = text_of(event.get("model")) or self._model
+        self._usage = event.get("usage") or self._usage
+        for choice in event.get("choices") or ():
+            delta = choice.get("delta") or {}
+            text = text_of(delta.get("content"))
+            if text:
+                self._text.append(text)
+                yield StreamPart(text)
+            for part in delta.get("tool_calls") or ():
+                self._add_call(part)
+            if choice.get("finish_reason"):
+                self._finish = choice["finish_reason"]
+                yield from (StreamPart(call=call) for call in self._complete_calls())
+
+    def reply(self) -> Reply | None:
+        if self._finish is None:
+            return None
+        calls = self._complete_calls()
+        return Reply(
+            Message("assistant", "".join(self._text), calls),
+            _stop_reason(self._finish, bool(calls)),
+            self._model,
+            count_of(self._usage, "prompt_tokens"),
+            count_of(self._usage, "completion_tokens"),
+        )
+
+    def _add_call(self, part: Json) -> None:
+        index = part.get("index")
+        # Some servers leave the index out and send each call whole.
+        kept = self._calls.setdefault(
+            len(self._calls) if index is None else index, {"id": "", "name": "", "arguments": ""}
+        )
+        function = part.get("function") or {}
+        kept["id"] = text_of(part.get("id")) or kept["id"]
+        kept["name"] = kept["name"] or text_of(function.get("name"))
+        kept["arguments"] += arguments_text(function.get("arguments") or "")
+
+    def _complete_calls(self) -> tuple[ToolCallRequest, ...]:
+        return tuple(
+            ToolCallRequest(call["id"], call["name"], call["arguments"])
+            for _, call in sorted(self._calls.items())
+        )
+
+
+PROVIDER = Provider(
+    "openai",
+    "https://api.openai.com/v1",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    encode,
+    decode,
+    Stream,
+    bearer,
+)
+
+
+def _message(message: Message) -> Json:
+    match message.role:
+        case "tool":
+            return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+        case "assistant" if message.calls:
+            calls = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments},
+                }
+                for call in message.calls
+            ]
+            return {"role": "assistant", "content": message.text or None, "tool_calls": calls}
+        case _:
+            return {"role": message.role, "content": message.text}
+
+
+def _tool(offer: ToolOffer) -> Json:
+    if offer.hosted:
+        raise Unsupported(
+            f'the hosted tool `{offer.hosted}` needs a connection with `provider = "openai-responses"`'
+        )
+    function = {"name": offer.name, "description": offer.description, "parameters": offer.parameters}
+    return {"type": "function", "function": function}
+
+
+def _call(call: Json) -> ToolCallRequest:
+    function = member(call, "function")
+    return ToolCallRequest(
+        text_of(call.get("id")), text_of(member(function, "name")), arguments_text(function.get("arguments"))
+    )
+
+
+def _stop_reason(reason: Json, calls: bool) -> str:
+    # Compatible servers say `stop` although they call tools.
+    return "tool_calls" if calls else _STOP_REASONS.get(text_of(reason), text_of(reason) or "stop")

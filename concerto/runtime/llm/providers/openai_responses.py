@@ -1,0 +1,160 @@
+"""OpenAI Responses: messages, calls and results are items of one list; nothing is kept at the server.
+
+Items of an answer that are neither text nor calls (reasoning) go back as they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, bearer, hosted_kind
+from concerto.runtime.llm.providers.openai_chat import is_reasoning
+from concerto.runtime.llm.providers.reading import arguments_text, count_of, member, text_of
+
+Json: TypeAlias = Any
+
+
+def encode(request: Request) -> WireCall:
+    system = "\n\n".join(message.text for message in request.messages if message.role == "system")
+    body: dict[str, Json] = {
+        "model": request.model,
+        "input": [item for message in request.messages for item in _items(message)],
+        "store": False,
+    }
+    if system:
+        body["instructions"] = system
+    reasoning = is_reasoning(request.model)
+    if reasoning:
+        body["include"] = ["reasoning.encrypted_content"]
+    if request.tools:
+        body["tools"] = [_tool(offer) for offer in request.tools]
+        if request.forced_tool:
+            body["tool_choice"] = {"type": "function", "name": request.forced_tool}
+        elif request.tool_choice != "auto":
+            body["tool_choice"] = request.tool_choice
+        if not request.parallel_tool_calls:
+            body["parallel_tool_calls"] = False
+    if request.temperature is not None and not reasoning:
+        body["temperature"] = request.temperature
+    if request.top_p is not None and not reasoning:
+        body["top_p"] = request.top_p
+    if request.max_tokens is not None:
+        body["max_output_tokens"] = request.max_tokens
+    if request.schema is not None:
+        schema = {
+            "type": "json_schema",
+            "name": request.schema.name,
+            "schema": request.schema.schema,
+            "strict": False,
+        }
+        body["text"] = {"format": schema}
+    if request.stream:
+        body["stream"] = True
+    return WireCall("/responses", body)
+
+
+def decode(data: Json) -> Reply:
+    if data.get("status") == "failed" or data.get("error"):
+        raise BadReply(text_of((data.get("error") or {}).get("message")) or "the response failed")
+    items = member(data, "output")
+    kinds = [member(item, "type") for item in items]
+    texts = [
+        text_of(part.get("text")) or text_of(part.get("refusal"))
+        for item in items
+        if item.get("type") == "message"
+        for part in item.get("content") or ()
+    ]
+    calls = tuple(_call(item) for item in items if item.get("type") == "function_call")
+    plain = all(kind in ("message", "function_call") for kind in kinds)
+    cut = text_of((data.get("incomplete_details") or {}).get("reason"))
+    usage = data.get("usage")
+    return Reply(
+        Message("assistant", "".join(texts), calls, echo=None if plain else items),
+        "tool_calls" if calls else {"": "stop", "max_output_tokens": "length"}.get(cut, cut),
+        text_of(data.get("model")),
+        count_of(usage, "input_tokens"),
+        count_of(usage, "output_tokens"),
+    )
+
+
+class Stream:
+    """Text comes in deltas, calls as finished items, and the last event holds the whole answer. What came
+    before it has to be in it."""
+
+    def __init__(self) -> None:
+        self._reply: Reply | None = None
+        self._text: list[str] = []
+        self._calls: list[ToolCallRequest] = []
+
+    def feed(self, event: Json) -> Iterator[StreamPart]:
+        match member(event, "type"):
+            case "response.output_text.delta":
+                self._text.append(text_of(event.get("delta")))
+                yield StreamPart(self._text[-1])
+            case "response.output_item.done" if member(event, "item").get("type") == "function_call":
+                self._calls.append(_call(event["item"]))
+                yield StreamPart(call=self._calls[-1])
+            case "response.completed" | "response.incomplete" | "response.failed":
+                self._reply = self._whole(decode(member(event, "response")))
+            case "error":
+                raise BadReply(text_of(event.get("message")) or "the stream failed")
+            case _:
+                pass
+
+    def reply(self) -> Reply | None:
+        return self._reply
+
+    def _whole(self, reply: Reply) -> Reply:
+        if self._text and "".join(self._text) != reply.message.text:
+            raise BadReply("the pieces of the text are not the text of the whole answer")
+        if self._calls and tuple(self._calls) != reply.message.calls:
+            raise BadReply("the calls that came are not those of the whole answer")
+        return reply
+
+
+PROVIDER = Provider(
+    "openai-responses",
+    "https://api.openai.com/v1",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    encode,
+    decode,
+    Stream,
+    bearer,
+)
+
+
+def _items(message: Message) -> list[Json]:
+    match message.role:
+        case "system":
+            return []
+        case "tool":
+            return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
+        case "assistant" if message.echo is not None:
+            return list(message.echo)
+        case _:
+            texts: list[Json] = [{"role": message.role, "content": message.text}] if message.text else []
+            return texts + [
+                {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+                for call in message.calls
+            ]
+
+
+def _tool(offer: ToolOffer) -> Json:
+    if offer.hosted:
+        return {"type": hosted_kind(offer, "openai")}
+    return {
+        "type": "function",
+        "name": offer.name,
+        "description": offer.description,
+        "parameters": offer.parameters,
+        "strict": False,
+    }
+
+
+def _call(item: Json) -> ToolCallRequest:
+    return ToolCallRequest(
+        text_of(item.get("call_id")), text_of(member(item, "name")), arguments_text(item.get("arguments"))
+    )

@@ -1,0 +1,52 @@
+"""Reading parts of the JSON of servers and models that may not be what they should be."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeAlias
+
+from concerto.natives.json_text import loads
+from concerto.runtime.llm.providers import BadReply
+
+Json: TypeAlias = Any
+
+
+def member(value: Json, *path: Any) -> Json:
+    """The part of JSON at a path of names and numbers; BadReply naming the path if it is not there."""
+    here: Json = value
+    for step in path:
+        try:
+            here = here[step]
+        except (TypeError, LookupError):
+            raise BadReply(f"the answer has no `{'.'.join(map(str, path))}`") from None
+    return here
+
+
+def text_of(value: Json) -> str:
+    """A string, the empty one for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def count_of(value: Json, *names: str) -> int:
+    """A number of tokens under the first of several names, 0 if there is none."""
+    if isinstance(value, dict):
+        for name in names:
+            if isinstance(value.get(name), int):
+                return int(value[name])
+    return 0
+
+
+def arguments_text(value: Json) -> str:
+    """Arguments as JSON text, whether a server gave text or an object."""
+    if isinstance(value, str):
+        return value
+    return "{}" if value is None else json.dumps(value)
+
+
+def arguments_object(text: str) -> dict[str, Json]:
+    """Arguments as an object, the empty one if a model wrote something else."""
+    try:
+        given = loads(text)
+    except ValueError:
+        return {}
+    return given if isinstance(given, dict) else {}

@@ -1,0 +1,1 @@
+"""One run: its options, its gate, how it begins, waits and ends."""

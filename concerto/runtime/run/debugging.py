@@ -1,0 +1,43 @@
+"""What `--debug` says of tools: each call with its outcome, and what it changed in the maps it shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from concerto.natives.hashmap import MISSING, HashMap, Watcher
+from concerto.runtime.agents.execution import CallRecord, Plan
+from concerto.vm.operations import to_text
+from concerto.vm.values import Some, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+
+@contextmanager
+def told_changes(run: Run, plan: Plan) -> Iterator[None]:
+    """Meanwhile, log every change of the execution's context and data."""
+    watched = [("context", plan.context), ("data", plan.data)] if run.options.debug else []
+    added = [(shared, _watcher(run, plan.agent, name, shared)) for name, shared in watched]
+    for shared, watcher in added:
+        shared.store.watchers.append(watcher)
+    try:
+        yield
+    finally:
+        for shared, watcher in added:
+            shared.store.watchers.remove(watcher)
+
+
+def tell_call(run: Run, agent: str, title: str, record: CallRecord) -> None:
+    if run.options.debug:
+        outcome = "true" if record.success else f"false, {record.result}"
+        run.emits.log("debug", f"[{agent}] tool {title} (success: {outcome}; {record.latency_ms} ms)")
+
+
+def _watcher(run: Run, agent: str, name: str, shared: HashMap) -> Watcher:
+    def tell(key: Value, old: Value, new: Value) -> None:
+        text = to_text(new.value) if isinstance(new, Some) else "(deleted)"
+        run.emits.log("debug", f"[{agent}] tool updated {name}: {key} = {text}")
+
+    return Watcher(MISSING, shared.prefix, tell)

@@ -1,0 +1,169 @@
+"""How a run ends: by itself, by Ctrl-C, or because its time is up or its memory used."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from concerto.deep_threads import start_deep
+from concerto.records import record
+from concerto.vm.values import Cancelled, OutOfMemory, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.memory_limit import MemoryLimit
+
+
+@record
+class Ended:
+    """With the value of `main`, or with an error, or because it was stopped. What is `stuck` was told to
+    stop and did not."""
+
+    value: Value = None
+    error: BaseException | None = None
+    interrupted: bool = False
+    timed_out: bool = False
+    out_of_memory: bool = False
+    stuck: bool = False
+
+    @property
+    def by_limit(self) -> bool:
+        return self.timed_out or self.out_of_memory
+
+    @property
+    def for_memory(self) -> bool:
+        """Whether there was too little memory, by the run's limit or the system's."""
+        return self.out_of_memory or isinstance(self.error, OutOfMemory | MemoryError)
+
+    def hit(self, limit: str) -> None:
+        self.timed_out = limit == _TIME
+        self.out_of_memory = limit == _MEMORY
+
+
+_TIME, _MEMORY = "time", "memory"
+_EVERY = 0.02
+"""Seconds between two looks at the memory."""
+
+
+def run_to_end(
+    start: Callable[[], Value],
+    stop: Callable[[], None],
+    timeout: float | None,
+    max_memory_mb: float | None = None,
+    grace: float | None = None,
+    own_process: bool = False,
+) -> Ended:
+    """Call `start` on a stack that bears deep recursion; Ctrl-C and the limits call `stop` from here.
+
+    With a `grace`, work that goes on for longer than so many seconds after `stop` is left behind. In an
+    `own_process` the system sees to the memory as well.
+    """
+    if own_process and max_memory_mb is not None:
+        from concerto.runtime.run.memory_limit import process_held
+
+        with process_held(max_memory_mb):
+            return run_to_end(start, stop, timeout, max_memory_mb, grace)
+    ended = Ended()
+    # Not the thread's own end: Python 3.11 takes a thread for ended once its `join` was interrupted.
+    done = threading.Event()
+    memory = _limit_of(max_memory_mb)
+
+    def body() -> None:
+        try:
+            ended.value = start()
+        except BaseException as error:
+            ended.error = error
+        finally:
+            done.set()
+
+    thread = start_deep(body, "concerto")
+    try:
+        if limit := _limit_hit(done, timeout, memory):
+            ended.hit(limit)
+            stop()
+            ended.stuck = not _wait_for_end(done, thread.ident, grace)
+    except KeyboardInterrupt:
+        ended.interrupted = True
+        stop()
+        _wait_for_end(done, thread.ident)
+    if not ended.stuck:
+        thread.join()
+    ended.interrupted = ended.interrupted or (_is_stop(ended.error) and not ended.by_limit)
+    return ended
+
+
+async def run_to_end_here(
+    start: Callable[[], Awaitable[Value]],
+    stop: Callable[[], None],
+    timeout: float | None,
+    max_memory_mb: float | None = None,
+) -> Ended:
+    """As `run_to_end`, in the caller's event loop. Cancellation of the caller goes through."""
+    import asyncio
+
+    ended = Ended()
+    memory = _limit_of(max_memory_mb)
+    done = None if timeout is None and memory is None else threading.Event()
+
+    def guard(done: threading.Event) -> None:
+        if limit := _limit_hit(done, timeout, memory):
+            ended.hit(limit)
+            stop()
+            _wait_for_end(done, caller)
+
+    caller = threading.get_ident()
+    if done is not None:
+        # A thread, because the program may keep the loop busy.
+        threading.Thread(target=guard, args=(done,), daemon=True).start()
+    try:
+        ended.value = await start()
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if not ended.by_limit and task is not None and task.cancelling():
+            raise
+        ended.error, ended.interrupted = error, not ended.by_limit
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        ended.error, ended.interrupted = error, _is_stop(error) and not ended.by_limit
+    finally:
+        if done is not None:
+            done.set()
+    return ended
+
+
+def _limit_of(max_memory_mb: float | None) -> MemoryLimit | None:
+    if max_memory_mb is None:
+        return None
+    from concerto.runtime.run.memory_limit import MemoryLimit
+
+    return MemoryLimit(max_memory_mb)
+
+
+def _wait_for_end(done: threading.Event, thread: int | None, grace: float | None = None) -> bool:
+    from concerto.runtime.run.interrupt import wait_for_end
+
+    return wait_for_end(done, thread, grace)
+
+
+def _limit_hit(done: threading.Event, timeout: float | None, memory: MemoryLimit | None) -> str:
+    """Wait until `done`, or until a limit is hit: which one, or nothing."""
+    if memory is None:
+        return "" if done.wait(timeout) else _TIME
+    ends = float("inf") if timeout is None else monotonic() + timeout
+    while not done.wait(min(_EVERY, max(0.0, ends - monotonic()))):
+        if memory.exceeded():
+            return _MEMORY
+        if monotonic() >= ends:
+            return _TIME
+    return ""
+
+
+def _is_stop(error: BaseException | None) -> bool:
+    """Whether a run ended because it was told to."""
+    if error is None or isinstance(error, Exception):
+        return False
+    from asyncio import CancelledError
+
+    return isinstance(error, Cancelled | CancelledError | KeyboardInterrupt)

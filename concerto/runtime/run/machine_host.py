@@ -1,0 +1,179 @@
+"""What program code asks of its run: implements the machine's `Host`.
+
+All of it is called from the strands of the program and may switch to the event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from concerto.runtime.concurrency.fibers import all_of, current_branch, drive, first_of, wait
+from concerto.vm.json_values import to_json
+from concerto.vm.operations import type_name
+from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
+
+if TYPE_CHECKING:
+    from concerto.effects.kinds import AnyEffect
+    from concerto.natives.agentbuilder import AgentBuilder, AgentRef
+    from concerto.natives.hashmap import HashMap
+    from concerto.runtime.run.run import Run
+
+Body: TypeAlias = Callable[[], Value]
+
+
+class MachineHost:
+    """The methods are described in `concerto.vm.host`."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._references: dict[tuple[str, str], Value] = {}
+
+    def perform(self, effect: AnyEffect) -> Value:
+        return self._run.perform(effect)
+
+    def reference(self, kind: str, name: str) -> Value:
+        found = self._references.get((kind, name))
+        if found is None:
+            found = self._references[kind, name] = self._make_reference(kind, name)
+        return found
+
+    def print(self, text: str) -> None:
+        self._run.emits.print(text)
+
+    def log(self, level: str, text: str) -> None:
+        self._run.emits.log(level, text)
+
+    def emit(self, channel: str, payload: Value) -> None:
+        self._run.emits.emit(channel, payload)
+
+    def emitted(self) -> list[Value]:
+        return list(self._run.emits.kept or ())
+
+    def emit_await(self, channel: str, payload: Value) -> Value:
+        from concerto.effects.kinds import EmitAwait
+
+        self._run.emits.emit(channel, payload)
+        try:
+            return Ok(self._run.perform(EmitAwait(channel, to_json(payload))))
+        except Raised as raised:
+            if isinstance(raised.value, ErrorValue) and raised.value.type_name == "EmitError":
+                return Err(raised.value)
+            raise
+
+    def call_tool(self, tool: str, method: str, arguments: list[Value]) -> Value:
+        return self._run.tools.call_from_code(tool, method, arguments)
+
+    def call_mcp(self, server: str, function: str, arguments: list[Value]) -> Value:
+        return self._run.mcp.call_from_code(server, function, arguments)
+
+    def call_agent(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
+        from concerto.natives.agentbuilder import AgentBuilder, AgentRef, builder_of
+
+        if not isinstance(receiver, AgentRef | AgentBuilder):
+            raise failure(f"expected an agent, found {type_name(receiver)}", "TypeError")
+        branch, builder = current_branch().child(), builder_of(receiver)
+        callee = self._run.executions if builder.agent in self._run.agents else self._run.hosts
+        return wait(lambda: callee.call(builder, method, arguments, branch))
+
+    def call_pipeline(self, name: str, arguments: list[Value]) -> Value:
+        return self._run.pipelines.call(name, arguments)
+
+    def mock(self, target: Value, fields: dict[str, Value]) -> None:
+        self._run.mocks.add(target, fields)
+
+    def mocked_requests(self, agent: str) -> list[Value]:
+        return self._run.mocks.requests(agent)
+
+    def call_handle(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
+        from concerto.natives.agentbuilder import AgentBuilder, AgentRef, ToolRef
+
+        match receiver:
+            case AgentRef() | AgentBuilder():
+                return self._call_agent_by_name(receiver, method, arguments)
+            case ToolRef(kind="tool"):
+                return self.call_tool(receiver.name, method, arguments)
+            case ToolRef(kind="mcp"):
+                return self.call_mcp(receiver.name, method, arguments)
+            case _:
+                raise failure(f"{type_name(receiver)} has no method `{method}`", "TypeError")
+
+    def await_all(self, branches: list[Body]) -> tuple[Value, ...]:
+        works = self._works(branches)
+        return tuple(wait(lambda: all_of(works)))
+
+    def race(self, branches: list[Body]) -> Value:
+        works = self._works(branches)
+        return wait(lambda: first_of(works))
+
+    def parallel_for(
+        self, items: Iterable[Value], limit: int | None, body: Callable[[Value], Value]
+    ) -> list[Value]:
+        if limit is not None and limit < 1:
+            raise failure(f"the limit of `parallel for` is at least 1, not {limit}", "ValueError")
+        each = items.items() if isinstance(items, dict) else items
+        works = self._works([partial(body, item) for item in each])
+        return list(wait(lambda: all_of(works, limit)))
+
+    def spawn(self, body: Body) -> Value:
+        from concerto.runtime.concurrency.tasks import spawn
+
+        branch = current_branch()
+        return wait(lambda: spawn(branch, body, self._run.keep))
+
+    def keep_in_file(self, hashmap: HashMap, path: str, value_type: int) -> None:
+        self._run.states.keep_in_file(hashmap, path, value_type)
+
+    def task_scope(self, body: Body) -> Value:
+        from concerto.runtime.concurrency.tasks import scoped
+
+        return scoped(body)
+
+    def await_task(self, task: Value) -> Value:
+        from concerto.runtime.concurrency.tasks import RunningTask, result_of
+
+        return wait(lambda: result_of(task)) if isinstance(task, RunningTask) else task
+
+    def _make_reference(self, kind: str, name: str) -> Value:
+        from concerto.natives.agentbuilder import AgentRef, ToolRef
+
+        match kind:
+            case "agent" | "host":
+                return AgentRef(name)
+            case "tool" | "mcp":
+                return ToolRef(kind, name)
+            case "method":
+                owner, _, method = name.rpartition("::")
+                known = self._run.tools.knows(owner) or not self._run.mcp.knows(owner)
+                return ToolRef("tool" if known else "mcp", owner, method)
+            case "hashmap" | "ledger" | "memory":
+                return self._run.states.make(kind, name)
+            case _:
+                raise failure(f"`{name}` is a {kind}, not a value", "TypeError")
+
+    def _call_agent_by_name(
+        self, receiver: AgentRef | AgentBuilder, method: str, arguments: list[Value]
+    ) -> Value:
+        from concerto.diagnostics import suggest
+        from concerto.natives.agentbuilder import builder_of
+        from concerto.runtime.agents.executions import Agents
+
+        builder = builder_of(receiver)
+        agent = self._run.agents.get(builder.agent)
+        methods = {} if agent is None else agent.methods
+        function = methods.get(method)
+        if function is not None:
+            return self._run.machine.call(function, [receiver, *arguments])
+        if method in Agents.CALLS:
+            return self.call_agent(receiver, method, arguments)
+        body = self._run.machine.native(f"AgentBuilder::{method}")
+        if body is not None:
+            return body(receiver, *arguments)
+        near = suggest(method, [*methods, *Agents.CALLS])
+        hint = f", did you mean `{near}`?" if near else ""
+        raise failure(f"agent `{builder.agent}` has no method `{method}`{hint}", "TypeError")
+
+    def _works(self, bodies: Iterable[Body]) -> list[Callable[[], Awaitable[Value]]]:
+        parent = current_branch()
+        return [partial(drive, parent.child(), body) for body in bodies]

@@ -1,0 +1,99 @@
+"""How much memory this process holds, and whether a run has taken more of it than it may.
+
+Only what has been touched counts, not what has been reserved; the processes that a run starts are not
+counted. One step of a program may take all there is before anybody looks, so where the process is the run's
+own the system has a limit too, a little above (`process_held`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from concerto.deep_threads import STACK_BYTES
+
+MEGABYTE = 1024 * 1024
+
+_STATM = Path("/proc/self/statm")
+_RESERVED = 256 * MEGABYTE
+"""What may be reserved and not touched besides the program's stack: the stacks of threads that wait for names
+and files, room in arenas."""
+
+
+class MemoryLimit:
+    """So many megabytes more than the process holds now."""
+
+    def __init__(self, megabytes: float) -> None:
+        self._most = resident_bytes() + megabytes * MEGABYTE
+
+    def exceeded(self) -> bool:
+        return resident_bytes() > self._most
+
+
+def resident_bytes() -> int:
+    """Where only the most that was ever held is known, that."""
+    try:
+        return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        import resource
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024
+
+
+class _Held:
+    """The limit that the process had before it was held and the one that it has, both soft; None while it is
+    not held. `starting` counts the processes that are being started."""
+
+    before: int | None = None
+    now = 0
+    starting = 0
+
+
+@contextmanager
+def process_held(megabytes: float) -> Iterator[None]:
+    """Let the system refuse what takes this process far beyond so many megabytes more than it holds now.
+
+    Where the system cannot limit what is written to (it can on Linux), nothing is done.
+    """
+    if sys.platform != "linux" or _Held.before is not None:
+        yield
+        return
+    import resource
+
+    holds = int(_STATM.read_bytes().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    most = holds + STACK_BYTES + _RESERVED + int(megabytes * MEGABYTE)
+    soft = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    _Held.before, _Held.now = soft, most if soft == resource.RLIM_INFINITY else min(most, soft)
+    _limit_data(_Held.now)
+    try:
+        yield
+    finally:
+        _limit_data(soft)
+        _Held.before = None
+
+
+@contextmanager
+def starting_process() -> Iterator[None]:
+    """Other processes are born with this one's limits, and so are those that they start at once: meanwhile
+    this one is not held."""
+    if _Held.before is None:
+        yield
+        return
+    _Held.starting += 1
+    _limit_data(_Held.before)
+    try:
+        yield
+    finally:
+        _Held.starting -= 1
+        if not _Held.starting and _Held.before is not None:
+            _limit_data(_Held.now)
+
+
+def _limit_data(soft: int) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, resource.getrlimit(resource.RLIMIT_DATA)[1]))

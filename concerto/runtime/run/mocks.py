@@ -1,0 +1,237 @@
+"""Answers without a network: `--mock`, the provider `mock`, and what `mock …` in a test says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.effects.kinds import AnyEffect, EmitAwait, HostTurn, McpCall, ModelCall
+from concerto.natives.agentbuilder import AgentRef, ToolRef
+from concerto.records import field, record
+from concerto.runtime.agents.requests import MADE_ID, Message, OutputSchema, Reply, Request, ToolCallRequest
+from concerto.runtime.agents.toolbox import wire_name
+from concerto.runtime.concurrency.fibers import Branch, drive
+from concerto.runtime.llm.providers import StreamPart
+from concerto.runtime.run.failures import AgentKind, agent_failure, tool_failure
+from concerto.vm.json_values import to_json
+from concerto.vm.operations import to_text
+from concerto.vm.values import Value, failure
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+Json: TypeAlias = Any
+
+
+@record
+class MockedAgent:
+    """What a test's `mock Agent { … }` says, and the requests that came. `turn` counts those of a script."""
+
+    name: str
+    fields: dict[str, Value]
+    turn: int = 0
+    requests: list[Request] = field(default_factory=list)
+
+
+class Mocks:
+    """The scripted answers of a run. Under `--mock` and on mock connections, models answer in a fixed form;
+    in a test, only what is mocked answers at all."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._agents: dict[str, MockedAgent] = {}
+        self._servers: dict[str, dict[str, Value]] = {}
+        self._channels: dict[str, Value] = {}
+
+    def add(self, target: Value, fields: dict[str, Value]) -> None:
+        """A `mock` statement; a later one for the same target replaces it."""
+        match target:
+            case AgentRef():
+                self._agents[target.name] = MockedAgent(target.name, fields)
+            case ToolRef():
+                self._servers[target.name] = fields
+            case str():
+                self._channels[target] = fields.get("reply")
+            case _:
+                raise failure(f"{to_text(target)} cannot be mocked", "TypeError")
+
+    def requests(self, agent: str) -> list[Value]:
+        """The requests that a mocked agent received: `{prompt, messages, tools}` each."""
+        mocked = self._agents.get(agent)
+        if mocked is None:
+            raise failure(f"agent `{agent}` is not mocked", "Unmocked")
+        return [_shown(request) for request in mocked.requests]
+
+    def server(self, name: str) -> list[str] | None:
+        """The mocked functions of an MCP server; None if it is a real one, as none is in a test."""
+        if name not in self._servers and not self._run.options.testing:
+            return None
+        return list(self._servers.get(name, ()))
+
+    def answer(self, effect: AnyEffect) -> Awaitable[Value] | None:
+        """The scripted answer to an effect, None where nothing is scripted."""
+        match effect:
+            case ModelCall():
+                return self._model(effect)
+            case EmitAwait() if effect.channel in self._channels:
+                return self._given(self._channels[effect.channel], effect.payload)
+            case HostTurn():
+                return self._host(effect)
+            case McpCall() if self.server(effect.server) is not None:
+                return self._call_server(effect)
+            case _:
+                return None
+
+    def _model(self, effect: ModelCall) -> Awaitable[Value] | None:
+        mocked = self._agents.get(effect.agent)
+        if mocked is not None:
+            return _delivered(effect, _scripted(mocked, effect.request))
+        options = self._run.options
+        if options.mock or self._run.connection(effect.connection).provider == "mock":
+            return _delivered(effect, mock_reply(effect.request))
+        if options.testing:
+            message = f"agent `{effect.agent}` is not mocked, and a test calls no model"
+            raise agent_failure(message, AgentKind.UNMOCKED, agent=effect.agent)
+        return None
+
+    def _host(self, effect: HostTurn) -> Awaitable[Json] | None:
+        """A mocked host answers as a model would, and has no questions."""
+        mocked, options = self._agents.get(effect.host), self._run.options
+        if mocked is None and not options.mock:
+            if options.testing:
+                message = f"host `{effect.host}` is not mocked, and a test starts no process"
+                raise agent_failure(message, AgentKind.UNMOCKED, agent=effect.host)
+            return None
+        schema = effect.message.get("schema")
+        request = Request(
+            model="",
+            messages=(Message("user", effect.message["prompt"]),),
+            schema=None if schema is None else OutputSchema("answer", schema),
+        )
+        reply = mock_reply(request) if mocked is None else _scripted(mocked, request)
+        return _ready({"type": "result", "text": reply.message.text})
+
+    async def _call_server(self, effect: McpCall) -> Json:
+        functions = self._servers.get(effect.server, {})
+        if effect.function not in functions:
+            message = f"`{effect.server}::{effect.function}` is not mocked, and a test calls no server"
+            raise tool_failure(message, AgentKind.UNMOCKED.value, effect.server, effect.function)
+        return await self._given(functions[effect.function], dict(effect.arguments))
+
+    async def _given(self, mocked: Value, asked: Json) -> Json:
+        """A mocked answer, or what a mocked function answers to what is asked."""
+        if not callable(mocked):
+            return to_json(mocked)
+        given = self._run.machine_value(asked)
+        return to_json(await drive(Branch(), lambda: mocked(given)))
+
+
+def mock_reply(request: Request) -> Reply:
+    """`[mock response to: PROMPT]`, or the smallest value that fits the request's schema."""
+    if request.schema is not None:
+        text = json.dumps(smallest(request.schema.schema, request.schema.schema.get("$defs", {})))
+    else:
+        text = f"[mock response to: {prompt_of(request)}]"
+    return Reply(Message("assistant", text), "stop", request.model, cost_usd=0.0)
+
+
+def prompt_of(request: Request) -> str:
+    """The last thing a person said."""
+    return next((message.text for message in reversed(request.messages) if message.role == "user"), "")
+
+
+def smallest(schema: Json, defs: Json) -> Json:
+    """The smallest value that fits a JSON Schema, optional members left out."""
+    if "$ref" in schema:
+        schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
+    if "default" in schema:
+        return schema["default"]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    if schema.get("anyOf"):
+        return smallest(schema["anyOf"][-1], defs)
+    kind = schema.get("type")
+    match kind[0] if isinstance(kind, list) else kind:
+        case "object":
+            properties = schema.get("properties", {})
+            return {name: smallest(properties.get(name, {}), defs) for name in schema.get("required", ())}
+        case "array":
+            least = schema.get("minItems", 0)
+            return [smallest(schema.get("items", {}), defs)] * least
+        case "string":
+            return ""
+        case "integer":
+            return int(schema.get("minimum", 0))
+        case "number":
+            return float(schema.get("minimum", 0.0))
+        case "boolean":
+            return False
+        case _:
+            return None
+
+
+def _scripted(mocked: MockedAgent, request: Request) -> Reply:
+    mocked.requests.append(request)
+    if "error" in mocked.fields:
+        raise agent_failure(to_text(mocked.fields["error"]), AgentKind.PROVIDER, agent=mocked.name)
+    if "script" not in mocked.fields:
+        return _reply(mocked.fields.get("response", ""), request)
+    script = mocked.fields["script"]
+    if mocked.turn >= len(script):
+        message = f"the script of agent `{mocked.name}` has {len(script)} turns, and one more was asked for"
+        raise agent_failure(message, AgentKind.UNMOCKED, agent=mocked.name)
+    mocked.turn += 1
+    return _turn(script[mocked.turn - 1], mocked.turn, request)
+
+
+def _turn(entry: Value, number: int, request: Request) -> Reply:
+    """The reply of one entry: calls, which a text may go with, or a text."""
+    entries = entry if isinstance(entry, list) else [entry]
+    if not any(_is_call(each) for each in entries):
+        return _reply(entry.get("reply", entry) if isinstance(entry, dict) else entry, request)
+    text = "".join(_text(each.get("reply", "") if isinstance(each, dict) else each) for each in entries)
+    calls = tuple(
+        ToolCallRequest(
+            f"{MADE_ID}{number}_{place}",
+            wire_name(*each["call"].split("::")),
+            json.dumps(to_json(each.get("arguments", {}))),
+        )
+        for place, each in enumerate(entries)
+        if _is_call(each)
+    )
+    return Reply(Message("assistant", text, calls), "tool_calls", request.model, cost_usd=0.0)
+
+
+def _is_call(entry: Value) -> bool:
+    return isinstance(entry, dict) and "call" in entry
+
+
+def _reply(answer: Value, request: Request) -> Reply:
+    return Reply(Message("assistant", _text(answer)), "stop", request.model, cost_usd=0.0)
+
+
+def _text(answer: Value) -> str:
+    return answer if isinstance(answer, str) else json.dumps(to_json(answer), ensure_ascii=False)
+
+
+def _shown(request: Request) -> Value:
+    return {
+        "prompt": prompt_of(request),
+        "messages": [{"role": message.role, "content": message.text} for message in request.messages],
+        "tools": [offer.name for offer in request.tools],
+    }
+
+
+async def _delivered(effect: ModelCall, reply: Reply) -> Reply:
+    """The reply, given to the sink in one piece if it is to be streamed."""
+    if effect.sink is not None:
+        if reply.message.text:
+            await effect.sink(StreamPart(reply.message.text))
+        for call in reply.message.calls:
+            await effect.sink(StreamPart(call=call))
+    return reply
+
+
+async def _ready(value: Value) -> Value:
+    return value

@@ -1,0 +1,121 @@
+"""What a run was started with: switches, and the parts of the manifest that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+
+from concerto.effects.meters import Meter
+from concerto.effects.permissions import Permissions
+from concerto.records import field, record
+
+if TYPE_CHECKING:
+    from concerto.effects.journal import Journal
+    from concerto.effects.layers.watch import Watcher
+    from concerto.manifest.load_cached import Said
+    from concerto.manifest.models import Manifest
+    from concerto.vm.machine import Tier
+
+Json: TypeAlias = Any
+Handler: TypeAlias = Callable[[Json], Any]
+
+
+@record(frozen=True)
+class Settings:
+    """The numbers of `[runtime]`; None where nothing was said. Times are in seconds."""
+
+    max_iterations: int | None = None
+    max_injected_tools: int | None = None
+    timeout: float | None = None
+    max_usd: float | None = None
+    max_tokens: int | None = None
+    emit_timeout: float | None = None
+    max_memory_mb: float | None = None
+
+
+@record(frozen=True)
+class Options:
+    """`folder` is where relative paths start; files may be used below it. `connections`, `prices`, `hosts`
+    and `mcp` are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that
+    the host gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a
+    run that is resumed. In an `interactive` run a person at the terminal answers the awaited emits that
+    nobody else does. `trace` takes the lines of a trace. `environment` is read, never kept."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    mock: bool = False
+    quiet: bool = False
+    json: bool = False
+    debug: bool = False
+    testing: bool = False
+    interactive: bool = False
+    tier: Tier = "python"
+    args: tuple[str, ...] = ()
+    handlers: Mapping[str, Handler] = field(default_factory=dict)
+    permissions: Permissions = field(default_factory=Permissions)
+    settings: Settings = field(default_factory=Settings)
+    connections: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    journal: Journal | None = None
+    already_said: int = 0
+    tools: Mapping[str, Any] = field(default_factory=dict)
+    strategies: tuple[Any, ...] = ()
+    python_tools: Mapping[str, str] = field(default_factory=dict)
+    hosts: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    mcp: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    output: TextIO | None = None
+    errors: TextIO | None = None
+    watcher: Watcher | None = None
+    trace: TextIO | None = None
+
+    def meters(self) -> tuple[Meter, ...]:
+        """The meter of the whole run, if it has a budget."""
+        if self.settings.max_tokens is None and self.settings.max_usd is None:
+            return ()
+        return (Meter("the budget of this run", self.settings.max_tokens, self.settings.max_usd),)
+
+
+def read_manifest(options: Options, manifest: Manifest | Said) -> Options:
+    """The options with a manifest's settings below those already given."""
+    from concerto.manifest.load_cached import Said, said_by
+    from concerto.records import replace
+
+    said = manifest if isinstance(manifest, Said) else said_by(manifest)
+    numbers, own = said.runtime, options.settings
+    settings = Settings(
+        own.max_iterations or numbers.get("max_iterations"),
+        numbers.get("max_injected_tools") if own.max_injected_tools is None else own.max_injected_tools,
+        own.timeout or numbers.get("timeout"),
+        numbers.get("max_usd") if own.max_usd is None else own.max_usd,
+        numbers.get("max_tokens") if own.max_tokens is None else own.max_tokens,
+        numbers.get("emit_timeout"),
+        own.max_memory_mb or numbers.get("max_memory_mb"),
+    )
+    return replace(
+        options,
+        settings=settings,
+        permissions=options.permissions.with_rules(said.permissions),
+        connections=said.connections,
+        prices=said.prices,
+        hosts=said.hosts,
+        python_tools=said.python_tools,
+        mcp=said.mcp,
+    )
+
+
+def with_connections(options: Options, given: Mapping[str, Mapping[str, Json]]) -> Options:
+    """The options with a host's settings of connections over all others. A key that stands among them is
+    put into the environment of this run alone."""
+    if not given:
+        return options
+    from concerto.records import replace
+
+    connections, environment = dict(options.connections), dict(options.environment)
+    for name, settings in given.items():
+        own = dict(settings)
+        if isinstance(own.get("api_key"), str):
+            variable = own["api_key_env"] = f"CONCERTO_KEY_OF_{name}"
+            environment[variable] = own.pop("api_key")
+        connections[name] = {**connections.get(name, {}), **own}
+    return replace(options, connections=connections, environment=environment)

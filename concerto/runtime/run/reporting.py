@@ -1,0 +1,134 @@
+"""What a run that has ended gave: a RunResult, and for people a message on its error stream."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from concerto.escape import visible
+from concerto.files import is_of_output
+from concerto.runtime.run.failures import RunEnds, message_of
+from concerto.runtime.run.lifecycle import Ended
+from concerto.runtime.run.options import Options
+from concerto.runtime.run.run import Run
+from concerto.vm.json_values import to_json
+from concerto.vm.type_checks import Misfit
+from concerto.vm.values import Err, ErrorValue, Ok, OutOfMemory, Panic, Raised, Value
+
+Json: TypeAlias = Any
+
+OK = 0
+FAILED = 1
+INTERRUPTED = 130
+
+
+class RunResult(int):
+    """The exit status of a run, with what it gave.
+
+    `status` is that number alone; `value` is what `main` returned, as JSON; `error` the message of its
+    failure, None if it ended well; `kind` the failure's, as `.kind` in the language.
+    """
+
+    value: Json
+    error: str | None
+    kind: str | None
+
+    def __new__(
+        cls, status: int, value: Json = None, error: str | None = None, kind: str | None = None
+    ) -> RunResult:
+        made = super().__new__(cls, status)
+        made.value, made.error, made.kind = value, error, kind
+        return made
+
+    @property
+    def status(self) -> int:
+        return int(self)
+
+    def __str__(self) -> str:
+        return int.__repr__(self)
+
+    def __repr__(self) -> str:
+        return f"RunResult(status={self.status}, value={self.value!r}, error={self.error!r})"
+
+
+def report(ended: Ended, run: Run, options: Options) -> RunResult:
+    """Say how a run ended, in source terms, and give its result."""
+    if ended.timed_out:
+        return failed(run, f"the run took longer than {options.settings.timeout:g} seconds", "Timeout")
+    if ended.for_memory:
+        return _out_of_memory(ended.error, run)
+    if ended.interrupted:
+        return failed(run, "interrupted", "Interrupted", INTERRUPTED)
+    error = ended.error
+    match error:
+        case None if isinstance(ended.value, Err):
+            return failed(run, message_of(ended.value.value), _kind(ended.value.value))
+        case None:
+            return RunResult(OK, _json_of(ended.value))
+        case RunEnds():
+            return failed(run, str(error), "RunEnds")
+        case Panic():
+            run.emits.emit("panic", error.message)
+            return _traced(run, error, f"panic: {error.message}", error.message, "Panic")
+        case Raised():
+            message = message_of(error.value)
+            return _traced(run, error, message, message, _kind(error.value))
+        case OSError() if is_of_output(error):
+            # There is nowhere to say it, which is the caller's affair.
+            raise error
+        case _:
+            what = f"internal error: {type(error).__name__}: {error}"
+            run.emits.errors.write(f"error: {visible(what)} (please report it; --debug shows where)\n")
+            if options.debug:
+                _python_traceback(run, error)
+            return RunResult(FAILED, None, what, "InternalError")
+
+
+def _out_of_memory(error: BaseException | None, run: Run) -> RunResult:
+    most = run.settings.max_memory_mb
+    message = out_of_memory(most)
+    kind = "OutOfMemory" if most is None else "MemoryLimit"
+    if isinstance(error, OutOfMemory):
+        return _traced(run, error, message, message, kind)
+    return failed(run, message, kind)
+
+
+def out_of_memory(max_memory_mb: float | None) -> str:
+    """The message of a run that ended for want of memory."""
+    if max_memory_mb is None:
+        return "the run took more memory than there is"
+    return f"the run took more than {max_memory_mb:g} MB of memory"
+
+
+def failed(run: Run, message: str, kind: str = "RunEnds", status: int = FAILED) -> RunResult:
+    """Say that a run failed, of which there is no place in the source."""
+    run.emits.output.flush()
+    run.emits.errors.write(f"error: {visible(message)}\n")
+    return RunResult(status, None, message, kind)
+
+
+def _traced(run: Run, error: BaseException, headline: str, message: str, kind: str) -> RunResult:
+    from concerto.vm.trace import render_failure
+
+    run.emits.output.flush()
+    run.emits.errors.write(visible(render_failure(error, headline)))
+    if run.options.debug:
+        _python_traceback(run, error)
+    return RunResult(FAILED, None, message, kind)
+
+
+def _python_traceback(run: Run, error: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(error, file=run.emits.errors)
+
+
+def _kind(error: Value) -> str:
+    return error.kind if isinstance(error, ErrorValue) else "Error"
+
+
+def _json_of(value: Value) -> Json:
+    """What `main` returned, without its Ok; None for what has no JSON form."""
+    try:
+        return to_json(value.value if isinstance(value, Ok) else value)
+    except (Raised, Misfit):
+        return None

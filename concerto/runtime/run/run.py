@@ -1,0 +1,328 @@
+"""One run of a program: owns all that the run touches, and its event loop.
+
+Program code runs in strands. What has to wait goes to the event loop, which is started when something waits
+for the first time and ends with the run, leaving nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from concerto.ir.module import Module
+from concerto.runtime.concurrency.fibers import (
+    Branch,
+    Strand,
+    cancel,
+    check_time,
+    current_branch,
+    follow,
+    run_now,
+    wait,
+)
+from concerto.runtime.concurrency.waiting import LoopWaiting
+from concerto.runtime.io.emits import Emits
+from concerto.runtime.run.machine_host import MachineHost
+from concerto.runtime.run.options import Options
+from concerto.vm.json_values import plain_value, to_json
+from concerto.vm.machine import Machine
+from concerto.vm.type_checks import Misfit
+from concerto.vm.values import Value, failure
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from concerto.effects.journal import Journal
+    from concerto.effects.kinds import AnyEffect
+    from concerto.effects.trace import Trace
+    from concerto.natives.memory import Memory
+    from concerto.runtime.agents.executions import Agents
+    from concerto.runtime.agents.injections import Injections
+    from concerto.runtime.agents.pipelines import Pipelines
+    from concerto.runtime.hosts.executing import Hosts
+    from concerto.runtime.io.sqlite import StoreFiles
+    from concerto.runtime.io.states import States
+    from concerto.runtime.llm.connections import Connection
+    from concerto.runtime.llm.models import Models
+    from concerto.runtime.mcp.servers import McpServers
+    from concerto.runtime.run.effect_gateway import Door
+    from concerto.runtime.run.mocks import Mocks
+    from concerto.runtime.tools.declared_tools import Tools
+    from concerto.runtime.tools.python_tools import PythonTools
+    from concerto.vm.classes import ClassTable
+
+
+class Run:
+    """The parts of a run are loaded when the program first needs them: a program that only computes pays for
+    none."""
+
+    def __init__(
+        self,
+        module: Module,
+        options: Options,
+        code: bytes | None = None,
+        classes: ClassTable | None = None,
+    ) -> None:
+        self.module = module
+        self.options = options
+        self.settings = options.settings
+        self.permissions = options.permissions
+        self.meters = options.meters()
+        self.waiting = LoopWaiting()
+        self.agents = {agent.name: agent for agent in module.agents}
+        self.emits = Emits(options)
+        self.machine = Machine(
+            module, MachineHost(self), tier=options.tier, cancel_check=check_time, code=code, classes=classes
+        )
+        for name, given in options.tools.items():
+            self.python_tools.add(name, given)
+        self._connections: dict[str, Connection] = {}
+        self._source_connections = {each.name: each.settings for each in module.connections}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._fatal: BaseException | None = None
+        self.journal = options.journal or self._new_journal()
+        self.trace = self._begin_trace()
+
+    def _begin_trace(self) -> Trace | None:
+        if self.options.trace is None:
+            return None
+        from concerto.runtime.run.tracing import begin_trace
+
+        return begin_trace(self)
+
+    def _new_journal(self) -> Journal | None:
+        """A journal if the run may have to wait for somebody outside and be resumed."""
+        if not self.module.tools:
+            return None
+        from concerto.runtime.tools.library import library_tool
+
+        for tool in self.module.tools:
+            for method in tool.methods:
+                if method.public and method.function is None and library_tool(tool.name, method.name) is None:
+                    from concerto.runtime.run.resuming import new_journal
+
+                    return new_journal()
+        return None
+
+    def start(self, function: int | None = None) -> Value:
+        """Run `main`, or another function without parameters, and give what it returns. The event loop, if
+        one is needed, runs here."""
+        entry = self.machine.run_entry if function is None else partial(self.machine.call, function, ())
+        strand = Strand(Branch(), entry)
+        try:
+            asked = strand.begin()
+            if strand.dead:
+                return asked
+            import asyncio
+
+            return asyncio.run(self._go_on(strand, asked))
+        finally:
+            self._close_files()
+
+    async def start_here(self) -> Value:
+        """Run `main` in the event loop of the caller, in a task of its own."""
+        import asyncio
+
+        strand = Strand(Branch(), self.machine.run_entry, alone=lambda: not self._tasks)
+        return await asyncio.create_task(self._go_on(strand, strand.begin()))
+
+    async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:
+        """What an agent answers to a prompt: its text, or its AgentError raised."""
+        from concerto.natives.agentbuilder import AgentBuilder
+        from concerto.runtime.tools.declared_tools import unwrapped
+
+        asked = self.executions.call(AgentBuilder(agent), "execute", [prompt], branch)
+        return to_json(unwrapped(await asked))["text"]
+
+    async def _go_on(self, strand: Strand, asked: Any) -> Value:
+        return await self.hold(follow(strand, asked))
+
+    async def hold(self, work: Awaitable[Value]) -> Value:
+        """Await work that uses the run, which ends with it."""
+        import asyncio
+
+        task = asyncio.current_task()
+        assert task is not None
+        self.waiting.begin(asyncio.get_running_loop(), task)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if self._fatal is not None:
+                raise self._fatal from None
+            raise
+        finally:
+            await self._close()
+
+    async def _close(self) -> None:
+        await cancel(list(self._tasks))
+        used = vars(self)
+        if "python_tools" in used:
+            await self.python_tools.close()
+        if "hosts" in used:
+            await self.hosts.close()
+        if "mcp" in used:
+            await self.mcp.close()
+        if "models" in used:
+            await self.models.close()
+        self._close_files()
+
+    def _close_files(self) -> None:
+        if "stores" in vars(self):
+            self.stores.close()
+
+    def interrupt(self) -> None:
+        """Stop the run soon, whatever it is doing; from any thread."""
+        self.machine.cancel()
+        self.waiting.interrupt()
+
+    def perform(self, effect: AnyEffect) -> Value:
+        """Do an effect from program code, as the next one of its branch."""
+        way = self._door.way(effect, current_branch())
+        if self._door.at_once(effect):
+            # It may take a while, and a loop of such effects is not asked often enough.
+            self.machine.poll()
+            return run_now(way())
+        self.emits.flush()
+        return wait(way)
+
+    async def pass_gate(self, effect: AnyEffect, branch: Branch) -> Value:
+        """Do an effect from the event loop, as the next one of a branch."""
+        self.emits.flush()
+        return await self._door.way(effect, branch)()
+
+    @cached_property
+    def _door(self) -> Door:
+        from concerto.runtime.run.effect_gateway import Door
+
+        return Door(self)
+
+    @cached_property
+    def executions(self) -> Agents:
+        """What executes the agents."""
+        from concerto.runtime.agents.executions import Agents
+
+        return Agents(self)
+
+    @cached_property
+    def models(self) -> Models:
+        """The model servers."""
+        from concerto.runtime.llm.models import Models
+
+        return Models(self.options.environment, self.options.prices, self.waiting)
+
+    @cached_property
+    def tools(self) -> Tools:
+        """The tools that the program declares."""
+        from concerto.runtime.tools.declared_tools import Tools
+
+        return Tools(self)
+
+    @cached_property
+    def python_tools(self) -> PythonTools:
+        """The tools that the host gives."""
+        from concerto.runtime.tools.python_tools import PythonTools
+
+        return PythonTools(self)
+
+    @cached_property
+    def injections(self) -> Injections:
+        """What makes tools available during an execution."""
+        from concerto.runtime.agents.injections import Injections
+
+        return Injections(self, self.options.strategies)
+
+    @cached_property
+    def mocks(self) -> Mocks:
+        """Scripted answers."""
+        from concerto.runtime.run.mocks import Mocks
+
+        return Mocks(self)
+
+    @cached_property
+    def states(self) -> States:
+        """The declared hashmaps, ledgers and memories."""
+        from concerto.runtime.io.states import States
+
+        return States(self)
+
+    @cached_property
+    def pipelines(self) -> Pipelines:
+        """The pipelines."""
+        from concerto.runtime.agents.pipelines import Pipelines
+
+        return Pipelines(self)
+
+    @cached_property
+    def hosts(self) -> Hosts:
+        """The hosts and their processes."""
+        from concerto.runtime.hosts.executing import Hosts
+
+        return Hosts(self)
+
+    @cached_property
+    def mcp(self) -> McpServers:
+        """The MCP servers."""
+        from concerto.runtime.mcp.servers import McpServers
+
+        return McpServers(self)
+
+    @cached_property
+    def stores(self) -> StoreFiles:
+        """The files of hashmaps."""
+        from concerto.runtime.io.sqlite import StoreFiles
+
+        return StoreFiles(self.permissions, self.machine.poll)
+
+    def connection(self, name: str) -> Connection:
+        found = self._connections.get(name)
+        if found is None:
+            from concerto.runtime.llm.connections import find_connection
+
+            found = find_connection(
+                name, self._source_connections, self.options.connections, self.options.environment
+            )
+            self._connections[name] = found
+        return found
+
+    def memory(self, name: str | None) -> Memory | None:
+        """A declared memory, None for None."""
+        return None if name is None else self.states.memory(name)
+
+    def keep(self, task: asyncio.Task[Any]) -> None:
+        """Let a task end with the run at the latest, and the run with what no `catch` may see."""
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, Exception) and self._fatal is None:
+            self._fatal = error
+            self.waiting.stop()
+
+    def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
+        """Emit an event of the runtime."""
+        self.emits.tell(channel, make)
+
+    def machine_value(self, data: Any) -> Value:
+        """What Python code gave, as a value of the program; a failure if it has no JSON form."""
+        try:
+            return plain_value(data)
+        except Misfit as misfit:
+            raise failure(f"the value has no JSON form: {misfit}", "TypeError") from None
+
+    def note(
+        self, kind: str, make: Callable[[], dict[str, Any]], of: AnyEffect | Branch | None = None
+    ) -> None:
+        """Tell the trace, if there is one, what happened during an effect that is under way, or in a
+        branch."""
+        if self.trace is not None:
+            self.trace.note(kind, make(), of.path if isinstance(of, Branch) else of or ())
+
+    def end_trace(self, status: int, error: str | None) -> None:
+        """Tell the trace, if there is one, how the run ended."""
+        if self.trace is not None:
+            from concerto.runtime.run.tracing import end_trace
+
+            end_trace(self.trace, status, error)

@@ -1,0 +1,1 @@
+"""Tools: those the program declares, the library's, Python's."""

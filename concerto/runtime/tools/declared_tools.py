@@ -1,0 +1,223 @@
+"""The tools of a run: their state, their calls from code and from models.
+
+Both ways go through the gate as one ToolCall (or HostCall) effect, so permissions and decorators hold for
+both. A tool's state is made at its first use and lives as long as the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from concerto.effects.kinds import HostCall, ToolCall
+from concerto.effects.policy import NO_POLICY, Policy, policy_from
+from concerto.ir.module import MethodDef, Tool, ToolUse
+from concerto.natives.agentbuilder import ToolRef
+from concerto.natives.schema import read_value
+from concerto.records import record
+from concerto.runtime.agents.contexts import tool_context
+from concerto.runtime.agents.requests import ToolOffer
+from concerto.runtime.agents.toolbox import BoundTool, wire_name
+from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
+from concerto.runtime.run.failures import AgentKind, agent_failure, message_of, tool_failure
+from concerto.vm.json_values import to_json
+from concerto.vm.values import Err, Ok, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+    from concerto.vm.machine import Machine
+
+Json: TypeAlias = Any
+
+
+@record(frozen=True)
+class CallContext:
+    """Who calls: an execution of an agent, or code (`agent` empty). Shown to tools as their ToolContext."""
+
+    branch: Branch
+    agent: str = ""
+    call_id: str = ""
+    iteration: int = 0
+    context: Value = None
+    data: Value = None
+    memory: Value = None
+
+
+@record(frozen=True)
+class Declared:
+    """A method with what is derived from its declaration once."""
+
+    owner: Tool
+    method: MethodDef
+    schema: Json
+    policy: Policy
+
+
+class Tools:
+    """The declared tools of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._states: dict[str, Value] = {}
+        self._declared: dict[tuple[str, str], Declared] = {}
+        self._tools = {tool.name: tool for tool in run.module.tools}
+        self._validating = any(schema.validators for schema in run.module.schemas)
+        for tool in run.module.tools:
+            schemas = {entry["method_name"]: entry for entry in tool.tool_schemas}
+            for method in tool.methods:
+                if method.public:
+                    schema = schemas.get(f"{tool.name}::{method.name}")
+                    policy = policy_from(method.decorators)
+                    self._declared[tool.name, method.name] = Declared(tool, method, schema, policy)
+
+    def call_from_code(self, tool: str, method: str, arguments: Sequence[Value]) -> Value:
+        """A direct call: the method's value, a Result if it is declared so. Runs in the caller's strand."""
+        declared = self._declared[tool, method]
+        branch = current_branch()
+        caller = CallContext(branch)
+        values = _with_context(declared.method, arguments, lambda: tool_context(caller))
+        told = declared.policy is not NO_POLICY or self._run.trace is not None
+        written = [to_json(value) for value in arguments] if told else ()
+        if declared.method.function is None:
+            effect: ToolCall | HostCall = self._host_call(
+                declared, dict(zip(_names(declared.method), map(to_json, arguments), strict=False))
+            )
+        elif declared.policy is NO_POLICY:
+            body = partial(self._in_place, declared, values)
+            effect = ToolCall(tool, method, written, body)
+        else:
+            body = partial(self._in_strand, declared, values, branch.child())
+            effect = ToolCall(tool, method, written, body, policy=declared.policy)
+        try:
+            value = self._run.perform(effect)
+        except Raised as raised:
+            if not self._gives_result(declared.method):
+                raise
+            return Err(raised.value)
+        if declared.method.function is None:
+            value = self._converted(declared, value)
+        return Ok(value) if self._gives_result(declared.method) else value
+
+    def bound(self, use: ToolUse | ToolRef) -> list[BoundTool]:
+        """The permitted methods that a mention of a tool stands for, in declared order."""
+        tool = self._tools.get(use.name)
+        if tool is None:
+            raise agent_failure(f"there is no tool `{use.name}`", AgentKind.BAD_TOOLS)
+        return [
+            self._bound(self._declared[tool.name, method.name])
+            for method in tool.methods
+            if method.public
+            and use.method in ("", method.name)
+            and self._run.permissions.allows(tool.name, method.name)
+        ]
+
+    def knows(self, name: str) -> bool:
+        return name in self._tools
+
+    def _bound(self, declared: Declared) -> BoundTool:
+        name = wire_name(declared.owner.name, declared.method.name)
+        offer = ToolOffer(name, declared.schema["description"], declared.schema["parameters"])
+        return BoundTool(
+            offer, declared.owner.name, declared.method.name, partial(self._call_from_model, declared)
+        )
+
+    async def _call_from_model(
+        self, declared: Declared, caller: CallContext, given: dict[str, Json]
+    ) -> Value:
+        if declared.method.function is None:
+            effect = self._host_call(declared, given, caller.call_id)
+            return self._converted(declared, await self._run.pass_gate(effect, caller.branch))
+        fill = partial(
+            fill_parameters, self._run.machine, declared.owner.name, declared.method, caller, given
+        )
+        # Validators are code of the program.
+        values = await drive(caller.branch, fill) if self._validating else fill()
+        body = partial(self._in_strand, declared, values, caller.branch)
+        call = ToolCall(
+            declared.owner.name, declared.method.name, (given,), body, origin="model", policy=declared.policy
+        )
+        return await self._run.pass_gate(call, caller.branch)
+
+    def _host_call(self, declared: Declared, given: Mapping[str, Json], call_id: str = "") -> HostCall:
+        return HostCall(declared.owner.name, declared.method.name, given, call_id, declared.policy)
+
+    def _converted(self, declared: Declared, answer: Json) -> Value:
+        """A host's answer as the method's declared type (that of Ok, if it gives a Result)."""
+        result = declared.method.result
+        definition = self._run.module.types[result]
+        if definition.kind == "result":
+            result = definition.items[0]
+        try:
+            return self._run.machine.from_json(answer, result)
+        except Raised as bad:
+            title = f"{declared.owner.name}::{declared.method.name}"
+            message = f"the result of `{title}` is not what it declares: {message_of(bad.value)}"
+            raise tool_failure(message, "InvalidResult", declared.owner.name, declared.method.name) from None
+
+    async def _in_place(self, declared: Declared, values: list[Value]) -> Value:
+        return self._execute(declared, values)
+
+    async def _in_strand(self, declared: Declared, values: list[Value], branch: Branch) -> Value:
+        return await drive(branch, lambda: self._execute(declared, values))
+
+    def _execute(self, declared: Declared, values: list[Value]) -> Value:
+        """Run the method's body: its Ok value, or its plain one; an Err is raised."""
+        function = declared.method.function
+        assert function is not None
+        machine = self._run.machine
+        if not declared.method.takes_self:
+            value = machine.call(function, values)
+        else:
+            state = self._state(declared.owner)
+            value = machine.call(function, [state, *values])
+            if self._run.module.functions[function].inout:
+                value, self._states[declared.owner.name] = value
+        return unwrapped(value)
+
+    def _state(self, tool: Tool) -> Value:
+        if tool.name not in self._states:
+            self._states[tool.name] = self._run.machine.call(tool.init, [])
+        return self._states[tool.name]
+
+    def _gives_result(self, method: MethodDef) -> bool:
+        return self._run.module.types[method.result].kind == "result"
+
+
+def fill_parameters(
+    machine: Machine, tool: str, method: MethodDef, caller: CallContext, given: Mapping[str, Json]
+) -> list[Value]:
+    """A model's arguments, which fit the schema, as values in declared order; a ToolError if one is no value
+    or a validator of a schema in it objects."""
+    values: list[Value] = []
+    for parameter in method.parameters:
+        try:
+            if parameter.context:
+                values.append(tool_context(caller))
+            elif given.get(parameter.name) is None and parameter.has_default:
+                values.append(machine.from_json(parameter.default, parameter.type))
+            else:
+                values.append(read_value(machine, parameter.type, given.get(parameter.name)))
+        except Raised as bad:
+            message = f"invalid arguments: `{parameter.name}`: {message_of(bad.value)}"
+            raise tool_failure(message, "InvalidArguments", tool, method.name) from None
+    return values
+
+
+def unwrapped(value: Value) -> Value:
+    """The value in Ok or without a Result; the error in Err is raised."""
+    if isinstance(value, Ok):
+        return value.value
+    if isinstance(value, Err):
+        raise Raised(value.value)
+    return value
+
+
+def _with_context(method: MethodDef, arguments: Sequence[Value], make: Callable[[], Value]) -> list[Value]:
+    """The arguments of a direct call, with the ToolContext that a caller cannot give."""
+    rest = iter(arguments)
+    return [make() if parameter.context else next(rest) for parameter in method.parameters]
+
+
+def _names(method: MethodDef) -> list[str]:
+    return [parameter.name for parameter in method.parameters if not parameter.context]

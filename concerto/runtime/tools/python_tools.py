@@ -1,0 +1,211 @@
+"""Tools written in Python: a function or a class that `concerto.tool` marked, offered to agents by name.
+
+Names, descriptions and schemas come from the Python signature and docstring. A class may have `initialize`
+and `shutdown`, called (and awaited) around its use by a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from concerto.effects.kinds import ToolCall
+from concerto.records import field, record
+from concerto.runtime.agents.requests import ToolOffer
+from concerto.runtime.agents.toolbox import BoundTool, wire_name
+from concerto.runtime.concurrency.fibers import cancel
+from concerto.runtime.run.failures import AgentKind, agent_failure, tool_failure
+from concerto.runtime.tools.python_signatures import BadValues, Signature
+from concerto.vm.values import Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+    from concerto.runtime.tools.declared_tools import CallContext
+
+Json: TypeAlias = Any
+Marked = TypeVar("Marked", bound=Callable[..., Any])
+
+_MARK = "__concerto_tool__"
+
+
+@record(frozen=True)
+class PythonMethod:
+    """A callable with what a model is told of it; `name` is empty for a tool that is one function."""
+
+    name: str
+    signature: Signature
+    function: Callable[..., Any]
+
+
+@record(frozen=True)
+class PythonTool:
+    """A tool and the object behind it (None for a function)."""
+
+    name: str
+    methods: tuple[PythonMethod, ...]
+    owner: Any = field(default=None, repr=False)
+
+
+def tool(marked: Marked) -> Marked:
+    """Mark a function or a class as a tool: `@concerto.tool`.
+
+    Its name, docstring and type hints are what a model is told. The public methods of a class are tools;
+    `initialize` and `shutdown`, if it has them, are called around its use by a run.
+
+    >>> import concerto
+    >>> @concerto.tool
+    ... def weather(city: str) -> str:
+    ...     "The weather in a city"
+    ...     return f"sunny in {city}"
+    >>> from concerto.testing import ToolExecutor
+    >>> program = concerto.compile_source("fn main() { }")
+    >>> ToolExecutor(program, tools={"weather": weather}).execute("weather", {"city": "Oslo"})
+    'sunny in Oslo'
+    """
+    setattr(marked, _MARK, True)
+    return marked
+
+
+def python_tool(name: str, given: Any) -> PythonTool:
+    """The tool that a function, class or object is; its public methods are those of a class. Raises
+    TypeError."""
+    if isinstance(given, PythonTool):
+        return given
+    if inspect.isroutine(given):
+        return PythonTool(name, (_method(name, "", given),))
+    owner = given() if inspect.isclass(given) else given
+    public = (key for key in vars(type(owner)) if not key.startswith("_"))
+    members = [
+        (key, member)
+        for key in public
+        if key not in ("initialize", "shutdown")
+        and callable(member := getattr(owner, key))
+        and not inspect.isbuiltin(member)
+    ]
+    if not members:
+        raise TypeError(f"tool `{name}` is neither a function nor an object with public methods")
+    return PythonTool(name, tuple(_method(name, key, function) for key, function in members), owner)
+
+
+class PythonTools:
+    """The Python tools of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._tools: dict[str, PythonTool] = {}
+        self._begun: dict[int, tuple[PythonTool, asyncio.Task[Any]]] = {}
+
+    def add(self, name: str, given: Any) -> None:
+        self._tools[name] = python_tool(name, given)
+
+    def bound(self, name: str, method: str = "") -> list[BoundTool]:
+        """The permitted methods of a tool of that name; an AgentError if there is none."""
+        if name not in self._tools:
+            self._import(name)
+        return [each for each in self._bind(self._tools[name]) if method in ("", each.method)]
+
+    def adopt(self, given: Any) -> Sequence[BoundTool]:
+        """What a host's injection strategy gave."""
+        if isinstance(given, BoundTool):
+            return [given]
+        return self._bind(python_tool(getattr(given, "__name__", type(given).__name__), given))
+
+    async def close(self) -> None:
+        """Call `shutdown` of every tool that was begun, the last one first."""
+        while self._begun:
+            made, initialized = self._begun.popitem()[1]
+            await cancel([initialized])
+            shutdown = getattr(made.owner, "shutdown", None)
+            if shutdown is not None:
+                await _resolved(shutdown())
+
+    async def _begin(self, made: PythonTool) -> None:
+        """Call `initialize` of a tool once; calls that come meanwhile wait for it."""
+        if made.owner is None:
+            return
+        if id(made.owner) not in self._begun:
+            initialize = getattr(made.owner, "initialize", lambda: None)
+            self._begun[id(made.owner)] = made, asyncio.create_task(_call(initialize))
+        await asyncio.shield(self._begun[id(made.owner)][1])
+
+    def _import(self, name: str) -> None:
+        place = self._run.options.python_tools.get(name)
+        if place is None:
+            raise agent_failure(f"there is no tool `{name}`", AgentKind.BAD_TOOLS)
+        module, _, path = place.partition(":")
+        # Last, so that no file of a project hides an installed module.
+        if (folder := str(self._run.options.folder)) not in sys.path:
+            sys.path.append(folder)
+        try:
+            found: Any = import_module(module)
+            for part in path.split("."):
+                found = getattr(found, part)
+            self.add(name, found)
+        except (ImportError, AttributeError, TypeError) as error:
+            raise _unmade(name, place, str(error)) from None
+        except Exception as error:
+            raise _unmade(name, place, f"{type(error).__name__}: {error}") from None
+
+    def _bind(self, made: PythonTool) -> list[BoundTool]:
+        bound = []
+        for method in made.methods:
+            if not self._run.permissions.allows(made.name, method.name):
+                continue
+            parts = (made.name, method.name) if method.name else (made.name,)
+            offer = ToolOffer(wire_name(*parts), method.signature.description, method.signature.parameters)
+            bound.append(BoundTool(offer, made.name, method.name, partial(self._call, made, method)))
+        return bound
+
+    async def _call(
+        self, made: PythonTool, method: PythonMethod, caller: CallContext, given: dict[str, Json]
+    ) -> Value:
+        async def body() -> Value:
+            try:
+                await self._begin(made)
+                answer = await _resolved(method.function(**method.signature.bind(given)))
+                return self._run.machine_value(_jsonable(answer))
+            except Raised:
+                raise
+            except BadValues as bad:
+                raise tool_failure(
+                    f"invalid arguments: {bad}", "InvalidArguments", made.name, method.name
+                ) from None
+            except Exception as error:
+                raise tool_failure(
+                    f"{type(error).__name__}: {error}", type(error).__name__, made.name, method.name
+                ) from error
+
+        return await self._run.pass_gate(
+            ToolCall(made.name, method.name, (given,), body, "model"), caller.branch
+        )
+
+
+def _method(tool: str, name: str, function: Callable[..., Any]) -> PythonMethod:
+    return PythonMethod(name, Signature(f"{tool}::{name}" if name else tool, function), function)
+
+
+def _jsonable(answer: Any) -> Json:
+    """What a tool gave, with dataclasses, models, dates and their like as JSON."""
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+    try:
+        return to_jsonable_python(answer, inf_nan_mode="constants")
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return answer  # What it is not is said where it becomes a value of the program.
+
+
+async def _resolved(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
+
+
+async def _call(function: Callable[[], Any]) -> Any:
+    return await _resolved(function())
+
+
+def _unmade(name: str, place: str, reason: str) -> Raised:
+    return agent_failure(f"tool `{name}` cannot be made from `{place}`: {reason}", AgentKind.BAD_TOOLS)

@@ -1,0 +1,233 @@
+"""Whether `match`es and patterns cover every value (E0304), and arms that are never reached (W0003).
+
+Turns the patterns of the syntax into those of `pattern_matrix` and reports what its answers mean.
+"""
+
+from __future__ import annotations
+
+import re
+
+from concerto.diagnostics import NotExhaustive, Problems, UnreachableArm
+from concerto.semantics.analyses.pattern_matrix import (
+    WILD,
+    Ctor,
+    Either,
+    Key,
+    Made,
+    Matrix,
+    Pattern,
+    Row,
+    TooManySteps,
+    literal,
+    plain_keys,
+    range_of,
+    struct_of,
+    tuple_of,
+    variant_of,
+)
+from concerto.semantics.model.analysis import (
+    Analysis,
+    MatchBinding,
+    MatchBuiltin,
+    MatchConst,
+    MatchStruct,
+    MatchVariant,
+)
+from concerto.semantics.model.types import ERROR, Literals, TupleOf
+from concerto.semantics.typing.unify import resolve
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.walk import walk
+
+_NIL_MARK = TupleOf(())
+
+
+def check_matches(analysis: Analysis, problems: Problems) -> None:
+    """Report E0304 for matches with a missing case and refutable patterns where none may stand, and W0003."""
+    for body in analysis.bodies:
+        checker = _MatchChecker(analysis, body.source, problems)
+        for node in body.nodes:
+            match node:
+                case ast.Match():
+                    checker.check_match(node)
+                case ast.Block(statements=statements):
+                    for statement in statements:
+                        if isinstance(statement, ast.Let) and statement.value is not None:
+                            checker.check_irrefutable(statement.pattern, "if let")
+                case ast.For(pattern=pattern):
+                    checker.check_irrefutable(pattern, "if let")
+                case ast.ParallelFor(pattern=pattern):
+                    checker.check_irrefutable(pattern, "match")
+                case ast.Closure(parameters=parameters):
+                    for parameter in parameters:
+                        if parameter.pattern is not None:
+                            checker.check_irrefutable(parameter.pattern, "match")
+                case _:
+                    pass
+
+
+class _MatchChecker:
+    def __init__(self, analysis: Analysis, source: Source, problems: Problems) -> None:
+        self.analysis = analysis
+        self.source = source
+        self.problems = problems
+        self.matrix = Matrix()
+        self.any_broken = problems.errors
+
+    def check_match(self, node: ast.Match) -> None:
+        subject = resolve(self.analysis.types.get(node.subject, ERROR))
+        if subject == ERROR or any(self._broken(arm.pattern) for arm in node.arms):
+            return
+        self.matrix.restart()
+        rows: list[Row] = []
+        # The constructors taken so far, as long as no arm above looks further: then a new one is reached.
+        taken_keys: set[Key] = set()
+        plain = not isinstance(subject, Literals)
+        try:
+            for arm in node.arms:
+                row = (self._lower(arm.pattern),)
+                keys = plain_keys(row[0])
+                is_new = plain and not keys <= taken_keys
+                if not is_new and not self.matrix.useful(rows, row, (subject,)):
+                    span = self.source.span(arm.pattern.start, arm.pattern.end)
+                    taken = self.matrix.useful([], row, (subject,))
+                    label = "matched by an arm above" if taken else "there is no such value"
+                    self.problems.add(UnreachableArm(span, "this arm is never reached", label=label))
+                if arm.guard is None:
+                    rows.append(row)
+                    plain = plain and bool(keys)
+                    taken_keys |= keys
+            missing = self.matrix.witness(rows, (subject,))
+        except TooManySteps:
+            return
+        if missing is not None:
+            span = self.source.span(node.subject.start, node.subject.end)
+            self.problems.add(
+                NotExhaustive(
+                    span,
+                    f"`match` does not cover `{missing[0]}`",
+                    label=f"`{missing[0]}` is not covered",
+                    help=_advice(str(missing[0])),
+                )
+            )
+
+    def check_irrefutable(self, pattern: ast.Pattern, instead: str) -> None:
+        if isinstance(pattern, ast.WildcardPattern) or self._broken(pattern):
+            return
+        simple = isinstance(pattern, ast.BindPattern) and pattern.pattern is None
+        if simple and isinstance(self.analysis.patterns.get(pattern), MatchBinding):
+            return
+        type_ = resolve(self.analysis.pattern_types.get(pattern, ERROR))
+        if type_ == ERROR:
+            return
+        self.matrix.restart()
+        try:
+            missing = self.matrix.witness([(self._lower(pattern),)], (type_,))
+        except TooManySteps:
+            return
+        if missing is not None:
+            self.problems.add(
+                NotExhaustive(
+                    self.source.span(pattern.start, pattern.end),
+                    f"this pattern does not cover `{missing[0]}`",
+                    label="must match every value",
+                    help=f"use `{instead}` to handle the other cases",
+                )
+            )
+
+    def _broken(self, pattern: ast.Pattern) -> bool:
+        """Did the checker report something inside the pattern? Then nothing is said about cases."""
+        if not self.any_broken or isinstance(pattern, ast.WildcardPattern):
+            return False
+        if isinstance(pattern, ast.LiteralPattern):
+            return resolve(self.analysis.pattern_types.get(pattern, _NIL_MARK)) == ERROR
+        for node in walk(pattern):
+            named = isinstance(node, ast.BindPattern | ast.VariantPattern | ast.StructPattern)
+            if named and node not in self.analysis.patterns:
+                return True
+            if resolve(self.analysis.pattern_types.get(node, _NIL_MARK)) == ERROR:
+                return True
+        return False
+
+    # --- From syntax to constructors ---
+
+    def _lower(self, pattern: ast.Pattern) -> Pattern:
+        match pattern:
+            case ast.WildcardPattern():
+                return WILD
+            case ast.BindPattern(pattern=inner):
+                target = self.analysis.patterns.get(pattern)
+                if isinstance(target, MatchVariant | MatchBuiltin | MatchConst):
+                    return self._target(target, ())
+                return WILD if inner is None else self._lower(inner)
+            case ast.LiteralPattern(value=value):
+                return literal(_constant(value))
+            case ast.RangePattern():
+                return range_of(
+                    _constant(pattern.low), _constant(pattern.high), pattern.inclusive, id(pattern)
+                )
+            case ast.TuplePattern(items=items):
+                return Made(tuple_of(len(items)), tuple(map(self._lower, items)))
+            case ast.ArrayPattern():
+                return self._array(pattern)
+            case ast.StructPattern():
+                return self._struct(pattern)
+            case ast.VariantPattern(arguments=arguments):
+                return self._target(self.analysis.patterns[pattern], tuple(map(self._lower, arguments or ())))
+            case ast.OrPattern(alternatives=alternatives):
+                return Either(tuple(map(self._lower, alternatives)))
+
+    def _target(self, target: object, arguments: tuple[Pattern, ...]) -> Pattern:
+        match target:
+            case MatchVariant(variant=variant):
+                padded = arguments + (WILD,) * (len(variant.fields) - len(arguments))
+                return Made(variant_of(variant), padded)
+            case MatchBuiltin(name=name):
+                arity = 0 if name == "None" else 1
+                return Made(Ctor(("builtin", name), arity), (arguments or (WILD,))[:arity])
+            case MatchConst(const=const):
+                return literal(const.value)
+            case MatchStruct() | MatchBinding():
+                return WILD
+        raise AssertionError(f"no pattern target {target!r}")
+
+    def _array(self, pattern: ast.ArrayPattern) -> Pattern:
+        rest = next((i for i, item in enumerate(pattern.items) if isinstance(item, ast.RestPattern)), None)
+        items = [self._lower(item) for item in pattern.items if not isinstance(item, ast.RestPattern)]
+        if rest is None:
+            return Made(Ctor(("array", len(items), False), len(items)), tuple(items))
+        # An open pattern keeps its arguments as prefix and suffix; the split at `rest` is part of the key.
+        return Made(Ctor(("array", len(items), True, rest), len(items)), tuple(items))
+
+    def _struct(self, pattern: ast.StructPattern) -> Pattern:
+        target = self.analysis.patterns[pattern]
+        assert isinstance(target, MatchVariant | MatchStruct)
+        fields = target.variant.fields if isinstance(target, MatchVariant) else target.struct.fields
+        given = {f.name.text: f.pattern for f in pattern.fields}
+        arguments = tuple(
+            self._lower(inner) if (inner := given.get(field.name)) is not None else WILD for field in fields
+        )
+        if isinstance(target, MatchVariant):
+            return self._target(target, arguments)
+        return Made(struct_of(target.struct), arguments)
+
+
+def _constant(node: ast.Expr) -> object:
+    match node:
+        case ast.IntLit(value=value) | ast.FloatLit(value=value) | ast.StringLit(value=value):
+            return value
+        case ast.BoolLit(value=truth):
+            return truth
+        case ast.Unary(operand=ast.IntLit(value=value) | ast.FloatLit(value=value)):
+            return -value
+    return None
+
+
+_OPEN_RANGE = re.compile(r"(?<!\d)\.\.=|\d\.\.(?![=\d-])")
+
+
+def _advice(missing: str) -> str:
+    """What to add; a pattern is only quoted if it can be written."""
+    if missing == "_" or _OPEN_RANGE.search(missing):
+        return "add `_ => …`"
+    return f"add an arm for `{missing}`, or `_ => …`"

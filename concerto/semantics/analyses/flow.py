@@ -1,0 +1,355 @@
+"""What follows from the order in which a body runs: E0206, second assignments, unused variables
+and values, dead code.
+
+A variable declared by `let x: T;` must be assigned on every path before it is read, and only once unless it
+is `mut`. The walk keeps the set of such variables that are certainly assigned; it is None where control
+cannot come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from concerto.diagnostics import (
+    ImmutableChange,
+    Problems,
+    Unassigned,
+    UnknownName,
+    UnreachableCode,
+    UnusedName,
+    UnusedValue,
+)
+from concerto.semantics.model.analysis import Analysis, MatchBinding, NativeCall
+from concerto.semantics.model.builtins import AGENT_BUILDER, NEVER, NIL, result_parts
+from concerto.semantics.model.symbols import LocalSymbol
+from concerto.semantics.model.types import ERROR, FunctionOf, Named, Type
+from concerto.semantics.typing.mismatches import quote
+from concerto.semantics.typing.unify import resolve
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.walk import children, walk
+
+
+def check_flow(analysis: Analysis, problems: Problems) -> None:
+    """Check every body; bears programs with errors."""
+    for body in analysis.bodies:
+        for node in body.nodes:
+            if isinstance(node, ast.Block):
+                _check_dead_code(node, body.source, analysis, problems)
+                _check_unused_values(node, body.source, analysis, problems)
+        if body.deferred:
+            _Assignment(analysis, problems, body.source, body.deferred).visit(body.node)
+    _check_unused(analysis, problems)
+
+
+def _check_unused(analysis: Analysis, problems: Problems) -> None:
+    used = {symbol for symbol in analysis.uses.values() if isinstance(symbol, LocalSymbol)}
+    # A misspelt use is one.
+    meant = {problem.help for problem in problems if isinstance(problem, UnknownName)}
+    reported: set[LocalSymbol] = set()
+    for target in analysis.patterns.values():
+        if not isinstance(target, MatchBinding):
+            continue
+        local = target.local
+        if local in used or local in reported or local.name.startswith("_") or local.role == "self":
+            continue
+        reported.add(local)
+        if f"did you mean `{local.name}`?" in meant:
+            continue
+        if local.node is not None and local.source is not None:
+            name = local.node.name if isinstance(local.node, ast.BindPattern | ast.FieldPattern) else None
+            place = name or local.node
+            problems.add(
+                UnusedName(
+                    local.source.span(place.start, place.end),
+                    f"`{local.name}` is never used",
+                    help=f"remove it, or write `_{local.name}` if that is intended",
+                )
+            )
+
+
+def _check_dead_code(block: ast.Block, source: Source, analysis: Analysis, problems: Problems) -> None:
+    if len(block.statements) + (block.result is not None) < 2:
+        return
+    steps: list[ast.Stmt | ast.Expr] = [*block.statements]
+    if block.result is not None:
+        steps.append(block.result)
+    for step, following in pairwise(steps):
+        value = (
+            step.expr if isinstance(step, ast.ExprStmt) else step.value if isinstance(step, ast.Let) else None
+        )
+        if value is not None and resolve(analysis.types.get(value, ERROR)) is NEVER:
+            span = source.span(following.start, following.end)
+            problems.add(UnreachableCode(span, "this is never reached", label="control never comes here"))
+            return
+
+
+_VALUES = frozenset(
+    f"std::{kind}"
+    for kind in ("array", "float", "int", "map", "option", "queue", "range", "set", "stack", "string")
+)
+"""Modules whose methods without `mut self` have no effect but their value."""
+_MAY_STOP = frozenset({"unwrap", "expect"})
+
+
+def _check_unused_values(block: ast.Block, source: Source, analysis: Analysis, problems: Problems) -> None:
+    for statement in block.statements:
+        if not isinstance(statement, ast.ExprStmt):
+            continue
+        for value in _dropped(statement.expr):
+            if words := _words_of_loss(value, source, analysis):
+                message, label, advice = words
+                place = value.method if isinstance(value, ast.MethodCall) else value
+                span = source.span(place.start, place.end)
+                problems.add(UnusedValue(span, message, label=label, help=advice))
+
+
+def _dropped(statement: ast.Expr) -> Iterator[ast.Expr]:
+    """The expressions that would be the value of a statement, if it were asked for one."""
+    left = [statement]
+    while left:
+        match value := left.pop():
+            case ast.Block(result=result):
+                left += [result] if result is not None else []
+            case ast.If(then=then, otherwise=otherwise):
+                left += [then] if otherwise is None else [then, otherwise]
+            case ast.Match(arms=arms):
+                left += [arm.body for arm in arms]
+            case ast.While(body=body) | ast.Loop(body=body) | ast.For(body=body):
+                left.append(body)
+            case ast.TryCatch(body=body, catches=catches):
+                left += [body, *(catch.body for catch in catches)]
+            case _:
+                yield value
+
+
+def _words_of_loss(value: ast.Expr, source: Source, analysis: Analysis) -> tuple[str, str, str] | None:
+    """Message, label and help, if it is a mistake not to use the value."""
+    type_ = resolve(analysis.types.get(value, ERROR))
+    if type_ is NIL:
+        return None
+    written = quote(source, value)
+    if isinstance(value, ast.MethodCall) and _changes_nothing(value, analysis):
+        name, keep = value.method.text, f"keep what it gives: `let kept = {written};`"
+        return f"the value of `{name}` is not used", f"`{name}` changes nothing", keep
+    if type_ == AGENT_BUILDER:
+        message, end = (
+            "this execution is prepared, but never run",
+            "end it in `.execute(…)`, or in `.stream(…)`",
+        )
+        return message, "an `AgentBuilder` asks the model nothing by itself", end
+    if result_parts(type_) is not None:
+        drop = f"if it does not matter, `let _ = {written};`"
+        return (
+            "this `Result` is not used",
+            "an error would be lost",
+            f"pass an error on: `{written}?`, or {drop}",
+        )
+    return None
+
+
+def _changes_nothing(call: ast.MethodCall, analysis: Analysis) -> bool:
+    """Whether it calls a built-in method that only gives a value."""
+    match analysis.calls.get(call):
+        case NativeCall(function) if function.receiver == "self" and function.module in _VALUES:
+            # What calls a closure for its effects often gives nothing, or many nothings.
+            return (
+                function.name not in _MAY_STOP
+                and not _holds_nil(analysis.types.get(call, ERROR))
+                and not any(_may_act(argument.value, analysis) for argument in call.arguments)
+            )
+        case _:
+            return False
+
+
+def _may_act(argument: ast.Expr, analysis: Analysis) -> bool:
+    """Whether it is a function whose calls may do more than give a value."""
+    if not isinstance(resolve(analysis.types.get(argument, ERROR)), FunctionOf):
+        return False
+    if not isinstance(argument, ast.Closure):
+        return True
+    return any(
+        isinstance(node, ast.Call | ast.Pipe | ast.Throw | ast.Try)
+        or (isinstance(node, ast.MethodCall) and not _changes_nothing(node, analysis))
+        for node in walk(argument.body)
+    )
+
+
+def _holds_nil(type_: Type) -> bool:
+    type_ = resolve(type_)
+    inside = type_.arguments if isinstance(type_, Named) else ()
+    return type_ in (NIL, NEVER, ERROR) or any(map(_holds_nil, inside))
+
+
+class _Assignment:
+    """Definite assignment of the `deferred` locals of one body."""
+
+    def __init__(
+        self, analysis: Analysis, problems: Problems, source: Source, deferred: set[LocalSymbol]
+    ) -> None:
+        self.analysis = analysis
+        self.problems = problems
+        self.source = source
+        self.deferred = deferred
+        self.assigned: set[LocalSymbol] | None = set()
+        self.possibly: set[LocalSymbol] = set()
+        self.exits: dict[ast.Expr, list[set[LocalSymbol]]] = {}
+        self.reported: set[LocalSymbol] = set()
+
+    def visit(self, node: ast.Node) -> None:
+        match node:
+            case ast.Path():
+                self._read(node)
+            case ast.Assign(target=ast.Path() as target, op="="):
+                self.visit(node.value)
+                self._assign(target)
+            case ast.Binary(op="&&" | "||" | "??"):
+                self.visit(node.left)
+                self._branches([lambda: self.visit(node.right), _nothing])
+            case ast.Binary():
+                self._left_spine(node)
+            case ast.If():
+                self.visit(node.condition)
+                otherwise = node.otherwise
+                self._branches(
+                    [
+                        lambda: self.visit(node.then),
+                        _nothing if otherwise is None else lambda: self.visit(otherwise),
+                    ]
+                )
+            case ast.Match():
+                self.visit(node.subject)
+                self._branches([lambda arm=arm: self.visit(arm) for arm in node.arms] or [_nothing])
+            case ast.While():
+                self._loop(node, before=node.condition, endless=False)
+            case ast.Loop():
+                self._loop(node, before=None, endless=True)
+            case ast.For():
+                self.visit(node.iterable)
+                self._loop(node, before=None, endless=False)
+            case ast.TryCatch():
+                before = None if self.assigned is None else set(self.assigned)
+                catches = [lambda catch=catch: self._restart(before, catch.body) for catch in node.catches]
+                self._branches([lambda: self.visit(node.body), *catches])
+            case ast.Break() | ast.Continue():
+                self._jump(node)
+            case ast.Return() | ast.Throw():
+                if node.value is not None:
+                    self.visit(node.value)
+                self.assigned = None
+            case ast.Closure():
+                before = None if self.assigned is None else set(self.assigned)
+                self.visit(node.body)
+                self.assigned = before
+            case _:
+                for child in children(node):
+                    self.visit(child)
+                if isinstance(node, ast.Call | ast.MethodCall) and self._diverges(node):
+                    self.assigned = None
+
+    def _left_spine(self, node: ast.Binary) -> None:
+        spine: list[ast.Binary] = []
+        left: ast.Expr = node
+        while isinstance(left, ast.Binary) and left.op not in ("&&", "||", "??"):
+            spine.append(left)
+            left = left.left
+        self.visit(left)
+        for binary in reversed(spine):
+            self.visit(binary.right)
+
+    def _diverges(self, node: ast.Expr) -> bool:
+        return resolve(self.analysis.types.get(node, ERROR)) == NEVER
+
+    def _read(self, path: ast.Path) -> None:
+        local = self.analysis.uses.get(path)
+        if not isinstance(local, LocalSymbol) or local not in self.deferred or self.assigned is None:
+            return
+        if local not in self.assigned and local not in self.reported:
+            self.reported.add(local)
+            some = "on every path " if local in self.possibly else ""
+            self.problems.add(
+                Unassigned(
+                    self.source.span(path.start, path.end),
+                    f"`{local.name}` is used before it is assigned {some}".rstrip(),
+                    label="may have no value here",
+                    help=f"assign `{local.name}` on every path that leads here",
+                )
+            )
+
+    def _assign(self, path: ast.Path) -> None:
+        local = self.analysis.uses.get(path)
+        if not isinstance(local, LocalSymbol) or local not in self.deferred:
+            return
+        if local in self.possibly and not local.mutable and self.assigned is not None:
+            self.problems.add(
+                ImmutableChange(
+                    self.source.span(path.start, path.end),
+                    f"`{local.name}` is assigned twice",
+                    label="it may have a value already",
+                    help=f"declare it `let mut {local.name}` to change it",
+                )
+            )
+        self.possibly.add(local)
+        if self.assigned is not None:
+            self.assigned.add(local)
+
+    def _branches(self, branches: Sequence[object]) -> None:
+        """Run alternatives from the same state; afterwards holds what all that come back have assigned."""
+        before, possibly = self.assigned, set(self.possibly)
+        after: list[set[LocalSymbol]] = []
+        all_possibly = set(possibly)
+        for branch in branches:
+            self.assigned = None if before is None else set(before)
+            self.possibly = set(possibly)
+            assert callable(branch)
+            branch()
+            all_possibly |= self.possibly
+            if self.assigned is not None:
+                after.append(self.assigned)
+        self.possibly = all_possibly
+        self.assigned = set.intersection(*after) if after else None
+
+    def _restart(self, state: set[LocalSymbol] | None, body: ast.Block) -> None:
+        self.assigned = None if state is None else set(state)
+        self.visit(body)
+
+    def _loop(self, node: ast.While | ast.Loop | ast.For, before: ast.Expr | None, endless: bool) -> None:
+        self.exits[node] = []
+        # What the body assigns may have been assigned by an earlier round.
+        outer = {local for local in self.deferred if not node.start <= _declared_at(local) < node.end}
+        if before is not None:
+            self.visit(before)
+        entry = None if self.assigned is None else set(self.assigned)
+        for inner in walk(node.body):
+            if isinstance(inner, ast.Assign) and isinstance(inner.target, ast.Path):
+                local = self.analysis.uses.get(inner.target)
+                if isinstance(local, LocalSymbol) and local in outer and self._comes_round(node):
+                    self.possibly.add(local)
+        self.visit(node.body)
+        exits = self.exits.pop(node)
+        if not endless and entry is not None:
+            exits.append(entry)
+        self.assigned = set.intersection(*exits) if exits else None
+
+    def _comes_round(self, loop: ast.While | ast.Loop | ast.For) -> bool:
+        """Can the body run twice? Not if it always ends in a `break` or `return`."""
+        last = loop.body.result or (loop.body.statements[-1] if loop.body.statements else None)
+        last = last.expr if isinstance(last, ast.ExprStmt) else last
+        return not isinstance(last, ast.Break | ast.Return)
+
+    def _jump(self, node: ast.Break | ast.Continue) -> None:
+        if isinstance(node, ast.Break):
+            if node.value is not None:
+                self.visit(node.value)
+            loop = self.analysis.jumps.get(node)
+            if loop in self.exits and self.assigned is not None:
+                self.exits[loop].append(self.assigned)
+        self.assigned = None
+
+
+def _declared_at(local: LocalSymbol) -> int:
+    return local.node.start if local.node is not None else -1
+
+
+def _nothing() -> None:
+    pass

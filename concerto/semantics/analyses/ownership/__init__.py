@@ -1,0 +1,114 @@
+"""Ownership: which values must be copied so that every variable behaves as if it had its own.
+
+Values are shared until one of two holders could change them. The pass looks at each place where a value
+that was read from somewhere is kept: bound, stored in a field or element, captured, returned, handed to a
+parameter that keeps it. There it is copied only if
+
+- its type holds something that can change (`aggregates.py`), and
+- it may be the same object as one that somebody else still holds (its *roots*: the locals it was read
+  from), and
+- the new holder can change it and the root is not used again, or the root changes later.
+
+Fresh values and last uses move. Calls borrow their arguments; a parameter that a function would have to
+copy at its last use is *owned* instead: then the caller copies, or moves its own last use, so that an
+accumulator handed down a recursion stays linear. Results may share parameters with the caller (`Summary`),
+except for functions that are called through values, traits or tools, whose results are always the caller's
+own.
+
+An operand waits while those after it are computed, and a value may hold the same object twice (`(xs, xs)`):
+both are watched, as is the state of a tool, which other calls change behind its methods' back.
+
+`collect.py` walks each body once and notes uses, changes and keepings; `decide.py` settles them, callees
+before their callers (`groups.py`). Positions stand for time: control only goes back in
+loops, and each note knows its loops and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from concerto.semantics.analyses.ownership.collect import collect_bodies
+from concerto.semantics.analyses.ownership.decide import Decisions, Summary
+from concerto.semantics.analyses.ownership.events import Body, Collection, Mentions
+from concerto.semantics.incremental.reused_files import BodyFacts, FunctionFacts, Inputs
+from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol
+from concerto.source import Source
+
+__all__ = ["place_copies"]
+
+
+def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[Source]:
+    """Fill `analysis.copies` and `analysis.copied_captures`, and the `facts` of each file if there are
+    several. The program has no errors.
+
+    `before` are the facts of files that were checked before. Gives those of them that must be checked again.
+    """
+    collection = collect_bodies(analysis, before)
+    known = {
+        function: Summary(set(facts.owned), set(facts.shares))
+        for file in before.values()
+        for function, facts in file.functions.items()
+    }
+    decisions = Decisions(analysis, collection, known)
+    decisions.settle()
+    analysis.copies |= decisions.copies
+    analysis.copied_captures |= decisions.copied_captures
+    if len(analysis.files) == 1:
+        return set()
+    outdated = {function.source for function in decisions.torn if function.source is not None}
+    for source, bodies in _by_file(collection).items():
+        inputs = _inputs(source, bodies, decisions)
+        if source not in before:
+            analysis.files[source].facts = _facts(source, bodies, decisions, inputs)
+        elif inputs != before[source].inputs:
+            outdated.add(source)
+    return outdated
+
+
+def _by_file(collection: Collection) -> dict[Source, dict[FunctionSymbol, Body]]:
+    files: dict[Source, dict[FunctionSymbol, Body]] = {}
+    for body in collection.bodies:
+        if body.function is not None and body.function.source is not None:
+            files.setdefault(body.function.source, {})[body.function] = body
+    return files
+
+
+def _inputs(source: Source, bodies: dict[FunctionSymbol, Body], decisions: Decisions) -> Inputs:
+    collection, summaries = decisions.collection, decisions.summaries
+    callees = {callee for body in bodies.values() for callee in body.callees}
+    has_state = any(isinstance(function.owner, ToolSymbol) for function in bodies)
+    return Inputs(
+        kept={
+            callee: (frozenset(summaries[callee].owned), frozenset(summaries[callee].shares))
+            for callee in callees
+            if callee in summaries and callee.source is not source
+        },
+        as_values=frozenset(bodies.keys() & collection.as_values),
+        called_by_name=frozenset({function.name for function in bodies} & collection.called_by_name),
+        calling_out=frozenset(callees & collection.calling_out) if has_state else frozenset(),
+    )
+
+
+def _facts(
+    source: Source, bodies: dict[FunctionSymbol, Body], decisions: Decisions, inputs: Inputs
+) -> BodyFacts:
+    mentions = decisions.collection.mentions.get(source, Mentions())
+    return BodyFacts(
+        dict(_of_functions(bodies, decisions)),
+        frozenset(mentions.as_values),
+        frozenset(mentions.called_by_name),
+        inputs,
+    )
+
+
+def _of_functions(
+    bodies: dict[FunctionSymbol, Body], decisions: Decisions
+) -> Iterator[tuple[FunctionSymbol, FunctionFacts]]:
+    for function, body in bodies.items():
+        summary = decisions.summaries[function]
+        yield (
+            function,
+            FunctionFacts(
+                frozenset(summary.owned), frozenset(summary.shares), frozenset(body.callees), body.calls_out
+            ),
+        )

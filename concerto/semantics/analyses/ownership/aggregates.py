@@ -1,0 +1,75 @@
+"""Which types have values with parts that can change."""
+
+from __future__ import annotations
+
+from concerto.semantics.model.builtins import ANY, HANDLES
+from concerto.semantics.model.symbols import EnumSymbol, StructSymbol, TypeSymbol
+from concerto.semantics.model.types import (
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Literals,
+    Named,
+    TupleOf,
+    Type,
+    Unsolved,
+)
+from concerto.semantics.typing.unify import resolve, substitute
+
+_CONTAINERS = frozenset({"Array", "Map", "Set", "Queue", "Stack"})
+_WRAPPERS = frozenset({"Option", "Result", "Iterator"})
+
+
+class Aggregates:
+    """Answers, remembered by type, whether a value of the type can be changed in some part."""
+
+    def __init__(self) -> None:
+        self._known: dict[Type | TypeSymbol, bool] = {}
+
+    def __contains__(self, found: Type) -> bool:
+        found = resolve(found)
+        # A symbol is looked up faster than a type with parts.
+        key = found.symbol if found.__class__ is Named and not found.arguments else found
+        known = self._known.get(key)
+        if known is None:
+            self._known[key] = False  # A recursive enum holds what its other parts hold.
+            known = self._known[key] = self._holds(found)
+        return known
+
+    def _holds(self, found: Type) -> bool:
+        match found:
+            case Named(symbol=StructSymbol() as struct):
+                return not struct.is_error
+            case Named(symbol=EnumSymbol() as enum, arguments=arguments):
+                solution = dict(zip(enum.generics, arguments, strict=False))
+                return any(
+                    substitute(field.type, solution) in self
+                    for variant in enum.variants
+                    for field in variant.fields
+                )
+            case Named(symbol=symbol, arguments=arguments):
+                if symbol.name in _CONTAINERS or symbol is ANY.symbol:
+                    return True
+                return symbol not in HANDLES and any(argument in self for argument in arguments)
+            case TupleOf(items=items):
+                return any(item in self for item in items)
+            case Generic():
+                return True
+            case FunctionOf() | Literals() | Unsolved() | ErrorType():
+                return False
+
+    def parts_of(self, found: Type) -> set[Type]:
+        """The aggregate types that are proper parts of a type, one level down and deeper."""
+        found = resolve(found)
+        parts: set[Type] = set()
+        match found:
+            case Named(symbol=StructSymbol() | EnumSymbol()):
+                return {found} if found in self else parts
+            case Named(arguments=inner) | TupleOf(items=inner):
+                for part in inner:
+                    if part in self:
+                        parts.add(resolve(part))
+                        parts |= self.parts_of(part)
+            case _:
+                pass
+        return parts

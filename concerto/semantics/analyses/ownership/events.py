@@ -1,0 +1,203 @@
+"""What the walk over a body notes for the decisions: uses, changes, and places where values are kept."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TypeAlias
+
+from concerto.records import field, frozen, record
+from concerto.semantics.analyses.ownership.aggregates import Aggregates
+from concerto.semantics.model.symbols import FunctionSymbol, LocalSymbol
+from concerto.source import Source
+from concerto.syntax import ast
+
+
+class Keep(Enum):
+    """How a value is kept: SHARE by a holder that cannot change it, OWN by one that can, RETURN by the
+    caller."""
+
+    SHARE = "share"
+    OWN = "own"
+    RETURN = "return"
+
+
+Region: TypeAlias = tuple[int, int]
+
+Part: TypeAlias = ast.Expr | ast.FieldInit
+"""What is kept: an expression, or a short field of a struct literal, which reads the variable of its name."""
+
+
+@frozen
+class Context:
+    """Where something happens: its loops from outside in, the branches it stands in, whether a `try` guards
+    it, and the local that the statement overwrites afterwards, with the statement's end."""
+
+    loops: tuple[Region, ...] = ()
+    branches: tuple[tuple[int, int], ...] = ()
+    guarded: bool = False
+    overwrites: LocalSymbol | None = None
+    overwritten_at: int = 0
+
+    def excludes(self, other: Context) -> bool:
+        """Are the two in different branches of the same choice?"""
+        for mine, theirs in zip(self.branches, other.branches, strict=False):
+            if mine != theirs:
+                return mine[0] == theirs[0]
+        return False
+
+
+Moment: TypeAlias = tuple[int, Context]
+"""A position and where it is."""
+
+
+# --- Notes --------------------------------------------------------------------------------------
+
+
+@frozen
+class Kept:
+    value: Part
+    how: Keep
+    into: LocalSymbol | None
+    context: Context
+
+
+@frozen
+class Bound:
+    """A pattern binds a part of `subject`, and of what `name @ …` around it has bound; the binding lives in
+    `scope`."""
+
+    node: ast.Node
+    local: LocalSymbol
+    subject: ast.Expr
+    whole: LocalSymbol | None
+    scope: Region
+
+
+@frozen
+class Iterated:
+    iterable: ast.Expr
+    body: Region
+
+
+@frozen
+class Passed:
+    """An argument of a function with a body; kept if the parameter is owned."""
+
+    value: ast.Expr
+    function: FunctionSymbol
+    index: int
+    context: Context
+
+
+@frozen
+class Beside:
+    """An argument beside a receiver that the call may change."""
+
+    value: ast.Expr
+    receiver: LocalSymbol
+
+
+@frozen
+class Waits:
+    """An operand that waits while other code runs, which changes locals."""
+
+    value: Part
+    until: int
+    changed: frozenset[LocalSymbol]
+
+
+@frozen
+class Captured:
+    """`escapes`: the capturing body may run when the function that made it has returned."""
+
+    body: ast.Node
+    local: LocalSymbol
+    context: Context
+    escapes: bool
+
+
+@frozen
+class BoundParameter:
+    """A pattern binds a part of what a body without a name was given."""
+
+    node: ast.Node
+    local: LocalSymbol
+
+
+@frozen
+class Together:
+    """Parts of one value that the caller gets: no two may be the same object."""
+
+    parts: tuple[Part, ...]
+
+
+Note: TypeAlias = (
+    Together | Kept | Bound | BoundParameter | Iterated | Passed | Beside | Waits | Captured
+)  # fmt: skip
+
+
+@record(eq=False)
+class Body:
+    """A function, closure or branch. `free_result`: its result must share nothing with anybody. `calls_out`:
+    it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it."""
+
+    function: FunctionSymbol | None
+    free_result: bool
+    calls_out: bool = False
+    makes_bodies: bool = False
+    callees: set[FunctionSymbol] = field(default_factory=set)
+    parameters: list[LocalSymbol] = field(default_factory=list)
+    declared: dict[LocalSymbol, Context] = field(default_factory=dict)
+    captured: set[LocalSymbol] = field(default_factory=set)
+    uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
+    changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+
+
+@record(eq=False)
+class Mentions:
+    """What the bodies of a file do with functions but calling them: `as_values` are used as values,
+    `called_by_name` are names of methods that a dynamic call may reach."""
+
+    as_values: set[FunctionSymbol] = field(default_factory=set)
+    called_by_name: set[str] = field(default_factory=set)
+
+
+@record(eq=False)
+class Collection:
+    """All bodies; those of files that were checked before have no notes. `calling_out` are functions that may
+    run code of tools, in whatever depth. `here` is for the file of the body that is walked, `mentions` are
+    those of each file; `called_by_name` and `as_values` join them in the end."""
+
+    aggregates: Aggregates = field(default_factory=Aggregates)
+    bodies: list[Body] = field(default_factory=list)
+    mentions: dict[Source | None, Mentions] = field(default_factory=dict)
+    here: Mentions = field(default_factory=Mentions)
+    called_by_name: set[str] = field(default_factory=set)
+    as_values: set[FunctionSymbol] = field(default_factory=set)
+    calling_out: set[FunctionSymbol] = field(default_factory=set)
+
+    def enter(self, source: Source | None) -> None:
+        """The next body is one of this file."""
+        self.here = self.mentions.setdefault(source, Mentions())
+
+    def join_mentions(self) -> None:
+        for mentions in self.mentions.values():
+            self.as_values |= mentions.as_values
+            self.called_by_name |= mentions.called_by_name
+
+    def find_callers_out(self) -> None:
+        """Fill `calling_out` from the bodies collected so far."""
+        callers: dict[FunctionSymbol, list[FunctionSymbol]] = {}
+        found = []
+        for body in self.bodies:
+            if body.function is not None:
+                for callee in body.callees:
+                    callers.setdefault(callee, []).append(body.function)
+                if body.calls_out:
+                    found.append(body.function)
+        while found:
+            function = found.pop()
+            if function not in self.calling_out:
+                self.calling_out.add(function)
+                found.extend(callers.get(function, ()))

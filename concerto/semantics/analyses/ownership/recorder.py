@@ -1,0 +1,136 @@
+"""What is known while a body is walked, and how notes about it are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from concerto.semantics.analyses.ownership.events import (
+    Body,
+    Bound,
+    BoundParameter,
+    Collection,
+    Context,
+    Keep,
+    Kept,
+    Part,
+    Region,
+    Waits,
+)
+from concerto.semantics.model.analysis import Analysis, MatchBinding
+from concerto.semantics.model.symbols import LocalSymbol
+from concerto.semantics.model.types import ERROR
+from concerto.syntax import ast
+from concerto.syntax.walk import children
+
+_NAMES = frozenset({ast.Ident, ast.Path})
+"""Parts of patterns that bind nothing."""
+
+
+def root_of(analysis: Analysis, place: ast.Expr) -> LocalSymbol | None:
+    """The local at the bottom of `a.b[i].c`."""
+    while isinstance(place, ast.FieldAccess | ast.Index):
+        place = place.receiver
+    symbol = analysis.uses.get(place) if isinstance(place, ast.Path) else None
+    return symbol if isinstance(symbol, LocalSymbol) else None
+
+
+class Notebook:
+    """`context` is where the walk is. `changed` lists changes in the order in which they happen. `state` is
+    the state of a tool whose method this is, or is inside of."""
+
+    def __init__(
+        self, analysis: Analysis, collection: Collection, body: Body, state: LocalSymbol | None
+    ) -> None:
+        self.analysis = analysis
+        self.collection = collection
+        self.aggregates = collection.aggregates
+        self.body = body
+        self.context = Context()
+        self.changed: list[LocalSymbol] = []
+        self.state = state
+        collection.bodies.append(body)
+
+    # --- Values ---
+
+    def note_kept(self, node: ast.Node, keep: Keep, into: LocalSymbol | None) -> None:
+        if self.analysis.types.get(node, ERROR) in self.aggregates:
+            assert isinstance(node, Part)
+            self.body.notes.append(Kept(node, keep, into, self.context))
+
+    def note_waiting(
+        self, node: ast.Node, until: int, changed: frozenset[LocalSymbol], at: int | None = None
+    ) -> None:
+        """Note that a value waits, if it can change; `at` is the place of the note among the others."""
+        # A union of classes is slow to look through, so it comes last.
+        if self.analysis.types.get(node, ERROR) in self.aggregates and isinstance(node, Part):
+            notes = self.body.notes
+            notes.insert(len(notes) if at is None else at, Waits(node, until, changed))
+
+    # --- Changes ---
+
+    def look_up_late(self, node: ast.Expr, place: ast.Expr, mark: int) -> None:
+        """What was visited since the mark may have given the place's variable a new value."""
+        if root_of(self.analysis, place) in self.changed[mark:]:
+            self.analysis.late_places.add(node)
+
+    def change(self, place: ast.Expr) -> None:
+        root = root_of(self.analysis, place)
+        if root is not None:
+            self.note_change(root, place.start)
+
+    def note_change(self, local: LocalSymbol, position: int) -> None:
+        self.changed.append(local)
+        self.body.changes.setdefault(local, []).append((position, self.context))
+
+    # --- Contexts ---
+
+    def enter_arm(self, node: ast.Node, number: int) -> Context:
+        """Enter a branch; gives the context to restore."""
+        before = self.context
+        branches = (*before.branches, (id(node), number))
+        self.context = Context(
+            before.loops, branches, before.guarded, before.overwrites, before.overwritten_at
+        )
+        return before
+
+    @contextmanager
+    def unordered(self, node: ast.Node) -> Iterator[None]:
+        """Inside, positions do not tell what comes after what: a loop comes round again."""
+        before = self.context
+        region = (node.start, node.end)
+        self.context = Context((*before.loops, region), before.branches, before.guarded)
+        yield
+        self.context = before
+
+    # --- Patterns ---
+
+    def bindings(self, pattern: ast.Pattern | None) -> list[LocalSymbol]:
+        return [local for _, local, _ in self._bound_nodes(pattern)] if pattern is not None else []
+
+    def _bound_nodes(self, pattern: ast.Node) -> list[tuple[ast.Node, LocalSymbol, LocalSymbol | None]]:
+        """Each node that binds, with its local and the one of the nearest `name @ …` around it."""
+        found: list[tuple[ast.Node, LocalSymbol, LocalSymbol | None]] = []
+        stack: list[tuple[ast.Node, LocalSymbol | None]] = [(pattern, None)]
+        while stack:
+            node, whole = stack.pop()
+            target = self.analysis.patterns.get(node)
+            if isinstance(target, MatchBinding):
+                found.append((node, target.local, whole))
+                whole = target.local
+            if node.__class__ is not ast.BindPattern or node.pattern is not None:
+                stack += [(child, whole) for child in children(node) if child.__class__ not in _NAMES]
+        return found
+
+    def bind(self, pattern: ast.Pattern, subject: ast.Expr, scope: Region) -> None:
+        for node, local, whole in self._bound_nodes(pattern):
+            self.body.declared[local] = self.context
+            if local.type in self.aggregates:
+                self.body.notes.append(Bound(node, local, subject, whole, scope))
+
+    def bind_parameter(self, pattern: ast.Pattern) -> None:
+        for node, local, _ in self._bound_nodes(pattern):
+            self.body.parameters.append(local)
+            self.body.declared[local] = self.context
+            if local.type in self.aggregates:
+                self.body.notes.append(BoundParameter(node, local))

@@ -1,0 +1,1 @@
+"""Bodies: the type of every expression, statement and pattern."""

@@ -1,0 +1,88 @@
+"""Places: what can be assigned to or changed by a `mut self` method (E0205, E0207)."""
+
+from __future__ import annotations
+
+from concerto.diagnostics import CaptureAssigned, ImmutableChange
+from concerto.semantics.check.body_checker import Body
+from concerto.semantics.model.builtins import HANDLES
+from concerto.semantics.model.symbols import ConstSymbol, LocalSymbol
+from concerto.semantics.model.types import Named
+from concerto.semantics.typing.unify import resolve
+from concerto.source import Span
+from concerto.syntax import ast
+
+
+def require_mutable(body: Body, place: ast.Expr, change: str) -> bool:
+    """Report a change of something that may not change. `change` says what happens to it: "assign to", "call
+    `push` on". A fresh value may be changed by a method; nobody sees it, which is the caller's business."""
+    root = _root(body, place)
+    if not isinstance(root, ast.Path):
+        return True
+    symbol = body.analysis.uses.get(root)
+    if isinstance(symbol, LocalSymbol):
+        return _require_mutable_local(body, root, symbol, whole=root is place, change=change)
+    if isinstance(symbol, ConstSymbol):
+        body.report(
+            ImmutableChange(
+                body.span(root),
+                f"cannot {change} `{symbol.name}`: it is a constant",
+                help=f"copy it into a variable: `let mut copy = {symbol.name};`",
+            )
+        )
+        return False
+    return True
+
+
+def _root(body: Body, place: ast.Expr) -> ast.Expr:
+    """The variable a place is a part of; parts behind a handle belong to the handle."""
+    while isinstance(place, ast.FieldAccess | ast.Index):
+        found = resolve(body.types[place.receiver]) if place.receiver in body.types else None
+        if isinstance(found, Named) and found.symbol in HANDLES:
+            break
+        place = place.receiver
+    return place
+
+
+def _require_mutable_local(body: Body, root: ast.Path, local: LocalSymbol, whole: bool, change: str) -> bool:
+    what = f"`{local.name}`" if whole else f"a part of `{local.name}`"
+    if local.function is not body.frame.node:
+        body.report(
+            CaptureAssigned(
+                body.span(root),
+                f"cannot {change} {what} here: it is a captured copy",
+                label="the variable outside would not change",
+                help="return the new value, or keep shared state in a `hashmap`",
+                related=_declaration(local),
+            )
+        )
+        return False
+    if local.mutable or (whole and local in body.deferred):
+        return True
+    body.report(
+        ImmutableChange(
+            body.span(root),
+            f"cannot {change} {what}: it is not mutable",
+            help=_how_to_change(local),
+            related=_declaration(local),
+        )
+    )
+    return False
+
+
+def _how_to_change(local: LocalSymbol) -> str:
+    match local.role:
+        case "self":
+            return "declare the method with `mut self`"
+        case "parameter":
+            return f"parameters do not change; copy it: `let mut {local.name} = {local.name};`"
+        case "pattern":
+            return f"bind it as `mut {local.name}`"
+        case "let":
+            return f"declare it `let mut {local.name}`"
+
+
+def _declaration(local: LocalSymbol) -> tuple[tuple[Span, str], ...]:
+    if local.node is None or local.source is None or local.role == "self":
+        return ()
+    name = local.node.name if isinstance(local.node, ast.BindPattern | ast.Parameter) else local.node
+    return ((local.source.span(name.start, name.end), "declared here"),)

@@ -1,0 +1,288 @@
+"""What the checking of one body knows while it goes: variables in sight, the function around, what was found.
+
+Expressions are checked in both directions. `infer(node, hint)` finds a type; a hint is a type that will be
+required of the value, so that literals, closures and branches can be checked against it where they are
+written. `check(node, expected)` requires it and notes the conversions. `DISCARD` as a hint says that nobody
+wants the value. Types are written into the tables of `Analysis` when the body is done and its variables are
+solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
+
+from concerto.diagnostics import MismatchedTypes, Problem
+from concerto.records import field, record
+from concerto.semantics.model.analysis import CheckedBody, Coercion
+from concerto.semantics.model.builtins import AGENT_REF, ANY
+from concerto.semantics.model.declarations import MethodMatch, TypeScope, World
+from concerto.semantics.model.symbols import AgentSymbol, FunctionSymbol, LocalSymbol, ToolSymbol
+from concerto.semantics.model.types import ERROR, ErrorType, Named, Type
+from concerto.semantics.typing.coercion import fit
+from concerto.semantics.typing.mismatches import explain_mismatch
+from concerto.semantics.typing.unify import is_erroneous, resolve, zonk
+from concerto.source import Source, Span
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.check.join import Branches
+
+DISCARD: Final = ErrorType()
+"""The hint of an expression whose value is dropped: known by identity, accepting every type as ERROR does."""
+
+
+@record(eq=False)
+class LoopFrame:
+    """A loop around the place; `branches` collects the values of the `break`s of a `loop`."""
+
+    node: ast.Loop | ast.While | ast.For
+    branches: Branches | None
+    broken: bool = False
+
+
+@record(eq=False)
+class TryFrame:
+    """A `try` around the place: what may be thrown inside, each with the expression that throws."""
+
+    thrown: list[tuple[ast.Expr, Type]] = field(default_factory=list)
+
+
+FrameKind: TypeAlias = Literal["function", "stage", "closure", "task", "branch", "constant"]
+
+
+@record(eq=False)
+class Frame:
+    """What `return` and `?` leave: a function, stage or closure; `block` is its body. A `task` (of `spawn`)
+    is left by `?` alone, which makes its value a Result. A `branch` (of `await (…)`, `race`, `parallel for`)
+    is a body of its own that lets errors through to where it stands; a `constant` is a default value."""
+
+    node: ast.Node
+    kind: FrameKind
+    result: Type
+    block: ast.Block | None = None
+    outer: Frame | None = None
+    function: FunctionSymbol | None = None
+    loops: list[LoopFrame] = field(default_factory=list)
+    tries: list[TryFrame] = field(default_factory=list)
+    captures: dict[LocalSymbol, None] = field(default_factory=dict)
+
+
+class Body:
+    """The state of checking one function, stage or default value."""
+
+    def __init__(self, world: World, source: Source, scope: TypeScope, frame: Frame) -> None:
+        self.world = world
+        self.analysis = world.analysis
+        self.source = source
+        self.scope = scope
+        self.frame = frame
+        self.locals: dict[str, LocalSymbol] = {}
+        self.deferred: set[LocalSymbol] = set()
+        self.types: dict[ast.Node, Type] = {}
+        self.pattern_types: dict[ast.Node, Type] = {}
+        self.coercions: dict[ast.Node, tuple[Coercion, ...]] = {}
+        self.later: list[Callable[[], None]] = []
+        self._hidden: list[tuple[str, LocalSymbol | None]] = []
+        self._made: list[LocalSymbol] = []
+
+    # --- Types of expressions ---
+
+    def infer(self, node: ast.Expr, hint: Type | None = None) -> Type:
+        """The type of an expression; transparent ones (blocks, branches) already meet the hint."""
+        found = CHECKERS[node.__class__](self, node, hint)
+        self.types[node] = found
+        return found
+
+    def check(self, node: ast.Expr, expected: Type) -> Type:
+        """Require a type of an expression; gives the type its value has after conversion."""
+        found = CHECKERS[node.__class__](self, node, expected)
+        self.types[node] = found
+        if found is expected or self.coerce(node, found, expected):
+            return expected
+        return ERROR
+
+    def coerce(self, node: ast.Node, found: Type, expected: Type) -> bool:
+        """Note how the value of `node` becomes one of the expected type, or report that it cannot."""
+        coercions = fit(found, expected)
+        if coercions is None:
+            if not (is_erroneous(found) or is_erroneous(expected)):
+                self.mismatch(node, expected, found)
+            return False
+        if coercions:
+            self.add_coercions(node, coercions)
+        return True
+
+    def add_coercions(self, node: ast.Node, coercions: tuple[Coercion, ...]) -> None:
+        self.coercions[node] = (*self.coercions.get(node, ()), *coercions)
+
+    def mismatch(self, node: ast.Node, expected: Type, found: Type) -> None:
+        message, label, help_ = explain_mismatch(self.source, node, expected, found)
+        self.report(MismatchedTypes(self.span(node), message, label=label, help=help_))
+
+    # --- Reporting ---
+
+    def report(self, problem: Problem) -> Type:
+        """Add a problem; gives ERROR, the type of whatever it is about."""
+        self.world.problems.add(problem)
+        return ERROR
+
+    def span(self, node: ast.Node) -> Span:
+        return Span(self.source, node.start, node.end)
+
+    def text(self, node: ast.Node) -> str:
+        """The expression as written, shortened where it is long or spans lines."""
+        text = self.source.text[node.start : node.end]
+        return text if len(text) <= 40 and "\n" not in text else "…"
+
+    # --- Variables ---
+
+    def declare(
+        self, name: str, type_: Type, node: ast.Node, role: LocalRole, mutable: bool = False
+    ) -> LocalSymbol:
+        local = LocalSymbol(
+            name=name,
+            node=node,
+            source=self.source,
+            type=type_,
+            mutable=mutable,
+            role=role,
+            function=self.frame.node,
+        )
+        self._made.append(local)
+        self.bring(name, local)
+        return local
+
+    def bring(self, name: str, local: LocalSymbol) -> None:
+        """Make a variable visible until the scope around is left."""
+        self._hidden.append((name, self.locals.get(name)))
+        self.locals[name] = local
+
+    def enter_scope(self) -> int:
+        return len(self._hidden)
+
+    def leave_scope(self, mark: int) -> None:
+        hidden = self._hidden
+        while len(hidden) > mark:
+            name, before = hidden.pop()
+            if before is None:
+                del self.locals[name]
+            else:
+                self.locals[name] = before
+
+    def use(self, local: LocalSymbol) -> None:
+        """Note a use of a variable: bodies between it and its owner capture it."""
+        frame: Frame | None = self.frame
+        while frame is not None and frame.node is not local.function:
+            frame.captures[local] = None
+            frame = frame.outer
+
+    def enter_frame(
+        self, node: ast.Node, kind: FrameKind, result: Type, block: ast.Expr | None = None
+    ) -> None:
+        inner = block if isinstance(block, ast.Block) else None
+        self.frame = Frame(node, kind, result, inner, self.frame, self.frame.function)
+
+    def leave_frame(self) -> None:
+        """Back to the body around; what was captured is noted."""
+        done = self.frame
+        assert done.outer is not None
+        self.analysis.captures[done.node] = list(done.captures)
+        self.frame = done.outer
+
+    # --- Members ---
+
+    def own_tool(self, receiver: Type) -> ToolSymbol | None:
+        """The tool that the body is a part of, if the receiver is its `self`."""
+        owner = self.frame.function.owner if self.frame.function is not None else None
+        if isinstance(owner, ToolSymbol) and isinstance(receiver, Named) and receiver.symbol is owner.state:
+            return owner
+        return None
+
+    def find_method(self, receiver: Type, name: str) -> MethodMatch | None:
+        """The method of a value; inside of a tool or an agent's impl also those of the declaration itself."""
+        owner = self.frame.function.owner if self.frame.function is not None else None
+        agent = owner if isinstance(owner, AgentSymbol) and receiver is AGENT_REF else None
+        inside = agent or self.own_tool(receiver)
+        own = inside.methods.get(name) if inside is not None else None
+        return MethodMatch(own, {}, False) if own is not None else self.world.find_method(receiver, name)
+
+    # --- The end ---
+
+    def finish(self) -> None:
+        """Run what waited for all types, then write solved types into the tables."""
+        for action in self.later:
+            action()
+        analysis = self.analysis
+        _settle(self.types)
+        _settle(self.pattern_types)
+        analysis.types.update(self.types)
+        analysis.pattern_types.update(self.pattern_types)
+        nodes = [node for node in self.types if node.__class__ in _LOOKED_AT]
+        if nodes:
+            analysis.bodies.append(CheckedBody(self.frame.node, self.source, nodes, self.deferred))
+        for local in self._made:
+            found = local.type
+            if found.__class__ is not Named or found.arguments:
+                local.type = zonk(found, ANY)
+        for node, coercions in self.coercions.items():
+            analysis.coercions[node] = tuple(map(_settled, coercions))
+
+
+_LOOKED_AT: Final = frozenset({ast.Match, ast.Block, ast.For, ast.ParallelFor, ast.Closure})
+"""What later passes look at: see `CheckedBody`."""
+
+LocalRole: TypeAlias = Literal["let", "parameter", "self", "pattern"]
+
+Key = TypeVar("Key")
+
+
+def _settle(types: dict[Key, Type]) -> None:
+    # Many nodes have the very same type. The unsettled ones are kept, so that their ids stay theirs.
+    known: dict[int, tuple[Type, Type]] = {}
+    for node, found in types.items():
+        if found.__class__ is Named and not found.arguments:
+            continue
+        pair = known.get(id(found))
+        if pair is None:
+            pair = known[id(found)] = (found, zonk(found, ANY))
+        if pair[1] is not found:
+            types[node] = pair[1]
+
+
+def _settled(coercion: Coercion) -> Coercion:
+    if coercion.target is None:
+        return coercion
+    return Coercion(coercion.kind, zonk(coercion.target, ANY), coercion.function)
+
+
+# --- Registry -----------------------------------------------------------------------------------
+
+CHECKERS: dict[type[ast.Node], Callable[..., Type]] = {}
+"""How to find the type of each kind of expression, by its class."""
+
+Registered = TypeVar("Registered", bound=Callable[..., Type])
+
+
+def checks(*kinds: type[ast.Node]) -> Callable[[Registered], Registered]:
+    """Register the checker of an expression class: `(body, node, hint) -> Type`."""
+
+    def register(checker: Registered) -> Registered:
+        for kind in kinds:
+            CHECKERS[kind] = checker
+        return checker
+
+    return register
+
+
+def wanted(hint: Type | None) -> Type | None:
+    """The hint if it says anything: not for a dropped value and not for a type yet unknown."""
+    if hint is None or hint is DISCARD:
+        return None
+    hint = resolve(hint)
+    return None if isinstance(hint, ErrorType) else hint
+
+
+def spoilt(hint: Type | None) -> bool:
+    """Whether the type that is asked for was reported: then whatever stands there will do."""
+    return hint is not None and hint is not DISCARD and isinstance(resolve(hint), ErrorType)

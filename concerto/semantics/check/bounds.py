@@ -1,0 +1,56 @@
+"""What generic parameters must be able to do, checked where they get their types (E0306)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from concerto.diagnostics import TraitNotSatisfied
+from concerto.semantics.check.body_checker import Body
+from concerto.semantics.model.symbols import GenericSymbol, TraitUse
+from concerto.semantics.model.types import Generic, Type
+from concerto.semantics.typing.unify import is_erroneous, is_solved, resolve, show, substitute
+from concerto.syntax import ast
+
+
+def require_bounds(
+    body: Body,
+    place: ast.Node,
+    name: str,
+    generics: Iterable[GenericSymbol],
+    types: dict[GenericSymbol, Type],
+) -> None:
+    """Check what the generics of `name` must be able to do, when all is known."""
+    bounded = [generic for generic in generics if generic.bounds and generic in types]
+    if bounded:
+        body.later.append(lambda: _check_bounds(body, place, name, bounded, types))
+
+
+def _check_bounds(
+    body: Body,
+    place: ast.Node,
+    name: str,
+    bounded: list[GenericSymbol],
+    types: dict[GenericSymbol, Type],
+) -> None:
+    for generic in bounded:
+        type_ = resolve(types[generic])
+        if not is_solved(type_) or is_erroneous(type_):
+            continue
+        for bound in generic.bounds:
+            use = TraitUse(bound.trait, tuple(substitute(part, types) for part in bound.arguments))
+            if not body.world.satisfies(type_, use):
+                body.report(
+                    TraitNotSatisfied(
+                        body.span(place),
+                        f"`{name}` needs `{generic.name}: {bound.trait.name}`, and `{show(type_)}` is not",
+                        help=_bound_help(type_, bound),
+                    )
+                )
+
+
+def _bound_help(type_: Type, bound: TraitUse) -> str:
+    if isinstance(type_, Generic):
+        return f"ask for it: `{type_.symbol.name}: {bound.trait.name}`"
+    if bound.trait.methods:
+        return f"write `impl {bound.trait.name} for {show(type_)} {{ … }}`"
+    return ""

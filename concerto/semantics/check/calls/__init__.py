@@ -1,0 +1,1 @@
+"""Calls: which function is meant, its arguments, its type arguments."""

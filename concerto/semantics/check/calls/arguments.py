@@ -1,0 +1,215 @@
+"""Arguments of calls: positional, named and left out ones, brought into the order of the parameters
+(E0302)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concerto.diagnostics import WrongArguments, suggest
+from concerto.semantics.check.body_checker import Body, wanted
+from concerto.semantics.check.defaults import check_default
+from concerto.semantics.check.paths import count
+from concerto.semantics.model.analysis import Default, Given
+from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION, option_item
+from concerto.semantics.model.symbols import (
+    GenericSymbol,
+    ParameterSymbol,
+)
+from concerto.semantics.model.types import ERROR, ErrorType, Generic, Literals, Named, Type, Unsolved
+from concerto.semantics.typing.coercion import fit, widened
+from concerto.semantics.typing.unify import resolve, show, substitute, unify
+from concerto.source import Span
+from concerto.syntax import ast
+
+
+def check_arguments(
+    body: Body,
+    callee: str,
+    place: ast.Node,
+    parameters: Sequence[ParameterSymbol],
+    types: dict[GenericSymbol, Type],
+    arguments: Sequence[ast.Argument],
+) -> list[Given]:
+    """Check every argument against its parameter. What is missing or too much is reported at `place` or at
+    itself."""
+    chosen, strange = _assign(body, callee, parameters, arguments)
+    closures: list[tuple[ast.Expr, Type]] = []
+    inferred: dict[ast.Expr, Type] = {}
+    given: list[Given] = []
+    missing: list[ParameterSymbol] = []
+    for parameter in parameters:
+        value = chosen.get(parameter.name)
+        if value is not None:
+            expected = substitute(parameter.type, types) if types else parameter.type
+            if types and value not in inferred and isinstance(parameter.type, Generic):
+                same = [chosen[p.name] for p in parameters if p.type == parameter.type and p.name in chosen]
+                variable = resolve(expected)
+                if len(same) > 1 and isinstance(variable, Unsolved):
+                    _infer_together(body, variable, same, inferred)
+            if value in inferred:
+                body.coerce(value, inferred[value], expected)
+            # A closure's parameters are known best when the other arguments are.
+            elif value.__class__ is ast.Closure and types:
+                closures.append((value, expected))
+            else:
+                body.check(value, expected)
+            given.append(value)
+        elif parameter.default is not None:
+            check_default(body.world, parameter)
+            given.append(Default(parameter))
+        else:
+            missing.append(parameter)
+    for value, expected in closures:
+        body.check(value, expected)
+    # An argument with a wrong name was most likely meant for the one that is missing.
+    if missing and not strange:
+        _report_missing(body, callee, place, parameters, missing)
+    return given
+
+
+def _infer_together(
+    body: Body, variable: Unsolved, values: list[ast.Expr], types: dict[ast.Expr, Type]
+) -> None:
+    """Find the types of arguments for one bare `T`, which becomes Float if some are Int and some Float."""
+    together: Type = variable
+    for value in values:
+        found = types[value] = body.infer(value, together)
+        if together is variable:
+            together = found
+        elif {widened(together), widened(found)} == {INT, FLOAT}:
+            together = FLOAT
+    fit(together, variable)
+
+
+def check_unknown_arguments(body: Body, arguments: Sequence[ast.Argument], hint: Type = ERROR) -> list[Given]:
+    """Arguments of a call whose parameters nobody knows: of something reported, or of Any."""
+    for argument in arguments:
+        body.infer(argument.value, hint)
+    return [argument.value for argument in arguments]
+
+
+def _assign(
+    body: Body, callee: str, parameters: Sequence[ParameterSymbol], arguments: Sequence[ast.Argument]
+) -> tuple[dict[str, ast.Expr], bool]:
+    """The argument of each parameter by name, and whether one had an unknown name. Superfluous, unknown and
+    repeated ones are reported."""
+    chosen: dict[str, ast.Expr] = {}
+    strange = False
+    positional = 0
+    named = False
+    for argument in arguments:
+        if argument.name is None:
+            if named:
+                body.report(
+                    WrongArguments(body.span(argument), "a positional argument cannot follow a named one")
+                )
+            if positional < len(parameters):
+                name = parameters[positional].name
+                if name not in chosen:
+                    chosen[name] = argument.value
+                    positional += 1
+                    continue
+            else:
+                _report_too_many(body, callee, argument, parameters, arguments)
+                positional = len(parameters) + len(arguments)
+            body.infer(argument.value)
+            positional += 1
+            continue
+        named = True
+        name = argument.name.text
+        if name in chosen:
+            body.report(WrongArguments(body.span(argument.name), f"the argument `{name}` is given twice"))
+            body.infer(argument.value)
+        elif any(parameter.name == name for parameter in parameters):
+            chosen[name] = argument.value
+        else:
+            _report_unknown(body, callee, argument.name, parameters)
+            strange = True
+            body.infer(argument.value)
+    return chosen, strange
+
+
+_ONE_TEXT = 'put all values into one text: `"${a} and ${b}"`'
+
+
+def _report_too_many(
+    body: Body,
+    callee: str,
+    first: ast.Argument,
+    parameters: Sequence[ParameterSymbol],
+    arguments: Sequence[ast.Argument],
+) -> None:
+    if any(argument.value.__class__ is ast.ErrorExpr for argument in arguments):
+        return
+    if first.start > arguments[-1].start:
+        return
+    takes = f"takes {count(len(parameters), 'argument')}" if parameters else "takes no arguments"
+    body.report(
+        WrongArguments(
+            Span(body.source, first.start, max(arguments[-1].end, first.end)),
+            f"{callee} {takes}, {len(arguments)} given",
+            help=_ONE_TEXT if callee in ("`print`", "`println`") else _signature(parameters),
+        )
+    )
+
+
+def _report_missing(
+    body: Body,
+    callee: str,
+    place: ast.Node,
+    parameters: Sequence[ParameterSymbol],
+    missing: list[ParameterSymbol],
+) -> None:
+    names = ", ".join(f"`{_shown(parameter)}`" for parameter in missing)
+    noun = "an argument" if len(missing) == 1 else "arguments"
+    body.report(
+        WrongArguments(body.span(place), f"{callee} needs {noun} for {names}", help=_signature(parameters))
+    )
+
+
+def _report_unknown(body: Body, callee: str, name: ast.Ident, parameters: Sequence[ParameterSymbol]) -> None:
+    near = suggest(name.text, (parameter.name for parameter in parameters))
+    help_ = f"did you mean `{near}`?" if near else _signature(parameters)
+    body.report(WrongArguments(body.span(name), f"{callee} has no parameter `{name.text}`", help=help_))
+
+
+def _signature(parameters: Sequence[ParameterSymbol]) -> str:
+    if not parameters:
+        return ""
+    shown = (f"{_shown(parameter)}{'' if parameter.default is None else ' = …'}" for parameter in parameters)
+    return f"its parameters are `({', '.join(shown)})`"
+
+
+def _shown(parameter: ParameterSymbol) -> str:
+    """A parameter as declared; a variant's values have types only."""
+    type_ = show(parameter.type)
+    return type_ if parameter.name.isdigit() else f"{parameter.name}: {type_}"
+
+
+# --- Generics -------------------------------------------------------------------------------------
+
+
+def prefer_result(result: Type, types: dict[GenericSymbol, Type], hint: Type | None) -> None:
+    """Let an expected `Option<Float>` decide the generics before the arguments are looked at. A bare `T` is
+    left to the arguments: its value can still be converted afterwards."""
+    expected = wanted(hint)
+    if expected is None or expected is ANY or isinstance(expected, Unsolved) or not types:
+        return
+    if isinstance(result, Generic) or not isinstance(result, Named):
+        return
+    if isinstance(expected, Named) and expected.symbol is OPTION and result.symbol is not OPTION:
+        expected = resolve(option_item(expected) or ERROR)
+    if not isinstance(expected, Named) or expected.symbol is not result.symbol or not result.arguments:
+        return
+    instance = substitute(result, types)
+    assert isinstance(instance, Named)
+    for open_part, wanted_part in zip(instance.arguments, expected.arguments, strict=True):
+        part = resolve(open_part)
+        if isinstance(part, Unsolved) and not _is_loose(wanted_part):
+            unify(part, wanted_part)
+
+
+def _is_loose(part: Type) -> bool:
+    """Types that other types turn into by themselves say too little about an argument."""
+    part = resolve(part)
+    return part is ANY or isinstance(part, ErrorType | Literals | Unsolved)

@@ -1,0 +1,326 @@
+"""Agents' builder calls: what `with_tools`, `without_tools`, `with_tool_choice` and `with_allowed_tools` take
+(E0413, E0414, E0415)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from concerto.diagnostics import (
+    BadToolChoice,
+    BadWithTools,
+    Problem,
+    WithoutToolsArguments,
+    suggest,
+)
+from concerto.semantics.check.body_checker import Body
+from concerto.semantics.check.calls.arguments import check_unknown_arguments
+from concerto.semantics.check.paths import quiet_path
+from concerto.semantics.model.analysis import NativeCall
+from concerto.semantics.model.builtins import (
+    AGENT_BUILDER,
+    ANY,
+    MCP_REF,
+    STRING,
+    TOOL_REF,
+    array_item,
+    array_of,
+)
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    FunctionSymbol,
+    McpSymbol,
+    StructSymbol,
+    Symbol,
+    ToolSymbol,
+)
+from concerto.semantics.model.types import Type
+from concerto.semantics.typing.coercion import widened
+from concerto.semantics.typing.unify import is_erroneous, resolve, show
+from concerto.syntax import ast
+
+_CHOICES = ("auto", "required", "none")
+_HELP = "name tools, methods or MCP servers: `[Calculator, Notes::add]`"
+
+
+def check_builder_call(
+    body: Body, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
+) -> Type | None:
+    """Check a call whose arguments are more than their types say; None for every other method."""
+    match function.name:
+        case "with_tools":
+            return _with_list(body, node, function, arguments, BadWithTools)
+        case "with_allowed_tools":
+            return _with_list(body, node, function, arguments, BadToolChoice)
+        case "without_tools":
+            return _without_tools(body, node, function, arguments)
+        case "with_tool_choice":
+            return _with_tool_choice(body, node, function, arguments)
+        case "execute" | "execute_with_schema" | "chat" | "stream":
+            _check_offered(body, node)
+            return None
+        case _:
+            return None
+
+
+def _without_tools(
+    body: Body, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
+) -> Type:
+    body.analysis.calls[node] = NativeCall(function, [node.receiver])
+    if arguments:
+        check_unknown_arguments(body, arguments)
+        body.report(
+            WithoutToolsArguments(
+                body.source.span(arguments[0].start, arguments[-1].end),
+                "`without_tools` takes no arguments",
+                label="all tools of the agent's declaration are left out",
+                help=f"offer only some with `.without_tools().with_tools({body.text(arguments[0].value)})`",
+            )
+        )
+    return AGENT_BUILDER
+
+
+# --- Lists of tools -------------------------------------------------------------------------------
+
+
+def _with_list(
+    body: Body,
+    node: ast.MethodCall,
+    function: FunctionSymbol,
+    arguments: Sequence[ast.Argument],
+    problem: type[Problem],
+) -> Type:
+    name = function.name
+    if len(arguments) != 1:
+        check_unknown_arguments(body, arguments)
+        place = (
+            body.source.span(arguments[0].start, arguments[-1].end) if arguments else body.span(node.method)
+        )
+        body.report(
+            problem(place, f"`{name}` takes one array of tools, {len(arguments)} arguments given", help=_HELP)
+        )
+        return AGENT_BUILDER
+    value = arguments[0].value
+    body.analysis.calls[node] = NativeCall(function, [node.receiver, value])
+    if isinstance(value, ast.ArrayLit):
+        for item in value.items:
+            _check_tool(body, item, name, problem)
+        body.types[value] = array_of(ANY)
+        return AGENT_BUILDER
+    if isinstance(value, ast.Path) and isinstance(_declared(body, value), ToolSymbol | McpSymbol):
+        body.infer(value)
+        help_ = f"put it into an array: `{name}([{value.name}])`"
+        body.report(problem(body.span(value), f"`{name}` takes an array of tools", help=help_))
+        return AGENT_BUILDER
+    found = widened(body.infer(value, array_of(TOOL_REF)))
+    inside = array_item(found)
+    refers = inside is not None and resolve(inside) in (ANY, TOOL_REF, MCP_REF)
+    if found is not ANY and not refers and not is_erroneous(found):
+        body.report(
+            problem(
+                body.span(value),
+                f"`{name}` takes an array of tool references, found `{show(found)}`",
+                help=_HELP,
+            )
+        )
+    return AGENT_BUILDER
+
+
+def _check_tool(body: Body, item: ast.Expr, name: str, problem: type[Problem]) -> None:
+    """One entry: a tool, a method, a server, or a tool that the provider runs (`"openai:web_search"`)."""
+    if isinstance(item, ast.StringLit) and ":" in item.value:
+        body.types[item] = STRING
+        return
+    found = resolve(_reference(body, item))
+    if found in (TOOL_REF, MCP_REF, ANY):
+        _refuse_private(body, item, problem)
+        return
+    if is_erroneous(found):
+        return
+    help_ = _HELP
+    if isinstance(item, ast.StringLit):
+        help_ = f"leave the quotes out: `{item.value}`" if item.value.isidentifier() else _HELP
+    body.report(
+        problem(body.span(item), f"`{name}` takes tool references, found `{show(found)}`", help=help_)
+    )
+
+
+def _reference(body: Body, item: ast.Expr) -> Type:
+    """The type of an expression that may also name a server or Python tool which only the manifest
+    declares."""
+    if not isinstance(item, ast.Path):
+        return body.infer(item)
+    name = item.segments[0].name.text
+    if name in body.locals or body.world.lookup(name, body.scope) is not None:
+        return body.infer(item)
+    owner: ToolSymbol | McpSymbol
+    if name in body.world.project.mcp_servers:
+        owner = McpSymbol(name=name)
+    elif name in body.world.project.python_tools:
+        owner = ToolSymbol(name=name, state=StructSymbol(name=name), library=True)
+    else:
+        return body.infer(item)
+    used: Symbol = owner
+    if len(item.segments) == 2:
+        used = FunctionSymbol(name=item.segments[1].name.text, owner=owner, result=ANY, public=True)
+    body.analysis.uses[item] = used
+    body.types[item] = MCP_REF if used is owner and isinstance(owner, McpSymbol) else TOOL_REF
+    return body.types[item]
+
+
+def _refuse_private(body: Body, item: ast.Expr, problem: type[Problem]) -> None:
+    method = _method(body, item)
+    if method is not None and isinstance(method.owner, ToolSymbol) and not method.public:
+        body.report(
+            problem(
+                body.span(item),
+                f"`{method.owner.name}::{method.name}` is private and never offered to a model",
+                help="declare it `pub fn`, with `@describe` and `@param`",
+            )
+        )
+
+
+def _declared(body: Body, path: ast.Path) -> Symbol | None:
+    if len(path.segments) == 1 and path.segments[0].name.text in body.locals:
+        return None
+    return quiet_path(body, path.segments)
+
+
+def _method(body: Body, item: ast.Expr) -> FunctionSymbol | None:
+    found = body.analysis.uses.get(item) if isinstance(item, ast.Path) else None
+    return found if isinstance(found, FunctionSymbol) else None
+
+
+# --- Choice ---------------------------------------------------------------------------------------
+
+
+def _with_tool_choice(
+    body: Body, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
+) -> Type:
+    if len(arguments) != 1:
+        check_unknown_arguments(body, arguments)
+        _report_choice(body, node.method, f"`with_tool_choice` takes one argument, {len(arguments)} given")
+        return AGENT_BUILDER
+    value = arguments[0].value
+    body.analysis.calls[node] = NativeCall(function, [node.receiver, value])
+    found = resolve(_reference(body, value))
+    if isinstance(value, ast.StringLit):
+        if value.value not in _CHOICES:
+            near = suggest(value.value, _CHOICES)
+            _report_choice(
+                body,
+                value,
+                f'`"{value.value}"` is not a tool choice',
+                f'did you mean `"{near}"`?' if near else "",
+            )
+        return AGENT_BUILDER
+    if found is TOOL_REF or found is MCP_REF:
+        symbol = body.analysis.uses.get(value) if isinstance(value, ast.Path) else None
+        if isinstance(symbol, ToolSymbol | McpSymbol):
+            offered = offered_methods(symbol)
+            help_ = f"name one of its methods: `{symbol.name}::{offered[0]}`" if offered else ""
+            _report_choice(body, value, f"`{symbol.name}` is a whole tool; a choice is one method", help_)
+        else:
+            _refuse_private(body, value, BadToolChoice)
+    elif found is not STRING and found is not ANY and not is_erroneous(found):
+        _report_choice(body, value, f"a tool choice is a word or a method, found `{show(found)}`")
+    return AGENT_BUILDER
+
+
+def _report_choice(body: Body, place: ast.Node, message: str, help_: str = "") -> None:
+    choices = 'it is `"auto"`, `"required"`, `"none"` or a method, `Tool::method`'
+    body.report(BadToolChoice(body.span(place), message, help=help_ or choices))
+
+
+def offered_methods(symbol: ToolSymbol | McpSymbol) -> list[str]:
+    """Names of what a model (or other code) may call; every function of a server is meant for that."""
+    everything = isinstance(symbol, McpSymbol)
+    return [method.name for method in symbol.methods.values() if everything or method.public]
+
+
+# --- What is offered ------------------------------------------------------------------------------
+
+
+def _check_offered(body: Body, node: ast.MethodCall) -> None:
+    """A choice or an allowance must be among what the finished builder offers, where that can be told
+    here."""
+    steps = list(_chain(node))
+    wishes = [step for step in steps if step.method.text in ("with_tool_choice", "with_allowed_tools")]
+    if not wishes:
+        return
+    offered = _offered(body, node, steps)
+    if offered is None:
+        return
+    for step in wishes:
+        for item in _items(step):
+            symbol = body.analysis.uses.get(item) if isinstance(item, ast.Path) else None
+            if symbol is None or not _names(symbol) or _is_offered(symbol, offered):
+                continue
+            body.report(
+                BadToolChoice(
+                    body.span(item),
+                    f"`{body.text(item)}` is not among the tools of this execution",
+                    help=f"add it: `.with_tools([{_names(symbol)[0]}])`",
+                )
+            )
+
+
+def _chain(node: ast.MethodCall) -> Iterator[ast.MethodCall]:
+    receiver = node.receiver
+    while isinstance(receiver, ast.MethodCall):
+        yield receiver
+        receiver = receiver.receiver
+
+
+def _offered(body: Body, node: ast.MethodCall, steps: list[ast.MethodCall]) -> set[str] | None:
+    """Names of offered tools (`T`) and methods (`T::m`); None if they are known only at run time."""
+    root = (steps[-1] if steps else node).receiver
+    agent = body.analysis.uses.get(root) if isinstance(root, ast.Path) else None
+    if not isinstance(agent, AgentSymbol) or _has_scopes(body):
+        return None
+    offered: set[str] = set()
+    if not any(step.method.text == "without_tools" for step in steps):
+        for use in agent.tools:
+            offered.add(f"{use.name}::{use.method}" if use.method else use.name)
+    for step in steps:
+        if step.method.text != "with_tools":
+            continue
+        if not step.arguments or not isinstance(step.arguments[0].value, ast.ArrayLit):
+            return None
+        for item in _items(step):
+            symbol = body.analysis.uses.get(item) if isinstance(item, ast.Path) else None
+            names = _names(symbol)
+            if not names:
+                return None
+            offered.add(names[-1])
+    return offered
+
+
+def _has_scopes(body: Body) -> bool:
+    pipelines = body.analysis.pipelines
+    return any(pipeline.tools or any(stage.tools for stage in pipeline.stages) for pipeline in pipelines)
+
+
+def _items(step: ast.MethodCall) -> list[ast.Expr]:
+    value = step.arguments[0].value if step.arguments else None
+    if isinstance(value, ast.ArrayLit):
+        return value.items
+    return [] if value is None else [value]
+
+
+def _names(symbol: Symbol | None) -> list[str]:
+    """The tool's name, and the method's after it if it is one."""
+    match symbol:
+        case ToolSymbol() | McpSymbol():
+            return [symbol.qualified]
+        case FunctionSymbol(owner=(ToolSymbol() | McpSymbol()) as owner):
+            return [owner.qualified, f"{owner.qualified}::{symbol.name}"]
+        case _:
+            return []
+
+
+def _is_offered(symbol: Symbol, offered: set[str]) -> bool:
+    names = _names(symbol)
+    if any(name in offered for name in names):
+        return True
+    # A whole tool is allowed if any of its methods is offered.
+    return len(names) == 1 and any(name.startswith(f"{names[0]}::") for name in offered)

@@ -1,0 +1,427 @@
+"""Calls by path or of a value: functions, constructors, `emit`, `Some`/`Ok`/`Err`, and `|>`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from concerto.diagnostics import (
+    MismatchedTypes,
+    NoJsonSchema,
+    PrivateName,
+    WrongArguments,
+)
+from concerto.semantics.check.assignability import require_mutable
+from concerto.semantics.check.body_checker import Body, checks, wanted
+from concerto.semantics.check.bounds import require_bounds
+from concerto.semantics.check.calls.arguments import (
+    check_arguments,
+    check_unknown_arguments,
+    prefer_result,
+)
+from concerto.semantics.check.conversions import check_error
+from concerto.semantics.check.paths import (
+    WRAPPERS,
+    count,
+    find_path,
+    refuse_test,
+    refuse_unknown_owner,
+    require_owner_bounds,
+    require_visible,
+    symbol_value,
+    type_arguments,
+    variant_type,
+)
+from concerto.semantics.declare.rules.json_types import Obstacle, why_no_schema
+from concerto.semantics.model.analysis import (
+    AgentCall,
+    DynamicCall,
+    EmitCall,
+    FunctionCall,
+    Given,
+    McpFunctionCall,
+    NativeCall,
+    PanicCall,
+    ToolMethodCall,
+    ValueCall,
+    VariantCall,
+    WrapCall,
+)
+from concerto.semantics.model.builtins import (
+    AGENT_REF,
+    ANY,
+    NIL,
+    STRING,
+    TOOL_CONTEXT,
+    option_item,
+    option_of,
+    result_of,
+    result_parts,
+)
+from concerto.semantics.model.declarations import MethodMatch
+from concerto.semantics.model.symbols import (
+    FunctionSymbol,
+    GenericSymbol,
+    ImplSymbol,
+    McpSymbol,
+    ParameterSymbol,
+    ToolSymbol,
+    VariantSymbol,
+)
+from concerto.semantics.model.types import (
+    ERROR,
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Named,
+    TupleOf,
+    Type,
+    Unsolved,
+)
+from concerto.semantics.typing.coercion import widened
+from concerto.semantics.typing.unify import fresh, is_solved, resolve, show, substitute, unify, zonk
+from concerto.syntax import ast
+
+AGENT_CALLS: Final = frozenset(
+    f"AgentBuilder::{name}" for name in ("execute", "execute_with_schema", "chat", "stream")
+)
+
+
+@checks(ast.Call)
+def call(body: Body, node: ast.Call, hint: Type | None) -> Type:
+    return check_call(body, node, node.callee, node.arguments, hint)
+
+
+def check_call(
+    body: Body,
+    node: ast.Expr,
+    callee: ast.Expr,
+    arguments: Sequence[ast.Argument],
+    hint: Type | None,
+    awaited: bool = False,
+) -> Type:
+    """The call `callee(arguments)`, whose meaning is kept under `node`."""
+    if not isinstance(callee, ast.Path):
+        return call_value(body, node, callee, body.infer(callee), arguments)
+    if len(callee.segments) == 1:
+        name = callee.segments[0].name.text
+        if name in body.locals:
+            return call_value(body, node, callee, body.infer(callee), arguments)
+        if name == "emit":
+            return _emit(body, node, callee, arguments, awaited)
+        if name in WRAPPERS:
+            return _wrap(body, node, name, arguments, hint)
+    elif callee.name in ("Option::Some", "Result::Ok", "Result::Err"):
+        return _wrap(body, node, callee.segments[1].name.text, arguments, hint)
+    found = find_path(body, callee)
+    match found:
+        case None:
+            check_unknown_arguments(body, arguments)
+            return ERROR
+        case MethodMatch():
+            return _associated(body, node, callee, found, arguments, hint)
+        case FunctionSymbol(owner=ToolSymbol() | McpSymbol()):
+            return call_tool(body, node, callee.segments[-1].name, found, arguments)
+        case FunctionSymbol():
+            body.analysis.uses[callee] = found
+            refuse_test(body, callee, found)
+            written = callee.segments[-1].arguments
+            types = type_arguments(body, callee, found) if found.generics or written else {}
+            return call_function(body, node, callee.segments[-1].name, found, types, arguments, hint)
+        case VariantSymbol():
+            return _variant(body, node, callee, found, arguments, hint)
+        case _:
+            body.analysis.uses[callee] = found
+            return call_value(body, node, callee, symbol_value(body, callee, found), arguments)
+
+
+# --- Functions ------------------------------------------------------------------------------------
+
+
+def call_function(
+    body: Body,
+    node: ast.Expr,
+    name: ast.Ident,
+    function: FunctionSymbol,
+    types: dict[GenericSymbol, Type],
+    arguments: Sequence[ast.Argument],
+    hint: Type | None,
+    receiver: ast.Expr | None = None,
+    dynamic: bool = False,
+) -> Type:
+    """A function, or a method whose receiver is checked, with types for its generics and those of its
+    impl."""
+    if types:
+        prefer_result(function.result, types, hint)
+    given = check_arguments(body, f"`{function.name}`", name, function.parameters, types, arguments)
+    if receiver is not None:
+        given.insert(0, receiver)
+    if function.generics:
+        require_bounds(body, name, function.name, function.generics, types)
+    native = function.native
+    if dynamic:
+        mutable = function.receiver == "mut self"
+        body.analysis.calls[node] = DynamicCall(function.name, given, mutable, bound=True)
+    elif native is None:
+        body.analysis.calls[node] = FunctionCall(function, given)
+    elif native == "std::prelude::panic":
+        if given:
+            body.analysis.calls[node] = PanicCall(given[0])
+    else:
+        _native(body, node, name, function, given, types)
+    return substitute(function.result, types) if types else function.result
+
+
+def _native(
+    body: Body,
+    node: ast.Expr,
+    place: ast.Node,
+    function: FunctionSymbol,
+    given: list[Given],
+    types: dict[GenericSymbol, Type],
+) -> None:
+    agent = function.native in AGENT_CALLS
+    if not (function.reified or (agent and function.generics)):
+        body.analysis.calls[node] = AgentCall(function.name, given) if agent else NativeCall(function, given)
+        return
+    generics = function.generics or (
+        function.owner.generics if isinstance(function.owner, ImplSymbol) else []
+    )
+    argument = types[generics[-1]]
+
+    def settle() -> None:
+        if not is_solved(argument):
+            body.report(
+                WrongArguments(
+                    body.span(place),
+                    f"nothing says which type `{function.name}` is to give",
+                    help=f"name it: `{function.name}<T>(…)`",
+                )
+            )
+        type_ = zonk(argument, ERROR)
+        if function.generics:
+            _require_schema(body, place, function, type_)
+        if agent:
+            body.analysis.calls[node] = AgentCall(function.name, given, type_)
+        else:
+            body.analysis.calls[node] = NativeCall(function, given, type_)
+
+    body.later.append(settle)
+
+
+def _require_schema(body: Body, place: ast.Node, function: FunctionSymbol, type_: Type) -> None:
+    """Values of the type come from JSON, or from a model, which asks for more."""
+    problem = why_no_schema(type_) if function.native in AGENT_CALLS else _why_unreadable(type_)
+    if problem is not None:
+        message = f"`{function.name}` cannot give a `{show(type_)}`: it has no JSON Schema"
+        body.report(NoJsonSchema(body.span(place), message, label=problem.reason, help=problem.help))
+
+
+def _why_unreadable(type_: Type) -> Obstacle | None:
+    match type_:
+        case FunctionOf() | Generic():
+            return why_no_schema(type_)
+        case Named(arguments=parts) | TupleOf(items=parts):
+            return next(filter(None, map(_why_unreadable, parts)), None)
+        case _:
+            return None
+
+
+def _associated(
+    body: Body,
+    node: ast.Expr,
+    callee: ast.Path,
+    match: MethodMatch,
+    arguments: Sequence[ast.Argument],
+    hint: Type | None,
+) -> Type:
+    """`Type::f(…)`; with a method the receiver is the first argument."""
+    function = match.function
+    name = callee.segments[-1].name
+    if isinstance(function.owner, ToolSymbol | McpSymbol):
+        return call_tool(body, node, name, function, arguments)
+    require_visible(body, name, function)
+    body.analysis.uses[callee] = function
+    types = {**match.substitution, **(type_arguments(body, callee, function) if function.generics else {})}
+    require_owner_bounds(body, callee, function, types)
+    if not function.receiver:
+        if match.dynamic:
+            check_unknown_arguments(body, arguments)
+            return refuse_unknown_owner(body, callee, function)
+        return call_function(body, node, name, function, types, arguments, hint)
+    if not arguments or arguments[0].name is not None:
+        check_unknown_arguments(body, arguments)
+        return body.report(
+            WrongArguments(body.span(name), f"`{callee.name}` needs the value it works on as first argument")
+        )
+    receiver = arguments[0].value
+    body.check(receiver, substitute(function.self_type or ERROR, types))
+    if function.receiver == "mut self":
+        require_mutable(body, receiver, f"call `{function.name}` on")
+    return call_function(body, node, name, function, types, arguments[1:], hint, receiver, match.dynamic)
+
+
+def call_tool(
+    body: Body, node: ast.Expr, name: ast.Ident, method: FunctionSymbol, arguments: Sequence[ast.Argument]
+) -> Type:
+    """A tool's or server's function, called through the gate; the runtime fills a ToolContext."""
+    owner = method.owner
+    parameters = [parameter for parameter in method.parameters if parameter.type is not TOOL_CONTEXT]
+    assert isinstance(owner, ToolSymbol | McpSymbol)
+    callee = f"`{owner.name}::{method.name}`"
+    given = check_arguments(body, callee, name, parameters, {}, arguments)
+    if isinstance(owner, McpSymbol):
+        body.analysis.calls[node] = McpFunctionCall(owner, method, given)
+        return method.result
+    if not method.public and body.frame.function is not None and body.frame.function.owner is not owner:
+        body.report(
+            PrivateName(
+                body.span(name),
+                f"`{method.name}` is private to the tool `{owner.name}`",
+                help="only `pub fn`s of a tool can be called from outside",
+            )
+        )
+    body.analysis.calls[node] = ToolMethodCall(owner, method, given)
+    return method.result
+
+
+# --- Values ---------------------------------------------------------------------------------------
+
+
+def call_value(
+    body: Body, node: ast.Expr, callee: ast.Expr, found: Type, arguments: Sequence[ast.Argument]
+) -> Type:
+    """A function value: its parameters have no names and no defaults."""
+    function = widened(found)
+    if isinstance(function, Unsolved):
+        function = FunctionOf(tuple(fresh() for _ in arguments), fresh())
+        unify(found, function)
+    if function is ANY or isinstance(function, ErrorType):
+        hint = ANY if function is ANY else ERROR
+        body.analysis.calls[node] = ValueCall(callee, check_unknown_arguments(body, arguments, hint))
+        return hint
+    if not isinstance(function, FunctionOf):
+        check_unknown_arguments(body, arguments)
+        help_ = f"ask it: `{body.text(callee)}.execute(…)`" if function == AGENT_REF else ""
+        return body.report(
+            MismatchedTypes(body.span(callee), f"expected a function, found `{show(function)}`", help=help_)
+        )
+    for argument in arguments:
+        if argument.name is not None:
+            body.report(
+                WrongArguments(body.span(argument.name), "the parameters of a function value have no names")
+            )
+    parameters = [ParameterSymbol(name=str(i), type=type_) for i, type_ in enumerate(function.parameters)]
+    if len(arguments) != len(parameters):
+        check_unknown_arguments(body, arguments)
+        body.report(
+            WrongArguments(
+                body.span(node),
+                f"`{body.text(callee)}` takes {count(len(parameters), 'argument')}, {len(arguments)} given",
+                help=f"its type is `{show(function)}`",
+            )
+        )
+        return function.result
+    for argument, parameter in zip(arguments, function.parameters, strict=True):
+        body.check(argument.value, parameter)
+    body.analysis.calls[node] = ValueCall(callee, [argument.value for argument in arguments])
+    return function.result
+
+
+def _variant(
+    body: Body,
+    node: ast.Expr,
+    callee: ast.Path,
+    variant: VariantSymbol,
+    arguments: Sequence[ast.Argument],
+    hint: Type | None,
+) -> Type:
+    body.analysis.uses[callee] = variant
+    enum, types = variant_type(body, callee, variant)
+    if variant.named or not variant.fields:
+        check_unknown_arguments(body, arguments)
+        if variant.named:
+            fields = ", ".join(f"{field.name}: …" for field in variant.fields)
+            help_ = f"write `{callee.name} {{ {fields} }}`"
+        else:
+            help_ = f"write `{callee.name}`"
+        message = f"the variant `{variant.name}` {'has named fields' if variant.named else 'holds nothing'}"
+        body.report(WrongArguments(body.span(node), message, help=help_))
+        return enum
+    prefer_result(enum, types, hint)
+    if types:
+        require_bounds(body, callee, variant.enum.name, variant.enum.generics, types)
+    parameters = [ParameterSymbol(name=field.name, type=field.type) for field in variant.fields]
+    given = check_arguments(body, f"`{variant.name}`", callee.segments[-1].name, parameters, types, arguments)
+    body.analysis.calls[node] = VariantCall(variant, given)
+    return enum
+
+
+def _wrap(
+    body: Body, node: ast.Expr, name: str, arguments: Sequence[ast.Argument], hint: Type | None
+) -> Type:
+    """`Some(x)`, `Ok(x)`, `Err(x)`"""
+    if len(arguments) != 1 or arguments[0].name is not None or name == "None":
+        check_unknown_arguments(body, arguments)
+        if name == "None":
+            message, help_ = "`None` holds nothing", "write `None`"
+        else:
+            message = f"`{name}` takes 1 argument, {len(arguments)} given"
+            help_ = "the empty value is `nil`: `Ok(nil)`" if name == "Ok" and not arguments else ""
+        return body.report(WrongArguments(body.span(node), message, help=help_))
+    value = arguments[0].value
+    expected = wanted(hint)
+    if name == "Some":
+        body.analysis.calls[node] = WrapCall("Some", value)
+        return _wrap_some(body, value, expected)
+    body.analysis.calls[node] = WrapCall("Ok" if name == "Ok" else "Err", value)
+    return _wrap_result(body, value, name, expected)
+
+
+def _wrap_some(body: Body, value: ast.Expr, expected: Type | None) -> Type:
+    item = option_item(expected) if expected is not None else None
+    if item is not None and not isinstance(resolve(item), Unsolved):
+        body.check(value, item)
+        return option_of(item)
+    return option_of(body.infer(value))
+
+
+def _wrap_result(body: Body, value: ast.Expr, name: str, expected: Type | None) -> Type:
+    if expected is not None:
+        expected = resolve(option_item(expected) or expected)
+    ok, error = (result_parts(expected) if expected is not None else None) or (fresh(), fresh())
+    if name == "Ok":
+        if isinstance(resolve(ok), Unsolved):
+            unify(ok, body.infer(value))
+        else:
+            body.check(value, ok)
+        return result_of(ok, error)
+    if isinstance(resolve(error), Unsolved):
+        unify(error, body.infer(value))
+    else:
+        check_error(body, value, error)
+    return result_of(ok, error)
+
+
+# --- emit -----------------------------------------------------------------------------------------
+
+
+def _emit(
+    body: Body, node: ast.Expr, callee: ast.Path, arguments: Sequence[ast.Argument], awaited: bool
+) -> Type:
+    """`emit(channel, payload)`, `emit<Schema>(channel, payload)`"""
+    written = callee.segments[0].arguments
+    schema = body.world.resolve_type(written[0], body.scope) if written else None
+    names = ("channel", "payload")
+    parameters = [
+        ParameterSymbol(name=name, type=type_)
+        for name, type_ in zip(names, (STRING, schema or ANY), strict=True)
+    ]
+    given = check_arguments(body, "`emit`", callee, parameters, {}, arguments)
+    if len(given) == 2:
+        channel, payload = given
+        assert isinstance(channel, ast.Node) and isinstance(payload, ast.Node)
+        body.analysis.calls[node] = EmitCall(channel, payload, awaited, schema)
+    if not awaited:
+        return NIL
+    return result_of(ANY, body.world.error_type("EmitError") or ERROR)

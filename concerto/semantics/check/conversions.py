@@ -1,0 +1,43 @@
+"""Errors that become other errors: `impl From<A> for B`, at `?`, `throw` and `Err(…)`."""
+
+from __future__ import annotations
+
+from concerto.semantics.check.body_checker import Body
+from concerto.semantics.model.analysis import Coercion
+from concerto.semantics.model.builtins import ANY
+from concerto.semantics.model.types import Named, Type
+from concerto.semantics.typing.coercion import fit
+from concerto.semantics.typing.unify import is_erroneous, resolve
+from concerto.syntax import ast
+
+
+def check_error(body: Body, node: ast.Expr, expected: Type) -> None:
+    """Require an error of a type; another type that `From` turns into it will do."""
+    found = body.infer(node, expected)
+    conversion = None if _fits(found, expected) else error_conversion(body, found, expected)
+    if conversion is not None:
+        body.add_coercions(node, (conversion,))
+    else:
+        body.coerce(node, found, expected)
+
+
+def error_conversion(body: Body, found: Type, expected: Type) -> Coercion | None:
+    """How an error of type `found` becomes one of type `expected` through `From`."""
+    found, expected = resolve(found), resolve(expected)
+    if not isinstance(expected, Named) or found is ANY or is_erroneous(found):
+        return None
+    function = body.world.conversion(found, expected)
+    if function is None:
+        return None
+    if function == "native":
+        return Coercion("native_convert", expected)
+    return Coercion("convert", expected, function)
+
+
+def _fits(found: Type, expected: Type) -> bool:
+    return found is expected or resolve(found) == resolve(expected)
+
+
+def fits_error(found: Type, expected: Type) -> bool:
+    """Whether an error can be passed on as it is."""
+    return fit(found, expected) == ()

@@ -1,0 +1,150 @@
+"""`await`, `race`, `parallel for`, `spawn` and `listen`. Each branch is a body of its own that captures what
+it uses."""
+
+from __future__ import annotations
+
+from concerto.diagnostics import MismatchedTypes, WrongArguments
+from concerto.semantics.check.body_checker import Body, checks
+from concerto.semantics.check.calls.functions import check_call
+from concerto.semantics.check.expressions.control import element_type
+from concerto.semantics.check.join import value_place
+from concerto.semantics.check.patterns import bind_pattern
+from concerto.semantics.model.analysis import AgentCall
+from concerto.semantics.model.builtins import (
+    ANY,
+    INT,
+    array_of,
+    task_item,
+    task_of,
+)
+from concerto.semantics.model.symbols import AgentSymbol
+from concerto.semantics.model.types import ERROR, FunctionOf, TupleOf, Type, Unsolved
+from concerto.semantics.typing.coercion import fit, join
+from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show
+from concerto.syntax import ast
+
+
+@checks(ast.Await)
+def wait(body: Body, node: ast.Await, hint: Type | None) -> Type:
+    operand = node.operand
+    if isinstance(operand, ast.Call):
+        found = check_call(body, operand, operand.callee, operand.arguments, hint, awaited=True)
+        body.types[operand] = found
+        return awaited_type(found)
+    return awaited_type(body.infer(operand, hint))
+
+
+def awaited_type(found: Type) -> Type:
+    """What waiting for a value gives: a task's result; anything else is ready."""
+    return task_item(resolve(found)) or found
+
+
+@checks(ast.AwaitAll)
+def wait_for_all(body: Body, node: ast.AwaitAll, hint: Type | None) -> Type:
+    return TupleOf(tuple([awaited_type(_branch(body, item)) for item in node.items]))
+
+
+@checks(ast.Race)
+def race(body: Body, node: ast.Race, hint: Type | None) -> Type:
+    common: Type = ERROR
+    for position, item in enumerate(node.items):
+        found = awaited_type(_branch(body, item))
+        joined = join(common, found) if position else found
+        if joined is None:
+            if not is_erroneous(found):
+                body.report(
+                    MismatchedTypes(
+                        body.span(item),
+                        f"expected `{show(common)}`, found `{show(found)}`",
+                        label="whichever of a `race` is first, its value has one type",
+                    )
+                )
+            return ERROR
+        common = joined
+    for item in node.items:
+        if body.types[item] is not common and task_item(resolve(body.types[item])) is None:
+            body.coerce(item, body.types[item], common)
+    return common
+
+
+@checks(ast.Spawn)
+def spawn(body: Body, node: ast.Spawn, hint: Type | None) -> Type:
+    """A task is like a closure: `?` and `throw` inside make its value a Result."""
+    result = fresh()
+    body.enter_frame(node.operand, "task", result)
+    mark = body.enter_scope()
+    found = body.infer(node.operand)
+    body.leave_scope(mark)
+    body.leave_frame()
+    left = resolve(result)
+    if isinstance(left, Unsolved):
+        return task_of(found)
+    if fit(found, left) is None and not is_erroneous(found):
+        body.report(
+            MismatchedTypes(
+                body.span(value_place(node.operand)),
+                f"`?` and `throw` make the value of this task a `{show(left)}`, found `{show(found)}`",
+                help="end with `Ok(…)`, or `spawn` the call without `?` and write `task.await?`",
+            )
+        )
+        return task_of(left)
+    body.coerce(node.operand, found, left)
+    return task_of(left)
+
+
+def _branch(body: Body, item: ast.Expr) -> Type:
+    body.enter_frame(item, "branch", fresh())
+    mark = body.enter_scope()
+    found = body.infer(item)
+    body.leave_scope(mark)
+    body.leave_frame()
+    return found
+
+
+@checks(ast.ParallelFor)
+def parallel_for(body: Body, node: ast.ParallelFor, hint: Type | None) -> Type:
+    item = element_type(body, node.iterable, body.infer(node.iterable))
+    if node.limit is not None:
+        body.check(node.limit, INT)
+    body.enter_frame(node, "branch", fresh())
+    mark = body.enter_scope()
+    bind_pattern(body, node.pattern, item, "pattern")
+    found = body.infer(node.body)
+    body.leave_scope(mark)
+    body.leave_frame()
+    return array_of(found)
+
+
+@checks(ast.Listen)
+def listen(body: Body, node: ast.Listen, hint: Type | None) -> Type:
+    """The value is that of the call; a handler answers its message with whatever it gives."""
+    found = body.infer(node.call)
+    # Which call it is may be settled at the end of the body.
+    body.later.append(lambda: _check_listened(body, node.call, found))
+    for arm in node.arms:
+        count = len(arm.handler.parameters)
+        if count > 1:
+            body.report(
+                WrongArguments(body.span(arm.handler), f"a handler takes one message, not {count} parameters")
+            )
+        # A parameter without a type takes any message.
+        body.infer(arm.handler, FunctionOf((ANY,) * count, fresh()))
+    return found
+
+
+def _check_listened(body: Body, call: ast.Expr, found: Type) -> None:
+    """Only hosts have something to say in the middle of an execution."""
+    target = body.analysis.calls.get(call)
+    if isinstance(target, AgentCall) and target.method in ("execute", "execute_with_schema"):
+        root = call
+        while isinstance(root, ast.MethodCall):
+            root = root.receiver
+        symbol = body.analysis.uses.get(root) if isinstance(root, ast.Path) else None
+        if not isinstance(symbol, AgentSymbol):
+            return
+        message = f"`{symbol.name}` is no host: a model has no messages to listen to"
+    elif is_erroneous(found):
+        return
+    else:
+        message = "`listen` goes with a call of a host: `listen Host.execute(…) { … }`"
+    body.report(MismatchedTypes(body.span(call), message))

@@ -1,0 +1,282 @@
+"""`?`, `throw` and `try … catch`: where errors go and what they become on the way (E0301, E0307)."""
+
+from __future__ import annotations
+
+from concerto.diagnostics import MismatchedTypes, Misplaced, UnreachableArm
+from concerto.semantics.check.body_checker import Body, Frame, TryFrame, checks
+from concerto.semantics.check.conversions import check_error, error_conversion, fits_error
+from concerto.semantics.check.join import Branches
+from concerto.semantics.check.patterns import bind_pattern
+from concerto.semantics.model.builtins import (
+    ANY,
+    NEVER,
+    NIL,
+    option_item,
+    option_of,
+    result_of,
+    result_parts,
+)
+from concerto.semantics.model.types import ErrorType, Type, Unsolved
+from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show, unify, zonk
+from concerto.syntax import ast
+
+
+@checks(ast.Try)
+def question_mark(body: Body, node: ast.Try, hint: Type | None) -> Type:
+    return propagate(body, node, body.infer(node.operand))
+
+
+def propagate(body: Body, node: ast.Try, found: Type) -> Type:
+    """The value that `?` takes out; what it passes on must fit where it goes."""
+    found = resolve(found)
+    if isinstance(found, ErrorType) or found is NEVER:
+        return found
+    if isinstance(found, Unsolved):
+        unify(found, result_of(fresh(), fresh()))
+    inside = option_item(found)
+    if inside is not None:
+        _pass_none_on(body, node)
+        return inside
+    parts = result_parts(resolve(found))
+    if parts is not None:
+        _pass_error_on(body, node, parts[1])
+        return parts[0]
+    if found is ANY:
+        _pass_error_on(body, node, ANY)
+        return ANY
+    return body.report(
+        Misplaced(
+            body.source.span(node.end - 1, node.end),
+            f"`?` asks for a Result or an Option, found `{show(found)}`",
+            help="remove the `?`",
+        )
+    )
+
+
+def _pass_none_on(body: Body, node: ast.Try) -> None:
+    mark = body.source.span(node.end - 1, node.end)
+    context = 'turn it into an error: `.context("what is missing")?`'
+    frame = left_by_errors(body.frame)
+    if frame.tries:
+        message = "`?` on an Option has no error that the `catch` around could take"
+        body.report(Misplaced(mark, message, help=context))
+        return
+    if not _may_leave(body, frame, node, "`?`"):
+        return
+    result = resolve(frame.result)
+    if isinstance(result, ErrorType) or option_item(result) is not None or result is ANY:
+        return
+    if isinstance(result, Unsolved):
+        unify(result, option_of(fresh()))
+        return
+    wants = f"this {_noun(frame)} returns {_shown(result)}"
+    if result_parts(result) is None:
+        body.report(
+            Misplaced(
+                mark,
+                "`?` on an Option needs a function that returns an Option",
+                label=wants,
+                help=_signature_help(frame, f"Option<{_value_name(result)}>"),
+            )
+        )
+    else:
+        body.report(Misplaced(mark, "`?` on an Option cannot return from here", label=wants, help=context))
+
+
+def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
+    frame = left_by_errors(body.frame)
+    if frame.tries:
+        frame.tries[-1].thrown.append((node, error))
+        return
+    mark = body.source.span(node.end - 1, node.end)
+    if not _may_leave(body, frame, node, "`?`"):
+        return
+    result = resolve(frame.result)
+    if isinstance(result, Unsolved):
+        result = result_of(fresh(), fresh())
+        unify(frame.result, result)
+    parts = result_parts(result)
+    if parts is None:
+        if result is not ANY and not isinstance(result, ErrorType):
+            body.report(
+                Misplaced(
+                    mark,
+                    "`?` needs a function that returns a Result",
+                    label=f"this {_noun(frame)} returns {_shown(result)}",
+                    help=_signature_help(frame, f"Result<{_value_name(result)}, {show(error)}>"),
+                )
+            )
+        return
+    target = parts[1]
+    if isinstance(resolve(target), Unsolved) or fits_error(error, target):
+        unify(target, error)
+        return
+    conversion = error_conversion(body, error, target)
+    if conversion is not None:
+        body.analysis.propagations[node] = conversion
+    elif resolve(error) is not ANY and not (is_erroneous(error) or is_erroneous(target)):
+        body.report(
+            MismatchedTypes(
+                mark,
+                f"`?` passes on `{show(error)}`, but this {_noun(frame)} returns `{show(target)}`",
+                help=f"write `impl From<{show(error)}> for {show(target)}`, or use `.map_err(|e| …)?`",
+            )
+        )
+
+
+def left_by_errors(frame: Frame) -> Frame:
+    """The body that an error thrown in a frame leaves or is caught in: a branch lets it through."""
+    while frame.kind == "branch" and not frame.tries:
+        assert frame.outer is not None
+        frame = frame.outer
+    return frame
+
+
+def _may_leave(body: Body, frame: Frame, node: ast.Expr, what: str) -> bool:
+    if frame.kind == "constant":
+        body.report(Misplaced(body.span(node), f"{what} cannot leave a default value"))
+        return False
+    return True
+
+
+def _noun(frame: Frame) -> str:
+    return frame.kind if frame.kind in ("closure", "stage", "task") else "function"
+
+
+def _shown(result: Type) -> str:
+    return "nothing" if result is NIL else f"`{show(result)}`"
+
+
+def _value_name(result: Type) -> str:
+    return "Nil" if result is NIL else show(result)
+
+
+def _signature_help(frame: Frame, result: str, otherwise: str = "") -> str:
+    owner = frame.node
+    if isinstance(owner, ast.FnDecl):
+        parameters = "…" if owner.parameters else ""
+        return f"declare it `fn {owner.name.text}({parameters}) -> {result}`, or {otherwise or 'use `match`'}"
+    return otherwise or "use `match`, or `unwrap_or(…)`"
+
+
+# --- throw ----------------------------------------------------------------------------------------
+
+
+@checks(ast.Throw)
+def throw(body: Body, node: ast.Throw, hint: Type | None) -> Type:
+    frame = left_by_errors(body.frame)
+    if frame.tries:
+        frame.tries[-1].thrown.append((node, body.infer(node.value)))
+        return NEVER
+    result = resolve(frame.result)
+    if not _may_leave(body, frame, node, "`throw`"):
+        body.infer(node.value)
+        return NEVER
+    if isinstance(result, Unsolved):
+        result = result_of(fresh(), fresh())
+        unify(frame.result, result)
+    parts = result_parts(result)
+    if parts is not None:
+        error = parts[1]
+        if isinstance(resolve(error), Unsolved):
+            unify(error, body.infer(node.value))
+        else:
+            check_error(body, node.value, error)
+        return NEVER
+    found = body.infer(node.value)
+    if result is not ANY and not isinstance(result, ErrorType):
+        body.report(
+            Misplaced(
+                body.source.span(node.start, node.start + len("throw")),
+                "`throw` needs a `try` around it or a function that returns a Result",
+                label=f"this {_noun(frame)} returns {_shown(result)}",
+                help=_signature_help(
+                    frame, f"Result<{_value_name(result)}, {show(found)}>", "put it into a `try`"
+                ),
+            )
+        )
+    return NEVER
+
+
+# --- try ------------------------------------------------------------------------------------------
+
+
+@checks(ast.TryCatch)
+def try_catch(body: Body, node: ast.TryCatch, hint: Type | None) -> Type:
+    branches = Branches(body, hint, "`try` and its `catch`es")
+    frame = TryFrame()
+    body.frame.tries.append(frame)
+    branches.add(node.body)
+    body.frame.tries.pop()
+    caught: list[Type] = []
+    for catch in node.catches:
+        type_ = _catch(body, catch, branches)
+        if type_ in caught or ANY in caught:
+            place = body.source.span(catch.start, catch.body.start)
+            body.report(UnreachableArm(place, "this catch is never reached", label="a catch above takes all"))
+        caught.append(type_)
+    if not any(type_ is ANY for type_ in caught):
+        _pass_uncaught_on(body, node, frame, caught)
+    return branches.result()
+
+
+def _catch(body: Body, catch: ast.Catch, branches: Branches) -> Type:
+    """The type that a `catch` takes; Any for all."""
+    type_: Type = ANY
+    if catch.type is not None:
+        type_ = body.world.resolve_type(catch.type, body.scope)
+    body.analysis.catches[catch] = None if catch.type is None else type_
+    mark = body.enter_scope()
+    if catch.pattern is not None:
+        bind_pattern(body, catch.pattern, type_, "pattern")
+    branches.add(catch.body)
+    body.leave_scope(mark)
+    return type_
+
+
+def _pass_uncaught_on(body: Body, node: ast.TryCatch, thrown: TryFrame, caught: list[Type]) -> None:
+    """What no `catch` takes goes on to where the `try` stands."""
+    frame = left_by_errors(body.frame)
+    leaving: list[Type] = []
+    for place, error in thrown.thrown:
+        found = resolve(error)
+        if (
+            found in caught
+            or found is ANY
+            or is_erroneous(found)
+            or any(is_erroneous(type_) for type_ in caught)
+        ):
+            continue
+        if frame.tries:
+            frame.tries[-1].thrown.append((place, found))
+        elif not _fits_result(frame, found):
+            mark = (
+                body.source.span(place.end - 1, place.end) if isinstance(place, ast.Try) else body.span(place)
+            )
+            body.report(
+                Misplaced(
+                    mark,
+                    f"`{show(found)}` is not caught here",
+                    help=f"add `catch {show(found)}(e) {{ … }}`, or `catch {{ … }}` for everything else",
+                )
+            )
+        elif found not in leaving:
+            leaving.append(found)
+    body.later.append(lambda: body.analysis.uncaught.update({node: [zonk(type_, ANY) for type_ in leaving]}))
+
+
+def _fits_result(frame: Frame, error: Type) -> bool:
+    """Whether the body may return an error as `Err`."""
+    if frame.kind == "constant":
+        return False
+    result = resolve(frame.result)
+    if isinstance(result, Unsolved):
+        unify(result, result_of(fresh(), error))
+        return True
+    parts = result_parts(result)
+    if parts is None:
+        return isinstance(result, ErrorType) or result is ANY
+    if isinstance(resolve(parts[1]), Unsolved):
+        unify(parts[1], error)
+        return True
+    return fits_error(error, parts[1])

@@ -1,0 +1,442 @@
+"""What a path means where a value is wanted: a variable, constant, function, constructor or declared
+handle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from concerto.diagnostics import (
+    MismatchedTypes,
+    NotSupported,
+    PrivateName,
+    TestMisused,
+    UnknownMember,
+    UnknownName,
+    WrongArguments,
+    suggest,
+)
+from concerto.semantics.check.body_checker import Body, checks
+from concerto.semantics.check.bounds import require_bounds
+from concerto.semantics.check.other_languages import method_for
+from concerto.semantics.declare.resolution import start_of
+from concerto.semantics.model.builtins import AGENT_REF, MCP_REF, TOOL_REF, option_of, result_of
+from concerto.semantics.model.declarations import MethodMatch
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    AliasSymbol,
+    BuiltinSymbol,
+    ConnectionSymbol,
+    ConstSymbol,
+    EnumSymbol,
+    FunctionSymbol,
+    GenericSymbol,
+    HostSymbol,
+    ImplSymbol,
+    LocalSymbol,
+    McpSymbol,
+    ModuleSymbol,
+    PipelineSymbol,
+    StateSymbol,
+    StructSymbol,
+    Symbol,
+    SymbolBase,
+    ToolSymbol,
+    TraitSymbol,
+    VariantSymbol,
+)
+from concerto.semantics.model.types import ERROR, ErrorType, FunctionOf, Generic, Named, Type
+from concerto.semantics.typing.unify import fresh, instantiate, show, substitute
+from concerto.syntax import ast
+
+WRAPPERS: Final[dict[str, Symbol]] = {
+    name: BuiltinSymbol(name=name) for name in ("Some", "Ok", "Err", "None")
+}
+"""What makes an Option or Result; part of the language, like literals."""
+
+
+@checks(ast.Path)
+def path_value(body: Body, node: ast.Path, hint: Type | None) -> Type:
+    segments = node.segments
+    if len(segments) == 1:
+        local = body.locals.get(segments[0].name.text)
+        if local is not None:
+            if segments[0].arguments:
+                refuse_type_arguments(body, segments[0], f"the variable `{local.name}`")
+            body.analysis.uses[node] = local
+            if local.function is not body.frame.node:
+                body.use(local)
+            return local.type
+        wrapper = WRAPPERS.get(segments[0].name.text)
+        if wrapper is not None:
+            body.analysis.uses[node] = wrapper
+            return _wrapper_type(wrapper.name)
+    found = find_path(body, node)
+    if found is None:
+        return ERROR
+    if isinstance(found, MethodMatch):
+        return _method_value(body, node, found)
+    body.analysis.uses[node] = found
+    return symbol_value(body, node, found)
+
+
+def find_path(body: Body, node: ast.Path) -> Symbol | MethodMatch | None:
+    """What a path means that is no variable; an unknown one was reported. A method of a type comes as a
+    match."""
+    segments = node.segments
+    names = [segment.name for segment in segments]
+    owner = find_owner(body, segments[:-1]) if len(segments) > 1 else None
+    if owner is None and len(segments) == 1 and _is_own_member(body, names[0]):
+        return None
+    if owner is None:
+        found = body.world.resolve_path(names, body.scope, body.locals)
+        # A module is no value, so `use std::env;` leaves the function `env` as it is.
+        known = body.world.prelude.members.get(names[0].text) if isinstance(found, ModuleSymbol) else None
+        return known if len(names) == 1 and isinstance(known, FunctionSymbol) else found
+    in_module = isinstance(body.world.lookup(names[0].text, body.scope), ModuleSymbol)
+    if in_module and body.world.resolve_path(names[:-1], body.scope) is None:
+        return None
+    if isinstance(owner, TraitSymbol) and len(segments) > 2:
+        target = quiet_path(body, segments[:-2])
+        match = None if target is None else body.world.find_trait_function(target, owner, names[-1].text)
+        if match is not None:
+            return match
+    return find_member(body, owner, names[-1])
+
+
+def _is_own_member(body: Body, name: ast.Ident) -> bool:
+    """Report a name that means nothing but, with `self.` before it, would."""
+    own = body.scope.self_type
+    if own is None or body.world.lookup(name.text, body.scope) is not None:
+        return False
+    match = body.world.find_associated(own, name.text)
+    if "self" in body.locals and (
+        body.world.find_field(own, name.text) or (match and match.function.receiver)
+    ):
+        help_ = f"write `self.{name.text}`"
+    elif match is not None:
+        help_ = f"write `Self::{name.text}`"
+    else:
+        return False
+    body.report(UnknownName(body.span(name), f"unknown name `{name.text}`", help=help_))
+    return True
+
+
+def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | MethodMatch | None:
+    """A variant or function of a type (or tool, trait, …); an unknown one is reported."""
+    variants = (
+        owner.symbol.by_name if isinstance(owner, Named) and isinstance(owner.symbol, EnumSymbol) else {}
+    )
+    if name.text in variants:
+        return variants[name.text]
+    match = body.world.find_associated(owner, name.text)
+    if match is not None:
+        return match
+    if isinstance(owner, ErrorType) or name.text in body.world.lost_methods:
+        return None
+    shown = owner.name if isinstance(owner, SymbolBase) else show(owner)
+    if isinstance(owner, SymbolBase):
+        names = list(getattr(owner, "methods", ()))
+    else:
+        names = [*variants, *body.world.member_names(owner)]
+    near = method_for(name.text, names) or suggest(name.text, names)
+    what = "variant or function" if variants else "function"
+    body.report(
+        UnknownMember(
+            body.span(name),
+            f"`{shown}` has no {what} `{name.text}`",
+            help=f"did you mean `{near}`?" if near else "",
+        )
+    )
+    return None
+
+
+def find_owner(body: Body, segments: Sequence[ast.PathSegment]) -> Type | Symbol | None:
+    """The type or declaration that can have associated functions and that these segments name, None if they
+    name something else or nothing; reports nothing."""
+    symbol: Symbol | None
+    if len(segments) == 1:
+        name = segments[0].name.text
+        if name == "Self":
+            return body.scope.self_type
+        symbol = body.world.lookup(name, body.scope)
+    else:
+        symbol = quiet_path(body, segments)
+    match symbol:
+        case BuiltinSymbol() | StructSymbol() | EnumSymbol():
+            return _owner_type(body, segments[-1], symbol)
+        case AliasSymbol():
+            return substitute(symbol.type, instantiate(symbol.generics))
+        case GenericSymbol():
+            return Generic(symbol)
+        case TraitSymbol() | ToolSymbol() | McpSymbol() | AgentSymbol():
+            return symbol
+        case _:
+            return None
+
+
+def quiet_path(body: Body, segments: Sequence[ast.PathSegment]) -> Symbol | None:
+    """What segments name, following modules; reports nothing. A `Type::Trait` path gives the trait."""
+    world, first = body.world, segments[0].name
+    start = start_of(world, first, body.scope) if len(segments) > 1 else None
+    symbol = start or world.lookup(first.text, body.scope)
+    for segment in segments[1:]:
+        name = segment.name.text
+        match symbol:
+            case ModuleSymbol() if symbol is world.standard_library():
+                symbol = world.library_module(name)
+            case ModuleSymbol():
+                symbol = symbol.members.get(name) or symbol.imports.get(name)
+            case EnumSymbol() if name in symbol.by_name:
+                symbol = symbol.by_name[name]
+            case StructSymbol() | EnumSymbol() | BuiltinSymbol() | AliasSymbol() | GenericSymbol():
+                symbol = body.world.lookup(name, body.scope)
+                if not isinstance(symbol, TraitSymbol):
+                    return None
+            case _:
+                return None
+    return symbol
+
+
+def _owner_type(
+    body: Body, segment: ast.PathSegment, symbol: BuiltinSymbol | StructSymbol | EnumSymbol
+) -> Type:
+    count = symbol.arity if isinstance(symbol, BuiltinSymbol) else len(symbol.generics)
+    if not segment.arguments:
+        return Named(symbol, tuple(fresh() for _ in range(count))) if count else body.world.plain_type(symbol)
+    path = ast.PathType(segment.start, segment.end, [segment.name], segment.arguments)
+    return body.world.resolve_type(path, body.scope)
+
+
+# --- Values of symbols --------------------------------------------------------------------------
+
+
+def symbol_value(body: Body, node: ast.Path, symbol: Symbol) -> Type:
+    """The type of a symbol as a value; what is no value is reported."""
+    match symbol:
+        case ConstSymbol():
+            return symbol.type
+        case FunctionSymbol():
+            return _function_value(body, node, symbol)
+        case VariantSymbol():
+            return _variant_value(body, node, symbol)
+        case ToolSymbol():
+            return TOOL_REF
+        case McpSymbol():
+            return MCP_REF
+        case AgentSymbol() | HostSymbol():
+            return AGENT_REF
+        case StateSymbol():
+            return symbol.type
+        case LocalSymbol():
+            return symbol.type
+        case _:
+            return body.report(
+                UnknownName(
+                    body.span(node), f"`{node.name}` is {_kind(symbol)}, not a value", help=_use(node, symbol)
+                )
+            )
+
+
+def _function_value(body: Body, node: ast.Path, function: FunctionSymbol) -> Type:
+    if isinstance(function.owner, ToolSymbol | McpSymbol):
+        return TOOL_REF
+    refuse_test(body, node, function)
+    if function.reified:
+        return _refuse_reified(body, node, function)
+    types = type_arguments(body, node, function)
+    require_bounds(body, node, function.name, function.generics, types)
+    return _type_of_function(function, types)
+
+
+def _method_value(body: Body, node: ast.Path, match: MethodMatch) -> Type:
+    """`Type::method` without a call: a function whose first parameter is the receiver."""
+    function = match.function
+    body.analysis.uses[node] = function
+    if isinstance(function.owner, ToolSymbol | McpSymbol):
+        return TOOL_REF
+    require_visible(body, node.segments[-1].name, function)
+    if function.reified:
+        return _refuse_reified(body, node, function)
+    if function.receiver == "mut self":
+        return body.report(
+            NotSupported(
+                body.span(node),
+                f"`{node.name}` cannot be a value: it changes what it is called on",
+                help="a function gets copies of its arguments; call it on a `mut` variable",
+            )
+        )
+    if match.dynamic and not function.receiver:
+        return refuse_unknown_owner(body, node, function)
+    types = {**match.substitution, **type_arguments(body, node, function)}
+    require_owner_bounds(body, node, function, types)
+    require_bounds(body, node, function.name, function.generics, types)
+    return _type_of_function(function, types)
+
+
+def _type_of_function(function: FunctionSymbol, types: dict[GenericSymbol, Type]) -> FunctionOf:
+    parameters = [parameter.type for parameter in function.parameters]
+    if function.receiver:
+        parameters.insert(0, function.self_type or ERROR)
+    return FunctionOf(
+        tuple(substitute(parameter, types) for parameter in parameters), substitute(function.result, types)
+    )
+
+
+def _refuse_reified(body: Body, node: ast.Path, function: FunctionSymbol) -> Type:
+    name = f"x.{function.name}()" if function.receiver else f"{function.name}<T>(x)"
+    return body.report(
+        NotSupported(
+            body.span(node),
+            f"`{node.name}` cannot be a value: it needs a type where it is called",
+            help=f"wrap it in a closure: `|x| {name}`",
+        )
+    )
+
+
+def require_owner_bounds(
+    body: Body, path: ast.Path, function: FunctionSymbol, types: dict[GenericSymbol, Type]
+) -> None:
+    """Check the generics of a method's impl, or that a type has the trait whose method is meant."""
+    owner = function.owner
+    if isinstance(owner, ImplSymbol):
+        require_bounds(body, path, owner.name, owner.generics, types)
+    elif isinstance(owner, TraitSymbol) and owner.self_generic is not None:
+        require_bounds(body, path, path.name, [owner.self_generic], types)
+
+
+def require_visible(body: Body, name: ast.Ident, function: FunctionSymbol) -> None:
+    if not body.world.may_use(function, body.scope):
+        body.report(
+            PrivateName(
+                body.span(name),
+                f"`{function.name}` is private",
+                help="declare it with `pub` to use it from another module",
+            )
+        )
+
+
+def refuse_unknown_owner(body: Body, path: ast.Path, function: FunctionSymbol) -> Type:
+    return body.report(
+        NotSupported(
+            body.span(path),
+            f"`{path.name}` cannot be called: whose `{function.name}` is meant is known only at run time",
+            help=f"pass what it gives as an argument, or give `{function.name}` a `self`",
+        )
+    )
+
+
+def type_arguments(body: Body, node: ast.Path, function: FunctionSymbol) -> dict[GenericSymbol, Type]:
+    """Types for the generics of a function: those written after its name, else variables."""
+    return written_types(body, node.segments[-1].arguments, function, node.segments[-1].name)
+
+
+def written_types(
+    body: Body, written: list[ast.TypeExpr], function: FunctionSymbol, name: ast.Ident
+) -> dict[GenericSymbol, Type]:
+    types = instantiate(function.generics)
+    if not written:
+        return types
+    if len(written) != len(function.generics):
+        body.report(wrong_type_arguments(body, name, len(function.generics), len(written)))
+        return dict.fromkeys(function.generics, ERROR)
+    for generic, argument in zip(function.generics, written, strict=True):
+        types[generic] = body.world.resolve_type(argument, body.scope)
+    return types
+
+
+def wrong_type_arguments(body: Body, name: ast.Ident, wanted: int, given: int) -> WrongArguments:
+    takes = "takes no type arguments" if not wanted else f"takes {count(wanted, 'type argument')}"
+    return WrongArguments(body.span(name), f"`{name.text}` {takes}, {given} given")
+
+
+def refuse_type_arguments(body: Body, segment: ast.PathSegment, what: str) -> None:
+    body.report(WrongArguments(body.span(segment), f"{what} takes no type arguments"))
+
+
+def count(number: int, noun: str) -> str:
+    """ "1 argument", "2 arguments"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def refuse_test(body: Body, node: ast.Node, function: FunctionSymbol) -> None:
+    """Test functions are run by `concerto test` and by nobody else."""
+    if function.is_test:
+        body.report(
+            TestMisused(
+                body.span(node),
+                f"`{function.name}` is a test and cannot be called",
+                help="move what both need into a function without `@test`",
+            )
+        )
+
+
+def _variant_value(body: Body, node: ast.Path, variant: VariantSymbol) -> Type:
+    enum, types = variant_type(body, node, variant)
+    if not variant.fields and not variant.named:
+        return enum
+    if variant.named:
+        fields = ", ".join(f"{field.name}: …" for field in variant.fields)
+        return body.report(
+            MismatchedTypes(
+                body.span(node),
+                f"the variant `{variant.name}` of `{show(enum)}` has fields",
+                help=f"give them: `{node.name} {{ {fields} }}`",
+            )
+        )
+    return FunctionOf(tuple(substitute(field.type, types) for field in variant.fields), enum)
+
+
+def variant_type(
+    body: Body, node: ast.Path, variant: VariantSymbol
+) -> tuple[Named, dict[GenericSymbol, Type]]:
+    """The enum type of a variant's path, with the type arguments written in it or variables for them."""
+    enum = variant.enum
+    types = instantiate(enum.generics)
+    if len(node.segments) > 1:
+        owner = find_owner(body, node.segments[:-1])
+        if isinstance(owner, Named) and owner.symbol is enum:
+            types = dict(zip(enum.generics, owner.arguments, strict=False))
+    return Named(enum, tuple(types[generic] for generic in enum.generics)), types
+
+
+def _wrapper_type(name: str) -> Type:
+    value, error = fresh(), fresh()
+    match name:
+        case "None":
+            return option_of(value)
+        case "Some":
+            return FunctionOf((value,), option_of(value))
+        case "Ok":
+            return FunctionOf((value,), result_of(value, error))
+        case _:
+            return FunctionOf((error,), result_of(value, error))
+
+
+def _kind(symbol: Symbol) -> str:
+    match symbol:
+        case ModuleSymbol():
+            return "a module"
+        case TraitSymbol():
+            return "a trait"
+        case PipelineSymbol():
+            return "a pipeline"
+        case ConnectionSymbol():
+            return "a connection"
+        case _:
+            return "a type"
+
+
+def _use(node: ast.Path, symbol: Symbol) -> str:
+    match symbol:
+        case StructSymbol():
+            fields = ", ".join(f"{field.name}: …" for field in symbol.fields)
+            return f"make one with `{node.name} {{ {fields} }}`"
+        case EnumSymbol() if symbol.variants:
+            return f"name a variant: `{node.name}::{symbol.variants[0].name}`"
+        case ModuleSymbol():
+            return f"name something in it: `{node.name}::…`"
+        case PipelineSymbol():
+            return f"run it: `{node.name}.run(…)`"
+        case _:
+            return ""

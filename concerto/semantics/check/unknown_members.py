@@ -1,0 +1,163 @@
+"""What is said about a method or field that a value does not have (E0204).
+
+Each `report_…` adds one problem and gives ERROR; nothing is said about a value that was reported before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied, UnknownMember, suggest
+from concerto.semantics.check.body_checker import Body
+from concerto.semantics.check.other_languages import advice_for, method_for
+from concerto.semantics.model.builtins import NEVER, STRING, map_parts, option_item, result_parts
+from concerto.semantics.model.symbols import AgentSymbol, HostSymbol, McpSymbol, ToolSymbol
+from concerto.semantics.model.types import ERROR, ErrorType, FunctionOf, Generic, Named, Type, Unsolved
+from concerto.semantics.typing.mismatches import has_lost_bound, quote
+from concerto.semantics.typing.unify import is_erroneous, resolve, show
+from concerto.syntax import ast
+
+
+def report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
+    name = node.method.text
+    if is_erroneous(receiver) or receiver is NEVER or name in body.world.lost_methods:
+        return ERROR
+    if isinstance(receiver, Unsolved):
+        return report_unknown_type(body, node.receiver, f"to find `{name}`")
+    quoted = quote(body.source, node.receiver)
+    reason = body.world.why_not(receiver, name)
+    if reason is not None:
+        help_ = advice_for(_type_name(receiver), name, quoted)
+        return body.report(TraitNotSatisfied(body.span(node.method), reason, help=help_))
+    shown = f"`{show(receiver)}`"
+    field = body.world.find_field(receiver, name)
+    if field is not None:
+        called = isinstance(resolve(field[1]), FunctionOf)
+        return _report(
+            body,
+            node.method,
+            f"`{name}` is a field of {shown}, not a method",
+            f"call the function in it: `({quoted}.{name})(…)`"
+            if called
+            else f"leave the parentheses out: `{quoted}.{name}`",
+        )
+    inside = _inside(body, receiver, name)
+    if inside:
+        return _report(body, node.method, f"{shown} has no method `{name}`", _take_out(quoted, inside))
+    if isinstance(receiver, Generic):
+        if has_lost_bound(receiver):
+            return ERROR
+        help_ = f"say what it can do: `{show(receiver)}: Trait`, with `{name}` in the trait"
+        return _report(body, node.method, f"{shown} has no method `{name}`", help_)
+    names = _method_names(body, receiver)
+    owner = owner_of(body, node.receiver, receiver)
+    return report_unknown(body, node.method, owner, "method", names, node.receiver, receiver)
+
+
+def report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
+    name = node.name.text
+    if is_erroneous(receiver):
+        return ERROR
+    if isinstance(receiver, Unsolved):
+        return report_unknown_type(body, node.receiver, f"to find `{name}`")
+    shown, quoted = owner_of(body, node.receiver, receiver), quote(body.source, node.receiver)
+    if _is_tool_state(body, node):
+        message = f"`{name}` is state of {shown}, which only its methods see"
+        return body.report(PrivateName(body.span(node.name), message, help="add a method that returns it"))
+    match = body.find_method(receiver, name)
+    if match is not None:
+        given = "…" if any(each.default is None for each in match.function.parameters) else ""
+        help_ = f"call it: `{quoted}.{name}({given})`"
+        return _report(body, node.name, f"`{name}` is a method of {shown}", help_)
+    parts = map_parts(receiver)
+    if parts is not None and parts[0] is STRING:
+        help_ = f'a value of a map is read by its key: `{quoted}["{name}"]`'
+        return _report(body, node.name, f"{shown} has no field `{name}`", help_)
+    inside = _inside(body, receiver, name)
+    if inside:
+        return _report(body, node.name, f"{shown} has no field `{name}`", _take_out(quoted, inside))
+    names = _method_names(body, receiver)
+    return report_unknown(body, node.name, shown, "field", names, node.receiver, receiver)
+
+
+def report_without_self(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
+    """A function of a type that is called on one of its values."""
+    name = node.method.text
+    owner = receiver.symbol.name if isinstance(receiver, Named) else show(receiver)
+    message = f"`{name}` is a function of `{owner}`, not of its values"
+    return _report(body, node.method, message, f"call it as `{owner}::{name}(…)`")
+
+
+def report_unknown(
+    body: Body, name: ast.Ident, owner: str, what: str, names: Sequence[str], asked: ast.Expr, type_: Type
+) -> Type:
+    """`asked` has the `type_` that has no such member, only `names`."""
+    foreign = method_for(name.text, names)
+    help_ = "" if foreign else advice_for(_type_name(type_), name.text, quote(body.source, asked))
+    near = foreign or suggest(name.text, names)
+    if not help_ and near:
+        is_call = foreign is not None and what == "field"
+        help_ = f"did you mean `{near}{'()' if is_call else ''}`?"
+    known = sorted(names)
+    if not help_ and known and len(known) <= 8:
+        help_ = f"it has {', '.join(f'`{one}`' for one in known)}"
+    return _report(body, name, f"{owner} has no {what} `{name.text}`", help_)
+
+
+def report_unknown_type(body: Body, node: ast.Expr, purpose: str) -> Type:
+    """A member of something whose type nothing has said so far."""
+    name = body.text(node)
+    return body.report(
+        MismatchedTypes(
+            body.span(node),
+            f"the type of `{name}` must be known here {purpose}",
+            help=f"write its type where it is declared: `{name}: …`" if isinstance(node, ast.Path) else "",
+        )
+    )
+
+
+def owner_of(body: Body, receiver: ast.Expr, type_: Type) -> str:
+    """What a member is missing from: the declaration that the receiver names, or the type of its value."""
+    symbol = body.analysis.uses.get(receiver) if isinstance(receiver, ast.Path) else None
+    match symbol:
+        case AgentSymbol() | HostSymbol():
+            return f"the agent `{symbol.name}`"
+        case ToolSymbol():
+            return f"the tool `{symbol.name}`"
+        case McpSymbol():
+            return f"the server `{symbol.name}`"
+        case _:
+            return f"`{show(type_)}`"
+
+
+def _is_tool_state(body: Body, node: ast.FieldAccess) -> bool:
+    tool = body.analysis.uses.get(node.receiver) if isinstance(node.receiver, ast.Path) else None
+    return isinstance(tool, ToolSymbol) and any(field.name == node.name.text for field in tool.state.fields)
+
+
+def _inside(body: Body, receiver: Type, name: str) -> str:
+    """What must be taken out of an Option or Result for the member to be there."""
+    parts = result_parts(receiver)
+    inner = resolve(option_item(receiver) or (parts[0] if parts is not None else ERROR))
+    if isinstance(inner, ErrorType | Unsolved):
+        return ""
+    if body.world.find_field(inner, name) is None and body.find_method(inner, name) is None:
+        return ""
+    return show(inner)
+
+
+def _take_out(quoted: str, inside: str) -> str:
+    return f"take the `{inside}` out first: `{quoted}?`, or with `match`"
+
+
+def _method_names(body: Body, receiver: Type) -> list[str]:
+    tool = body.own_tool(receiver)
+    return [*body.world.member_names(receiver), *(tool.methods if tool is not None else ())]
+
+
+def _type_name(type_: Type) -> str:
+    return type_.symbol.name if isinstance(type_, Named) else ""
+
+
+def _report(body: Body, place: ast.Ident, message: str, help_: str) -> Type:
+    return body.report(UnknownMember(body.span(place), message, help=help_))

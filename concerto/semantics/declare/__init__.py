@@ -1,0 +1,1 @@
+"""Declarations: modules and imports, names, signatures, constants, and the rules of each kind."""

@@ -1,0 +1,279 @@
+"""Impl blocks: whose methods they are, and whether traits are satisfied (E0306)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import DefinedTwice, TraitNotSatisfied, UnknownType, suggest
+from concerto.semantics.declare.declare_items import declare_generics
+from concerto.semantics.declare.signatures import bind_generics, make_methods
+from concerto.semantics.model.builtins import AGENT_REF, HASH, NUMBER, ORD
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    FunctionSymbol,
+    GenericSymbol,
+    HostSymbol,
+    ImplSymbol,
+    McpSymbol,
+    ModuleSymbol,
+    ToolSymbol,
+    TraitSymbol,
+    TraitUse,
+)
+from concerto.semantics.model.types import ERROR, FunctionOf, Generic, Named, TupleOf, Type
+from concerto.semantics.typing.type_expressions import resolve_bound
+from concerto.semantics.typing.unify import show, substitute
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+
+_CLOSED_TRAITS = (ORD, NUMBER, HASH)
+
+
+def declare_impl(world: World, module: ModuleSymbol, node: ast.ImplDecl) -> None:
+    """Fill in an impl block and make its methods known."""
+    scope = world.module_scope(module)
+    generics = declare_generics(module, node.generics)
+    inner = bind_generics(world, scope, generics, node.generics)
+    agent = _agent_target(world, node, inner)
+    if agent is not None:
+        _extend_agent(world, agent, node, inner)
+        return
+    trait = resolve_bound(world, node.trait, inner) if node.trait is not None else None
+    target = world.resolve_type(node.target, inner) if not _is_refused(world, node, inner) else ERROR
+    impl = ImplSymbol(
+        name=_target_name(target),
+        node=node,
+        module=module.path,
+        source=module.source,
+        generics=generics,
+        target=target,
+        trait=trait,
+    )
+    inner = TypeScope(module, inner.generics, target)
+    make_methods(world, impl, impl.methods, node.methods, inner)
+    if target is ERROR or (node.trait is not None and trait is None):
+        world.lost_methods.update(impl.methods)
+        return
+    if trait is not None and trait.trait in _CLOSED_TRAITS:
+        message = f"`{trait.trait.name}` is built in and cannot be implemented"
+        help_ = "numbers, strings, Bool and arrays of them have it; for your own types write a method"
+        world.report(TraitNotSatisfied, module, node.trait or node, message, help=help_)
+        return
+    _check_repeated(world, impl, node)
+    world.add_impl(impl)
+    world.impl_nodes[node] = impl
+    world.analysis.impls.append(impl)
+    if trait is not None:
+        world.trait_uses.append((impl, trait))
+
+
+def check_trait_uses(world: World) -> None:
+    """Compare impls and tools with the traits that they claim."""
+    for owner, use in world.trait_uses:
+        node = owner.node
+        if isinstance(owner, ToolSymbol):
+            assert isinstance(node, ast.ToolDecl) and node.trait is not None
+            where: ast.Node = node.trait
+            methods: Mapping[str, FunctionSymbol] = owner.methods
+            itself: Type = Named(owner.state)
+        else:
+            assert isinstance(node, ast.ImplDecl) and node.trait is not None
+            where, methods, itself = node.trait, owner.methods, owner.target
+        _check_trait(world, owner, use, methods, itself, where)
+    world.trait_uses.clear()
+
+
+def provide_methods(tool: ToolSymbol, trait: TraitSymbol) -> None:
+    """A tool has the provided methods of its trait too."""
+    for name, method in trait.methods.items():
+        if method.decl is not None and method.decl.body is not None:
+            tool.methods.setdefault(name, method)
+
+
+def _check_trait(
+    world: World,
+    owner: ImplSymbol | ToolSymbol,
+    use: TraitUse,
+    methods: Mapping[str, FunctionSymbol],
+    itself: Type,
+    where: ast.Node,
+) -> None:
+    trait = use.trait
+    module = world.module_of(owner)
+    types: dict[GenericSymbol, Type] = dict(zip(trait.generics, use.arguments, strict=True))
+    if trait.self_generic is not None:
+        types[trait.self_generic] = itself
+    missing = [name for name, method in trait.methods.items() if name not in methods and _is_required(method)]
+    if missing:
+        listed = ", ".join(f"`{name}`" for name in missing)
+        wanted = trait.methods[missing[0]]
+        world.report(
+            TraitNotSatisfied,
+            module,
+            where,
+            f"`{owner.name}` does not satisfy `{trait.name}`: {listed} missing",
+            help=f"add `{signature(wanted, types)}`",
+        )
+    for name, method in methods.items():
+        if method.owner is not owner or method.decl is None:
+            continue
+        required = trait.methods.get(name)
+        if required is not None:
+            _check_signature(world, module, owner, trait, method, required, types)
+        elif isinstance(owner, ImplSymbol):
+            near = suggest(name, trait.methods)
+            world.report(
+                TraitNotSatisfied,
+                module,
+                method.decl.name,
+                f"trait `{trait.name}` has no function `{name}`",
+                help=f"did you mean `{near}`?" if near else f"put it into `impl {owner.name} {{ … }}`",
+            )
+
+
+def _is_required(method: FunctionSymbol) -> bool:
+    return method.decl is None or method.decl.body is None
+
+
+def _check_signature(
+    world: World,
+    module: ModuleSymbol,
+    owner: ImplSymbol | ToolSymbol,
+    trait: TraitSymbol,
+    method: FunctionSymbol,
+    required: FunctionSymbol,
+    types: dict[GenericSymbol, Type],
+) -> None:
+    assert method.decl is not None
+    types = dict(types)
+    if len(method.generics) == len(required.generics):
+        for own, other in zip(method.generics, required.generics, strict=True):
+            types[other] = Generic(own)
+    wanted = [substitute(parameter.type, types) for parameter in required.parameters]
+    found = [parameter.type for parameter in method.parameters]
+    result = substitute(required.result, types)
+    same_receiver = method.receiver == required.receiver or isinstance(owner, ToolSymbol)
+    if (
+        same_receiver
+        and len(method.generics) == len(required.generics)
+        and _same(wanted, found)
+        and _same([result], [method.result])
+    ):
+        return
+    world.report(
+        TraitNotSatisfied,
+        module,
+        method.decl.name,
+        f"`{owner.name}::{method.name}` does not fit trait `{trait.name}`",
+        help=f"the trait asks for `{signature(required, types)}`",
+        notes=(f"found `{signature(method, {})}`",),
+        related=world.declared_at(required, "asked for here"),
+    )
+
+
+def _same(wanted: list[Type], found: list[Type]) -> bool:
+    if len(wanted) != len(found):
+        return False
+    return all(a == b or a is ERROR or b is ERROR for a, b in zip(wanted, found, strict=True))
+
+
+def signature(function: FunctionSymbol, types: Mapping[GenericSymbol, Type]) -> str:
+    """`fn area(self, unit: String) -> Float`"""
+    parts: list[str] = [function.receiver] if function.receiver else []
+    parts += [f"{p.name}: {show(substitute(p.type, types))}" for p in function.parameters]
+    result = substitute(function.result, types)
+    generics = f"<{', '.join(generic.name for generic in function.generics)}>" if function.generics else ""
+    arrow = "" if show(result) == "Nil" else f" -> {show(result)}"
+    return f"fn {function.name}{generics}({', '.join(parts)}){arrow}"
+
+
+# --- Targets --------------------------------------------------------------------------------------
+
+
+def _target_symbol(world: World, node: ast.ImplDecl, scope: TypeScope) -> object:
+    if isinstance(node.target, ast.PathType) and len(node.target.segments) == 1:
+        return world.lookup(node.target.segments[0].text, scope)
+    return None
+
+
+def _agent_target(world: World, node: ast.ImplDecl, scope: TypeScope) -> AgentSymbol | None:
+    symbol = _target_symbol(world, node, scope)
+    return symbol if isinstance(symbol, AgentSymbol) else None
+
+
+def _extend_agent(world: World, agent: AgentSymbol, node: ast.ImplDecl, scope: TypeScope) -> None:
+    if node.trait is not None:
+        message = f"agent `{agent.name}` cannot implement a trait"
+        help_ = f"write `impl {agent.name} {{ … }}`"
+        world.report(TraitNotSatisfied, scope.module, node.trait, message, help=help_)
+        return
+    for method in node.methods:
+        first = agent.methods.get(method.name.text)
+        if first is not None:
+            world.report(
+                DefinedTwice,
+                scope.module,
+                method.name,
+                f"agent `{agent.name}` has two methods called `{method.name.text}`",
+                related=world.declared_at(first, "first defined here"),
+            )
+    fresh = [method for method in node.methods if method.name.text not in agent.methods]
+    make_methods(world, agent, agent.methods, fresh, TypeScope(scope.module, scope.generics, AGENT_REF))
+
+
+def _is_refused(world: World, node: ast.ImplDecl, scope: TypeScope) -> bool:
+    symbol = _target_symbol(world, node, scope)
+    match symbol:
+        case ToolSymbol():
+            message, help_ = "is a tool, not a type", f"write its methods inside `tool {symbol.name} {{ … }}`"
+        case McpSymbol():
+            message, help_ = "is an MCP server, not a type", "write a function that calls it"
+        case HostSymbol():
+            message, help_ = "is a host, not a type", "write a function that calls it"
+        case TraitSymbol():
+            message, help_ = "is a trait, not a type", f"write `impl {symbol.name} for Type {{ … }}`"
+        case _:
+            return False
+    world.report(UnknownType, scope.module, node.target, f"`{symbol.name}` {message}", help=help_)
+    return True
+
+
+def _target_name(target: Type) -> str:
+    match target:
+        case Named():
+            return target.symbol.name
+        case Generic():
+            return target.symbol.name
+        case TupleOf() | FunctionOf():
+            return show(target)
+        case _:
+            return "_"
+
+
+def _check_repeated(world: World, impl: ImplSymbol, node: ast.ImplDecl) -> None:
+    if impl.trait is not None:
+        for other in world.impls.of_trait(impl.trait.trait, impl.target):
+            if other.target == impl.target and other.trait == impl.trait:
+                world.report(
+                    DefinedTwice,
+                    world.module_of(impl),
+                    node.trait or node,
+                    f"`{show(impl.target)}` implements `{impl.trait.trait.name}` twice",
+                    related=world.declared_at(other, "first implemented here"),
+                )
+        return
+    for name, method in impl.methods.items():
+        for first in world.impls.inherent_of(impl.target, name):
+            assert method.decl is not None
+            world.report(
+                DefinedTwice,
+                world.module_of(impl),
+                method.decl.name,
+                f"`{impl.name}` has two functions called `{name}`",
+                help="give one of the two another name",
+                related=world.declared_at(first, "first defined here"),
+            )

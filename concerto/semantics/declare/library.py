@@ -1,0 +1,112 @@
+"""The standard library's declarations: `stdlib/*.conc`, declared once for a process and shared by all
+programs.
+The files that describe built-in types and what is known everywhere are declared at once, other modules when
+a program first uses them. Afterwards nobody changes the library's symbols."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from concerto.diagnostics import Problems
+from concerto.resources import resource
+from concerto.semantics.declare.collect import fill_declared
+from concerto.semantics.model.builtins import BUILTIN_TRAITS, BUILTIN_TYPES
+from concerto.semantics.model.declarations import World
+from concerto.semantics.model.symbols import AliasSymbol, EnumSymbol, ModuleSymbol, StructSymbol, TraitSymbol
+from concerto.source import Source
+from concerto.syntax import ast
+
+_ON_DEMAND = frozenset(
+    {
+        "collections",
+        "crypto",
+        "env",
+        "fmt",
+        "fs",
+        "http",
+        "json",
+        "log",
+        "math",
+        "prompt",
+        "regex",
+        "time",
+        "tools",
+    }
+)
+"""Modules that bring no methods of built-in types and no names known everywhere."""
+
+
+class Library:
+    """The world of the library. `prelude` holds the names known everywhere; it is also `std::prelude`."""
+
+    def __init__(self) -> None:
+        self.problems = Problems()
+        folder = resource("stdlib")
+        self._files = {path.stem: path for path in sorted(folder.glob("*.conc"))}
+        self.prelude = ModuleSymbol(name="prelude", path="std::prelude", public=True)
+        self.prelude.members.update(BUILTIN_TYPES)
+        self.prelude.members.update(BUILTIN_TRAITS)
+        self.world = World(_NoProject(), self.problems, None)
+        self.world.prelude = self.prelude
+        self._load([name for name in self._files if name not in _ON_DEMAND])
+        # Not the file of that name alone, whose names are published in it too.
+        self.world.modules.by_path["std::prelude"] = self.prelude
+
+    def names(self) -> list[str]:
+        return list(self._files)
+
+    def module(self, name: str) -> ModuleSymbol | None:
+        """`std::name`, declared now if it was not before."""
+        if name not in self._files:
+            return None
+        if f"std::{name}" not in self.world.modules.by_path:
+            self._load([name])
+        return self.world.modules.by_path[f"std::{name}"]
+
+    def module_with(self, name: str) -> str | None:
+        """The path of an on-demand module with a public declaration of this name."""
+        for stem in sorted(_ON_DEMAND & self._files.keys()):
+            module = self.module(stem)
+            if module is not None and name in module.members:
+                return module.path
+        return None
+
+    def _load(self, names: list[str]) -> None:
+        for name in names:
+            module = self.world.modules.add_file(f"std::{name}", self._parse(name))
+            if name not in _ON_DEMAND:
+                self._publish(module)
+        self.world.modules.finish()
+        fill_declared(self.world)
+
+    def _parse(self, name: str) -> ast.Module:
+        from concerto.syntax.ast_cache import parse_once
+
+        path = self._files[name]
+        return parse_once(Source(f"std/{name}.conc", path.read_text(encoding="utf-8")), self.problems)
+
+    def _publish(self, module: ModuleSymbol) -> None:
+        """Make the types of a module, and everything of the prelude's own file, known everywhere."""
+        for name, symbol in module.members.items():
+            if module.name == "prelude" or isinstance(
+                symbol, StructSymbol | EnumSymbol | TraitSymbol | AliasSymbol
+            ):
+                self.prelude.members[name] = symbol
+        self.world.root.members[module.name] = module
+
+
+@cache
+def library() -> Library:
+    """The library of this process."""
+    return Library()
+
+
+class _NoProject:
+    connections: frozenset[str] = frozenset()
+    mcp_servers: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    python_tools: frozenset[str] = frozenset()
+    lock: bytes | None = None
+
+    def load(self, path: tuple[str, ...]) -> ast.Module | None:
+        return None

@@ -1,0 +1,89 @@
+"""The rules of each kind of declaration: one file for each kind, with its table of fields or arguments.
+
+`fill_declaration` gives a declaration its types; `check_declaration` looks at settings, descriptions and
+decorators when everything that they may refer to is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from concerto.semantics.declare.rules import (
+    agent,
+    connect,
+    function,
+    host,
+    mcp,
+    pipeline,
+    schema,
+    state,
+    tool,
+)
+from concerto.semantics.declare.rules.decorators import check_decorators
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    ConnectionSymbol,
+    EnumSymbol,
+    FunctionSymbol,
+    HostSymbol,
+    McpSymbol,
+    PipelineSymbol,
+    StateSymbol,
+    StructSymbol,
+    ToolSymbol,
+)
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.declare.declare_items import Declared
+    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.scope import TypeScope
+
+_FILL: dict[type, Callable[[World, Any, Any, TypeScope], None]] = {
+    ToolSymbol: tool.fill,
+    McpSymbol: mcp.fill,
+    PipelineSymbol: pipeline.fill,
+    StateSymbol: state.fill,
+}
+
+_CHECK: dict[type, Callable[[World, Any, Any, TypeScope], None]] = {
+    AgentSymbol: agent.check,
+    ConnectionSymbol: connect.check,
+    FunctionSymbol: function.check,
+    HostSymbol: host.check,
+    McpSymbol: mcp.check,
+    PipelineSymbol: pipeline.check,
+    StateSymbol: state.check,
+    StructSymbol: schema.check,
+    ToolSymbol: tool.check,
+}
+
+
+def fill_declaration(world: World, one: Declared) -> None:
+    """Types of what the `signatures` module does not know."""
+    fill = _FILL.get(type(one.symbol))
+    if fill is not None:
+        fill(world, one.symbol, one.node, world.module_scope(one.module))
+
+
+def check_declaration(world: World, one: Declared) -> None:
+    """Every rule of the declaration's kind."""
+    scope = world.module_scope(one.module)
+    check = _CHECK.get(type(one.symbol))
+    if check is not None:
+        check(world, one.symbol, one.node, scope)
+        return
+    check_decorators(world, one.node.decorators, "declaration", scope)
+    match one.node:
+        case ast.ImplDecl():
+            function.check_impl(world, one.node, scope)
+        case ast.TraitDecl():
+            for method in one.node.methods:
+                function.check_method_decorators(world, method, "trait method", scope)
+        case ast.EnumDecl() if isinstance(one.symbol, EnumSymbol):
+            for variant in one.node.variants:
+                for field in variant.fields or ():
+                    check_decorators(world, field.decorators, "field", scope)
+        case _:
+            pass

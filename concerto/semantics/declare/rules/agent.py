@@ -1,0 +1,248 @@
+"""Agents: provider, model settings, tools, memory (E0410–E0412, E0415)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import (
+    AgentWithoutProvider,
+    BadDeclarationField,
+    BadToolChoice,
+    TraitNotSatisfied,
+    UnknownReference,
+    suggest,
+)
+from concerto.manifest.providers import DEFAULT_CONNECTIONS
+from concerto.semantics.declare.rules.decorators import check_decorators
+from concerto.semantics.declare.rules.fields import (
+    COUNT,
+    NUMBER,
+    REFERENCE,
+    RETRY_POLICY,
+    SWITCH,
+    TEXT,
+    TEXTS,
+    is_misspelt,
+    read_settings,
+    report_value,
+)
+from concerto.semantics.declare.rules.references import is_offered, read_tool, read_tools, show_use
+from concerto.semantics.model.builtins import STRING
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    ConnectionSymbol,
+    EnumSymbol,
+    StateSymbol,
+    ToolUseSymbol,
+)
+from concerto.semantics.model.types import ERROR, Named
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.scope import TypeScope
+
+_FIELDS = {
+    "provider": REFERENCE,
+    "model": TEXT,
+    "base": TEXT,
+    "system_prompt": TEXT,
+    "temperature": NUMBER,
+    "max_tokens": COUNT,
+    "top_p": NUMBER,
+    "stop_sequences": TEXTS,
+    "timeout": NUMBER,
+    "tools": REFERENCE,
+    "tool_choice": REFERENCE,
+    "allowed_tools": REFERENCE,
+    "parallel_tool_calls": SWITCH,
+    "max_iterations": COUNT,
+    "memory": REFERENCE,
+    "retry_policy": RETRY_POLICY,
+}
+
+_CHOICES = ("auto", "required", "none")
+
+
+def check(world: World, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
+    owner = f"agent `{agent.name}`"
+    world.analysis.agents.append(agent)
+    check_decorators(world, node.decorators, "agent", scope)
+    agent.settings, references = read_settings(world, owner, node.settings, _FIELDS, scope)
+    _join_base(world, owner, agent, node, scope)
+    if "provider" in references:
+        _set_provider(world, owner, agent, references["provider"].value, scope)
+    elif not is_misspelt("provider", node.settings, _FIELDS):
+        world.report(
+            AgentWithoutProvider,
+            scope.module,
+            node.name,
+            f"{owner} has no `provider`",
+            label="it does not say which connection reaches its model",
+            help="add `provider: openai,`",
+        )
+    if "tools" in references:
+        agent.tools = read_tools(world, owner, references["tools"].value, scope)
+    if "allowed_tools" in references:
+        tools = references.get("tools")
+        tools_known = tools is None or isinstance(tools.value, ast.ArrayLit)
+        allowed = references["allowed_tools"].value
+        agent.allowed_tools = _allowed(world, owner, agent, allowed, scope, tools_known)
+    if "tool_choice" in references:
+        _set_choice(world, owner, agent, references["tool_choice"].value, scope)
+    if "memory" in references:
+        _set_memory(world, owner, agent, references["memory"].value, scope)
+    _check_hook(world, agent)
+
+
+def reference_name(node: ast.Expr) -> str | None:
+    """A name, written plain or as a string."""
+    match node:
+        case ast.Path(segments=[segment]) if not segment.arguments:
+            return segment.name.text
+        case ast.StringLit():
+            return node.value
+        case _:
+            return None
+
+
+def _check_hook(world: World, agent: AgentSymbol) -> None:
+    """The runtime calls `on_tool_error` by itself, so its form is fixed."""
+    hook = agent.methods.get("on_tool_error")
+    action = world.prelude.members.get("ToolErrorAction")
+    if hook is None or hook.decl is None or not isinstance(action, EnumSymbol):
+        return
+    wanted = [STRING, world.error_type("ToolError")]
+    found = [parameter.type for parameter in hook.parameters]
+    if hook.receiver == "self" and not hook.generics and found == wanted and hook.result == Named(action):
+        return
+    if ERROR in (*found, hook.result):
+        return
+    world.report(
+        TraitNotSatisfied,
+        world.module_of(hook),
+        hook.decl.name,
+        f"`on_tool_error` of agent `{agent.name}` has another form than the runtime calls",
+        help="write `fn on_tool_error(self, tool_name: String, error: ToolError) -> ToolErrorAction`",
+    )
+
+
+def _join_base(world: World, owner: str, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
+    base = agent.settings.pop("base", None)
+    if base is None:
+        return
+    if "model" in agent.settings:
+        place = next(setting.name for setting in node.settings if setting.name.text == "base")
+        message = f"{owner} has `model` and `base`, which are one field"
+        world.report(BadDeclarationField, scope.module, place, message, help="keep one of the two")
+        return
+    agent.settings["model"] = base
+
+
+def _set_provider(world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope) -> None:
+    name = reference_name(node)
+    if name is None:
+        report_value(world, owner, "provider", node, "the name of a connection", scope)
+        return
+    known = _connections(world)
+    if name in known:
+        agent.settings["provider"] = name
+        return
+    near = suggest(name, known)
+    if near is not None:
+        help_ = f"did you mean `{near}`?"
+    elif world.project.connections:
+        help_ = f"add `[connections.{name}]` to `Concerto.toml`"
+    else:
+        names = ", ".join(f"`{each}`" for each in sorted(known))
+        help_ = f"where no `Concerto.toml` has `[connections.{name}]` there are {names}"
+    world.report(
+        UnknownReference, scope.module, node, f"{owner} has an unknown provider `{name}`", help=help_
+    )
+
+
+def _connections(world: World) -> set[str]:
+    declared = {
+        symbol.name
+        for module in world.modules.by_path.values()
+        for symbol in module.members.values()
+        if isinstance(symbol, ConnectionSymbol)
+    }
+    defaults = () if world.project.connections else DEFAULT_CONNECTIONS
+    return {*declared, *world.project.connections, *defaults}
+
+
+def _allowed(
+    world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope, tools_known: bool
+) -> list[ToolUseSymbol]:
+    if not isinstance(node, ast.ArrayLit):
+        message = f"`allowed_tools` of {owner} is an array of tools and methods"
+        world.report(BadToolChoice, scope.module, node, message, help="write `[Calculator, Files::read]`")
+        return []
+    allowed: list[ToolUseSymbol] = []
+    for item in node.items:
+        use = read_tool(world, owner, item, scope)
+        if use is None:
+            continue
+        if tools_known and not is_offered(use, agent.tools):
+            message = f"`allowed_tools` of {owner} names `{show_use(use)}`, which it is not offered"
+            help_ = f"add `{use.name}` to its `tools`"
+            world.report(BadToolChoice, scope.module, item, message, help=help_)
+        allowed.append(use)
+    return allowed
+
+
+def _set_choice(world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope) -> None:
+    allowed = '`"auto"`, `"required"`, `"none"` or one method, `Tool::method`'
+    if isinstance(node, ast.StringLit):
+        if node.value in _CHOICES:
+            agent.settings["tool_choice"] = node.value
+            return
+        near = suggest(node.value, _CHOICES)
+        help_ = f'did you mean `"{near}"`?' if near else f"write {allowed}"
+        message = f'`tool_choice` of {owner} cannot be `"{node.value}"`'
+        world.report(BadToolChoice, scope.module, node, message, help=help_)
+        return
+    if not isinstance(node, ast.Path):
+        world.report(BadToolChoice, scope.module, node, f"`tool_choice` of {owner} is {allowed}")
+        return
+    use = read_tool(world, owner, node, scope)
+    if use is None:
+        return
+    if use.kind != "method":
+        message = f"`tool_choice` of {owner} names the whole of `{use.name}`"
+        help_ = f"name one method: `{use.name}::…`"
+        world.report(BadToolChoice, scope.module, node, message, help=help_)
+    elif not is_offered(use, agent.tools):
+        message = f"`tool_choice` of {owner} names `{show_use(use)}`, which it is not offered"
+        world.report(BadToolChoice, scope.module, node, message, help=f"add `{use.name}` to its `tools`")
+    else:
+        agent.settings["tool_choice"] = {"tool": use.qualified, "method": use.method}
+
+
+def _set_memory(world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope) -> None:
+    name = node.segments[0].name.text if isinstance(node, ast.Path) and len(node.segments) == 1 else None
+    symbol = world.lookup(name, scope) if name is not None else None
+    if isinstance(symbol, StateSymbol) and symbol.keyword == "memory":
+        agent.memory = symbol.qualified
+    elif name is None:
+        report_value(world, owner, "memory", node, "the name of a `memory`", scope)
+    elif symbol is not None:
+        world.report(
+            UnknownReference,
+            scope.module,
+            node,
+            f"`memory` of {owner} names `{name}`, which is not a memory",
+            help=f"declare `memory {name}: Memory = Memory::new(50);`",
+        )
+    elif not world.is_broken(name, scope):
+        names = [
+            each
+            for each, found in world.visible_names(scope)
+            if isinstance(found, StateSymbol) and found.keyword == "memory"
+        ]
+        near = suggest(name, names)
+        help_ = f"did you mean `{near}`?" if near else f"declare `memory {name}: Memory = Memory::new(50);`"
+        world.report(
+            UnknownReference, scope.module, node, f"{owner} has an unknown memory `{name}`", help=help_
+        )

@@ -1,0 +1,259 @@
+"""Decorators: which there are, where they stand and what arguments they take (E0420).
+
+Afterwards `analysis.decorators` has the arguments of every known decorator by name. `@tools` and `@validate`
+refer to declarations and are read by the rules of pipelines and schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from concerto.diagnostics import UnknownDecorator, suggest
+from concerto.records import frozen
+from concerto.semantics.declare.constants import NotConstant, Value, evaluate
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.scope import TypeScope
+
+Place = Literal[
+    "agent", "host", "tool method", "mcp function", "provider method", "stage", "pipeline", "method",
+    "trait method", "parameter", "other parameter", "struct", "struct field", "schema", "schema field",
+    "field", "function", "declaration",
+]  # fmt: skip
+"""What a decorator stands before. `declaration` is everything that takes none."""
+
+_SHOWN = {
+    "provider method": "method of a `@tool_provider`",
+    "other parameter": "parameter of this function",
+    "schema field": "field of a schema",
+    "struct field": "field of a struct",
+    "method": "method of an impl",
+    "declaration": "declaration like this",
+}
+
+
+@frozen
+class _Argument:
+    """A Reference is not evaluated here. `choices` limit a String."""
+
+    name: str
+    kind: Literal["String", "Int", "Number", "Reference"]
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@frozen
+class _Rule:
+    places: tuple[Place, ...]
+    arguments: tuple[_Argument, ...] = ()
+    repeats: bool = False
+
+
+_AROUND_EFFECTS: tuple[Place, ...] = (
+    "agent",
+    "host",
+    "tool method",
+    "mcp function",
+    "provider method",
+    "stage",
+)
+_CALLED_BY_MODELS: tuple[Place, ...] = (
+    "tool method", "mcp function", "provider method", "trait method", "method",
+)  # fmt: skip
+_DESCRIBED: tuple[Place, ...] = (*_CALLED_BY_MODELS, "struct field", "schema field")
+
+DECORATORS = {
+    "retry": _Rule(
+        _AROUND_EFFECTS,
+        (
+            _Argument("max", "Int"),
+            _Argument("backoff", "String", choices=("none", "linear", "exponential")),
+            _Argument("delay_ms", "Int"),
+        ),
+    ),
+    "timeout": _Rule(_AROUND_EFFECTS, (_Argument("seconds", "Number", required=True),)),
+    "cache": _Rule(_AROUND_EFFECTS, (_Argument("ttl_seconds", "Number"),)),
+    "log": _Rule(_AROUND_EFFECTS, (_Argument("channel", "String"),)),
+    "rate_limit": _Rule(_AROUND_EFFECTS, (_Argument("per_minute", "Int", required=True),)),
+    "budget": _Rule(_AROUND_EFFECTS, (_Argument("tokens", "Int"), _Argument("usd", "Number"))),
+    "describe": _Rule(_DESCRIBED, (_Argument("text", "String", required=True),)),
+    "param": _Rule(
+        _CALLED_BY_MODELS,
+        (_Argument("name", "String", required=True), _Argument("text", "String", required=True)),
+        repeats=True,
+    ),
+    "tools": _Rule(("pipeline", "stage"), (_Argument("tools", "Reference", required=True),)),
+    "tool_provider": _Rule(("struct",), (_Argument("prefix", "String"), _Argument("id", "String"))),
+    "strict": _Rule(("schema", "schema field")),
+    "partial": _Rule(("schema", "schema field")),
+    "coerce": _Rule(("schema", "schema field")),
+    "validate": _Rule(("schema", "schema field"), (_Argument("function", "Reference", required=True),)),
+    "test": _Rule(("function",), (_Argument("name", "String"),)),
+    "expect_fail": _Rule(("function",), (_Argument("message", "String"),)),
+}
+"""Where each decorator of the language may stand, and its arguments."""
+
+_PARAM_ON_PARAMETER = _Rule(("parameter",), (_Argument("text", "String", required=True),))
+
+
+def check_decorators(
+    world: World, decorators: Sequence[ast.Decorator], place: Place, scope: TypeScope
+) -> None:
+    """Check the decorators of one thing and keep their arguments."""
+    seen: set[str] = set()
+    for decorator in decorators:
+        name = decorator.name.text
+        rule = _PARAM_ON_PARAMETER if place == "parameter" and name == "param" else DECORATORS.get(name)
+        if rule is None:
+            _report_unknown(world, decorator, place, scope)
+        elif place not in rule.places:
+            _report_misplaced(world, decorator, place, rule, scope)
+        elif name in seen and not rule.repeats:
+            message = f"`@{name}` is given twice"
+            world.report(UnknownDecorator, scope.module, decorator, message, help="keep one of the two")
+        else:
+            seen.add(name)
+            world.analysis.decorators[decorator] = _arguments(world, decorator, rule, scope)
+
+
+def is_broken(world: World, decorators: Iterable[ast.Decorator], name: str) -> bool:
+    """Whether there is a decorator of that name, or one that was most likely to be it, that was reported:
+    what it was to say is not missing too."""
+    required = {argument.name for argument in DECORATORS[name].arguments if argument.required}
+    for decorator in decorators:
+        given = world.analysis.decorators.get(decorator)
+        if decorator.name.text == name:
+            if given is None or not required <= given.keys():
+                return True
+        elif given is None and suggest(decorator.name.text, DECORATORS) == name:
+            return True
+    return False
+
+
+def argument_of(decorators: Iterable[ast.Decorator], name: str) -> ast.Argument | None:
+    """The first argument of the decorator of that name."""
+    for decorator in decorators:
+        if decorator.name.text == name and decorator.arguments:
+            return decorator.arguments[0]
+    return None
+
+
+def has_decorator(decorators: Iterable[ast.Decorator], name: str) -> bool:
+    return any(decorator.name.text == name for decorator in decorators)
+
+
+def _arguments(world: World, decorator: ast.Decorator, rule: _Rule, scope: TypeScope) -> dict[str, object]:
+    found: dict[str, object] = {}
+    given: set[str] = set()
+    wrong = False
+    for index, argument in enumerate(decorator.arguments):
+        expected = _expected(world, decorator, rule, index, argument, scope)
+        if expected is None:
+            wrong = True
+            continue
+        if expected.name in given:
+            message = f"`@{decorator.name.text}` has `{expected.name}` twice"
+            world.report(UnknownDecorator, scope.module, argument, message, help="keep one of the two")
+            wrong = True
+            continue
+        given.add(expected.name)
+        if expected.kind != "Reference":
+            value = _value(world, decorator, expected, argument, scope)
+            if value is None:
+                wrong = True
+            else:
+                found[expected.name] = value
+    missing = [
+        argument.name for argument in rule.arguments if argument.required and argument.name not in given
+    ]
+    if missing and not wrong:
+        world.report(
+            UnknownDecorator,
+            scope.module,
+            decorator,
+            f"`@{decorator.name.text}` needs `{missing[0]}`",
+            help=f"write `{_form(decorator.name.text, rule)}`",
+        )
+    return found
+
+
+def _expected(
+    world: World, decorator: ast.Decorator, rule: _Rule, index: int, argument: ast.Argument, scope: TypeScope
+) -> _Argument | None:
+    name = decorator.name.text
+    if argument.name is None:
+        if index < len(rule.arguments):
+            return rule.arguments[index]
+        message = f"`@{name}` takes {len(rule.arguments) or 'no'} argument{'s' * (len(rule.arguments) != 1)}"
+        world.report(UnknownDecorator, scope.module, argument, message, help=f"write `{_form(name, rule)}`")
+        return None
+    for expected in rule.arguments:
+        if expected.name == argument.name.text:
+            return expected
+    near = suggest(argument.name.text, [expected.name for expected in rule.arguments])
+    message = f"`@{name}` has no argument `{argument.name.text}`"
+    help_ = f"did you mean `{near}`?" if near else f"write `{_form(name, rule)}`"
+    world.report(UnknownDecorator, scope.module, argument.name, message, help=help_)
+    return None
+
+
+def _value(
+    world: World, decorator: ast.Decorator, expected: _Argument, argument: ast.Argument, scope: TypeScope
+) -> Value:
+    label = f"`{expected.name}` of `@{decorator.name.text}`"
+    try:
+        value = evaluate(world, argument.value, scope)
+    except NotConstant as problem:
+        if problem.message:
+            message = f"{label}: {problem.message}"
+            world.report(UnknownDecorator, scope.module, problem.node, message, help=problem.help)
+        return None
+    wanted = {"String": str, "Int": int, "Number": (int, float), "Reference": object}[expected.kind]
+    if isinstance(value, bool) or not isinstance(value, wanted):  # type: ignore[arg-type]
+        shown = {"Number": "number"}.get(expected.kind, f"`{expected.kind}`")
+        message = f"{label} is {'an' if expected.kind == 'Int' else 'a'} {shown}"
+    elif isinstance(value, str) and expected.choices and value not in expected.choices:
+        choices = ", ".join(f'`"{choice}"`' for choice in expected.choices)
+        message = f"{label} is one of {choices}"
+    elif not isinstance(value, str) and value < 0:
+        message = f"{label} cannot be negative"
+    else:
+        return value
+    world.report(UnknownDecorator, scope.module, argument.value, message)
+    return None
+
+
+def _report_unknown(world: World, decorator: ast.Decorator, place: Place, scope: TypeScope) -> None:
+    name = decorator.name.text
+    near = suggest(name, DECORATORS)
+    fitting = [f"`@{each}`" for each, rule in DECORATORS.items() if place in rule.places]
+    if near is not None:
+        help_ = f"did you mean `@{near}`?"
+    elif fitting:
+        help_ = f"before {_with_article(place)} may stand {', '.join(fitting)}"
+    else:
+        help_ = "remove it"
+    world.report(UnknownDecorator, scope.module, decorator, f"unknown decorator `@{name}`", help=help_)
+
+
+def _report_misplaced(
+    world: World, decorator: ast.Decorator, place: Place, rule: _Rule, scope: TypeScope
+) -> None:
+    message = f"`@{decorator.name.text}` does not belong before {_with_article(place)}"
+    where = ", ".join(_SHOWN.get(each, each) for each in rule.places)
+    world.report(UnknownDecorator, scope.module, decorator, message, help=f"it stands before: {where}")
+
+
+def _with_article(place: Place) -> str:
+    article = "an" if place in ("agent", "mcp function") else "a"
+    return f"{article} {_SHOWN.get(place, place)}"
+
+
+def _form(name: str, rule: _Rule) -> str:
+    """`@retry(max: …, backoff: …, delay_ms: …)`"""
+    if not rule.arguments:
+        return f"@{name}"
+    return f"@{name}({', '.join(f'{argument.name}: …' for argument in rule.arguments)})"

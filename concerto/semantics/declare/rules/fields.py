@@ -1,0 +1,205 @@
+"""Reads the settings of a declaration by a table of its fields (E0412, E0203).
+
+A field's rule says what its value must be. `reference=True` marks fields that name other declarations:
+the rules of the declaration read these themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import BadDeclarationField, DefinedTwice, suggest
+from concerto.records import frozen
+from concerto.semantics.declare.constants import NotConstant, Value, evaluate
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.scope import TypeScope
+
+
+@frozen
+class Field:
+    """`expects` completes "`timeout` is …". `parts` are the keys of a map with fixed ones; `env` allows
+    `env("NAME")` in place of a String, kept as `{"env": "NAME"}`."""
+
+    expects: str
+    accepts: Callable[[Value], bool]
+    parts: Mapping[str, Field] | None = None
+    env: bool = False
+    reference: bool = False
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_env(value: Value) -> bool:
+    return isinstance(value, dict) and value.keys() == {"env"}
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str) or _is_env(value)
+
+
+TEXT = Field("a `String`", lambda value: isinstance(value, str))
+TEXTS = Field(
+    "an array of strings",
+    lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+)
+SWITCH = Field("`true` or `false`", lambda value: isinstance(value, bool))
+COUNT = Field("an `Int` above zero", _is_count)
+NUMBER = Field("a number, not below zero", lambda value: _is_number(value) and value >= 0)
+SECRET = Field('`env("NAME")`', _is_env, env=True)
+TEXT_MAP = Field(
+    "a map of strings",
+    lambda value: isinstance(value, dict) and all(isinstance(item, str) for item in value.values()),
+)
+ENV_MAP = Field(
+    'a map of strings or `env("NAME")`',
+    lambda value: isinstance(value, dict) and all(_is_text(item) for item in value.values()),
+    env=True,
+)
+REFERENCE = Field("a name", lambda value: True, reference=True)
+
+
+def one_of(*choices: str) -> Field:
+    """One of some strings."""
+    shown = ", ".join(f'`"{choice}"`' for choice in choices)
+    return Field(f"one of {shown}", lambda value: isinstance(value, str) and value in choices)
+
+
+def map_with(**parts: Field) -> Field:
+    """A map with fixed keys."""
+    return Field("a map", lambda value: isinstance(value, dict), parts=parts)
+
+
+RETRY_POLICY = map_with(
+    max_attempts=COUNT,
+    backoff=one_of("none", "linear", "exponential"),
+    initial_delay_ms=NUMBER,
+    max_delay_ms=NUMBER,
+    retry_on=Field(
+        "an array of status numbers", lambda value: isinstance(value, list) and all(map(_is_count, value))
+    ),
+)
+
+
+def read_settings(
+    world: World, owner: str, settings: Sequence[ast.Setting], table: Mapping[str, Field], scope: TypeScope
+) -> tuple[dict[str, object], dict[str, ast.Setting]]:
+    """The values of the settings, and the settings of reference fields. `owner` is as in "agent `A`"."""
+    values: dict[str, object] = {}
+    references: dict[str, ast.Setting] = {}
+    seen: dict[str, ast.Ident] = {}
+    for setting in settings:
+        name = setting.name.text
+        field = table.get(name)
+        if field is None:
+            _report_unknown(world, owner, setting.name, table, scope)
+            continue
+        first = seen.setdefault(name, setting.name)
+        if first is not setting.name:
+            world.report(
+                DefinedTwice,
+                scope.module,
+                setting.name,
+                f"{owner} has `{name}` twice",
+                help="keep one of the two",
+                related=((world.at(scope.module, first), "first given here"),),
+            )
+        elif field.reference:
+            references[name] = setting
+        else:
+            found = _value(world, owner, name, setting.value, field, scope)
+            if found is not None:
+                values[name] = found[0]
+    return values, references
+
+
+def is_misspelt(name: str, settings: Sequence[ast.Setting], table: Mapping[str, Field]) -> bool:
+    """Whether an unknown setting, which was reported, was most likely to be `name`: then that is not missing
+    too."""
+    return any(
+        setting.name.text not in table and suggest(setting.name.text, table) == name for setting in settings
+    )
+
+
+def report_value(world: World, owner: str, name: str, node: ast.Node, expects: str, scope: TypeScope) -> None:
+    """E0412: a field has a value of the wrong kind."""
+    world.report(BadDeclarationField, scope.module, node, f"`{name}` of {owner} is {expects}")
+
+
+def _report_unknown(
+    world: World, owner: str, name: ast.Ident, table: Mapping[str, Field], scope: TypeScope
+) -> None:
+    near = suggest(name.text, table)
+    help_ = (
+        f"did you mean `{near}`?" if near else f"its fields are {', '.join(f'`{each}`' for each in table)}"
+    )
+    message = f"{owner} has no field `{name.text}`"
+    world.report(BadDeclarationField, scope.module, name, message, help=help_)
+
+
+def _value(
+    world: World, owner: str, name: str, node: ast.Expr, field: Field, scope: TypeScope
+) -> tuple[Value] | None:
+    if field.parts is not None and isinstance(node, ast.MapLit):
+        return _parts(world, owner, name, node, field.parts, scope)
+    try:
+        value = _with_env(world, node, scope) if field.env else evaluate(world, node, scope)
+    except NotConstant as problem:
+        if problem.message:
+            message = f"`{name}` of {owner}: {problem.message}"
+            world.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
+        return None
+    if not field.accepts(value):
+        report_value(world, owner, name, node, field.expects, scope)
+        return None
+    return (value,)
+
+
+def _parts(
+    world: World, owner: str, name: str, node: ast.MapLit, parts: Mapping[str, Field], scope: TypeScope
+) -> tuple[Value] | None:
+    found: dict[str, Value] = {}
+    for entry in node.entries:
+        key = entry.key.value if isinstance(entry.key, ast.StringLit) else ""
+        part = parts.get(key)
+        if part is None:
+            near = suggest(key, parts)
+            help_ = (
+                f"did you mean `{near}`?" if near else f"its keys are {', '.join(f'`{k}`' for k in parts)}"
+            )
+            message = f"`{name}` of {owner} has no key `{key}`"
+            world.report(BadDeclarationField, scope.module, entry.key, message, help=help_)
+            continue
+        value = _value(world, owner, f"{name}.{key}", entry.value, part, scope)
+        if value is not None:
+            found[key] = value[0]
+    return (found,)
+
+
+def _with_env(world: World, node: ast.Expr, scope: TypeScope) -> Value:
+    """A constant in which `env("NAME")` may stand for a String, to be read when the program runs."""
+    match node:
+        case ast.Call(callee=ast.Path(name="env"), arguments=[ast.Argument(value=ast.StringLit(value=name))]):
+            return {"env": name}
+        case ast.MapLit():
+            keys = evaluate(
+                world, ast.MapLit(node.start, node.end, [_keyed(entry) for entry in node.entries]), scope
+            )
+            return dict(
+                zip(keys, [_with_env(world, entry.value, scope) for entry in node.entries], strict=True)
+            )
+        case _:
+            return evaluate(world, node, scope)
+
+
+def _keyed(entry: ast.MapEntry) -> ast.MapEntry:
+    return ast.MapEntry(entry.start, entry.end, entry.key, ast.NilLit(entry.start, entry.end))

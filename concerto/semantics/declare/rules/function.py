@@ -1,0 +1,79 @@
+"""Functions and methods: decorators, tests, the methods of tool providers (E0441, E0442, E0403–E0407)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import ExpectFailWithoutTest, TestMisused
+from concerto.semantics.declare.rules.decorators import Place, check_decorators, has_decorator
+from concerto.semantics.declare.rules.descriptions import check_described
+from concerto.semantics.model.builtins import NIL, result_parts
+from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, StructSymbol
+from concerto.semantics.model.types import ERROR, Named
+from concerto.semantics.typing.unify import show
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.scope import TypeScope
+
+
+def check(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+    check_method_decorators(world, node, "function", scope)
+    is_test = has_decorator(node.decorators, "test")
+    if has_decorator(node.decorators, "expect_fail") and not is_test:
+        decorator = next(each for each in node.decorators if each.name.text == "expect_fail")
+        message = f"`@expect_fail` on `{function.name}`, which is no test"
+        help_ = "add `@test` above it, or remove `@expect_fail`"
+        world.report(ExpectFailWithoutTest, scope.module, decorator, message, help=help_)
+    if is_test:
+        _check_test(world, function, node, scope)
+
+
+def check_impl(world: World, node: ast.ImplDecl, scope: TypeScope) -> None:
+    """Methods of an impl."""
+    impl = world.impl_nodes.get(node)
+    provider = impl is not None and _is_provider(impl)
+    for method in node.methods:
+        check_method_decorators(world, method, "provider method" if provider else "method", scope)
+    if impl is not None and provider:
+        _check_provided(world, impl)
+
+
+def check_method_decorators(world: World, node: ast.FnDecl, place: Place, scope: TypeScope) -> None:
+    """Decorators of a function and of its parameters."""
+    check_decorators(world, node.decorators, place, scope)
+    for parameter in node.parameters:
+        before: Place = "other parameter" if place == "function" else "parameter"
+        check_decorators(world, parameter.decorators, before, scope)
+
+
+def _is_provider(impl: ImplSymbol) -> bool:
+    target = impl.target.symbol if isinstance(impl.target, Named) else None
+    if not isinstance(target, StructSymbol) or not isinstance(target.node, ast.StructDecl):
+        return False
+    return has_decorator(target.node.decorators, "tool_provider")
+
+
+def _check_provided(world: World, impl: ImplSymbol) -> None:
+    """The described methods of a `@tool_provider` become tools, so they are described like these."""
+    for function in impl.methods.values():
+        if function.decl is not None and has_decorator(function.decl.decorators, "describe"):
+            check_described(world, "method", function, world.function_scope(function))
+
+
+def _check_test(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+    if node.parameters or node.generics:
+        place: ast.Node = node.parameters[0] if node.parameters else node.generics[0]
+        message = f"test `{function.name}` has parameters"
+        world.report(TestMisused, scope.module, place, message, help="make what it needs inside of it")
+    elif function.result not in (NIL, ERROR) and result_parts(function.result) is None:
+        message = f"test `{function.name}` returns `{show(function.result)}`"
+        help_ = "a test returns nothing or a `Result`; say with `assert_eq` what is expected"
+        world.report(TestMisused, scope.module, node.result or node, message, help=help_)
+    elif function.name == "main":
+        message = "`main` cannot be a test"
+        world.report(TestMisused, scope.module, node.name, message, help="give the test another name")
+    else:
+        function.is_test = True
+        world.analysis.tests.append(function)

@@ -1,0 +1,56 @@
+"""Hosts: external agent processes (E0411, E0412)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
+from concerto.semantics.declare.rules.agent import reference_name
+from concerto.semantics.declare.rules.decorators import check_decorators
+from concerto.semantics.declare.rules.fields import (
+    NUMBER,
+    REFERENCE,
+    is_misspelt,
+    one_of,
+    read_settings,
+    report_value,
+)
+from concerto.semantics.model.symbols import HostSymbol
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.scope import TypeScope
+
+_FIELDS = {
+    "connector": REFERENCE,
+    "input_format": one_of("json", "text"),
+    "output_format": one_of("json", "text"),
+    "timeout": NUMBER,
+}
+
+
+def check(world: World, host: HostSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
+    owner = f"host `{host.name}`"
+    world.analysis.hosts.append(host)
+    check_decorators(world, node.decorators, "host", scope)
+    host.settings, references = read_settings(world, owner, node.settings, _FIELDS, scope)
+    setting = references.get("connector")
+    if setting is None:
+        if is_misspelt("connector", node.settings, _FIELDS):
+            return
+        message = f"{owner} has no `connector`"
+        help_ = "name a `[hosts.…]` of `Concerto.toml`: `connector: worker,`"
+        world.report(BadDeclarationField, scope.module, node.name, message, help=help_)
+        return
+    name = reference_name(setting.value)
+    known = world.project.hosts
+    if name is None:
+        report_value(world, owner, "connector", setting.value, "the name of a host in `Concerto.toml`", scope)
+    elif name in known:
+        host.settings["connector"] = name
+    else:
+        near = suggest(name, known)
+        help_ = f"did you mean `{near}`?" if near else f"add `[hosts.{name}]` to `Concerto.toml`"
+        message = f"{owner} has an unknown connector `{name}`"
+        world.report(UnknownReference, scope.module, setting.value, message, help=help_)

@@ -1,0 +1,113 @@
+"""Which types have a JSON Schema, so that a model can give values of them."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from concerto.records import frozen
+from concerto.semantics.model.builtins import (
+    ANY,
+    ARRAY,
+    BOOL,
+    FLOAT,
+    INT,
+    MAP,
+    OPTION,
+    PROMPT,
+    RANGE,
+    SET,
+    STRING,
+)
+from concerto.semantics.model.symbols import BuiltinSymbol, EnumSymbol, StructSymbol
+from concerto.semantics.model.types import (
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Literals,
+    Named,
+    TupleOf,
+    Type,
+    Unsolved,
+)
+from concerto.semantics.typing.unify import resolve, show, substitute
+
+_PLAIN = (INT, FLOAT, STRING, BOOL, ANY, PROMPT)
+
+
+@frozen
+class Obstacle:
+    """Why a type has no schema, and what to use instead."""
+
+    reason: str
+    help: str
+
+
+def why_no_schema(type_: Type, *, generics: bool = False) -> Obstacle | None:
+    """None if the type has a schema. `generics`: parameters of a generic schema count as having one."""
+    return _check(type_, generics, set())
+
+
+def _check(type_: Type, generics: bool, around: set[Type]) -> Obstacle | None:
+    type_ = resolve(type_)
+    match type_:
+        case Named():
+            return _check_named(type_, generics, around)
+        case Literals() | ErrorType() | Unsolved():
+            return None
+        case Generic():
+            if generics:
+                return None
+            return Obstacle(f"`{type_.symbol.name}` may be any type", "write the type itself")
+        case TupleOf():
+            return Obstacle("a tuple has no names for its parts", "use a struct, or an array")
+        case FunctionOf():
+            return Obstacle("a function cannot be written as JSON", "take a name or a literal union instead")
+        case _:
+            assert_never(type_)
+
+
+def _check_named(type_: Named, generics: bool, around: set[Type]) -> Obstacle | None:
+    symbol = type_.symbol
+    if type_ in _PLAIN or type_ in around:
+        return None
+    match symbol:
+        case BuiltinSymbol():
+            return _check_builtin(type_, generics, around)
+        case StructSymbol():
+            if symbol.is_error:
+                return Obstacle("a model does not make errors", "take its message as a `String`")
+            types = dict(zip(symbol.generics, type_.arguments, strict=True))
+            inside = around | {type_}
+            for field in symbol.fields:
+                found = _check(substitute(field.type, types), generics, inside)
+                if found is not None:
+                    return Obstacle(f"field `{field.name}` of `{symbol.name}`: {found.reason}", found.help)
+            return None
+        case EnumSymbol():
+            with_data = next((variant for variant in symbol.variants if variant.fields), None)
+            if with_data is None:
+                return None
+            reason = f"variant `{symbol.name}::{with_data.name}` carries data"
+            return Obstacle(reason, "use an enum without data, or a struct")
+        case _:
+            assert_never(symbol)
+
+
+def _check_builtin(type_: Named, generics: bool, around: set[Type]) -> Obstacle | None:
+    symbol = type_.symbol
+    if symbol is ARRAY or symbol is OPTION:
+        return _check(type_.arguments[0], generics, around)
+    if symbol is MAP:
+        key = resolve(type_.arguments[0])
+        if key != STRING and not isinstance(key, ErrorType):
+            return Obstacle(
+                f"the keys of a JSON object are strings, not `{show(key)}`", "use `Map<String, …>`"
+            )
+        return _check(type_.arguments[1], generics, around)
+    if symbol is SET:
+        return Obstacle("JSON has no sets", "use an array and `.to_set()`")
+    if type_ == RANGE:
+        return Obstacle("JSON has no ranges", "take two `Int`s")
+    if symbol.name == "Result":
+        return Obstacle("a model passes values, not failures", "take the value itself, or an `Option`")
+    return Obstacle(f"a `{symbol.name}` cannot be written as JSON", "take a `String`, a number or a struct")

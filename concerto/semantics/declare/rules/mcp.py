@@ -1,0 +1,85 @@
+"""MCP servers: settings and declared functions (E0402–E0408, W0408, E0412)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import BadMcpFunction, McpWithoutTransport
+from concerto.semantics.declare.rules.decorators import check_decorators
+from concerto.semantics.declare.rules.descriptions import check_described
+from concerto.semantics.declare.rules.fields import (
+    ENV_MAP,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    is_misspelt,
+    one_of,
+    read_settings,
+)
+from concerto.semantics.declare.rules.function import check_method_decorators
+from concerto.semantics.declare.signatures import make_methods
+from concerto.semantics.model.symbols import McpSymbol
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.scope import TypeScope
+
+_FIELDS = {
+    "transport": one_of("stdio", "http", "sse"),
+    "command": TEXT,
+    "args": TEXTS,
+    "env": ENV_MAP,
+    "url": TEXT,
+    "headers": ENV_MAP,
+    "timeout": NUMBER,
+}
+
+
+def fill(world: World, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:
+    make_methods(world, server, server.methods, node.functions, scope)
+    world.analysis.mcps.append(server)
+
+
+def check(world: World, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:
+    check_decorators(world, node.decorators, "declaration", scope)
+    server.settings, _ = read_settings(world, f"mcp `{server.name}`", node.settings, _FIELDS, scope)
+    _check_transport(world, server, node, scope)
+    for declared in node.functions:
+        check_method_decorators(world, declared, "mcp function", scope)
+        _check_form(world, server, declared, scope)
+        function = server.methods.get(declared.name.text)
+        if function is not None and function.node is declared:
+            check_described(world, "mcp function", function, world.function_scope(function))
+
+
+def _check_transport(world: World, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:
+    if server.name in world.project.mcp_servers:
+        return
+    given = {setting.name.text for setting in node.settings}
+    if any(is_misspelt(name, node.settings, _FIELDS) for name in ("transport", "command", "url")):
+        return
+    if "transport" not in given and not given & {"command", "url"}:
+        what = "does not say how to reach its server"
+    elif "command" not in given and server.settings.get("transport") == "stdio":
+        what = "has transport `stdio` and no `command`"
+    elif "url" not in given and server.settings.get("transport") in ("http", "sse"):
+        what = f"has transport `{server.settings['transport']}` and no `url`"
+    else:
+        return
+    help_ = (
+        'add `transport: "stdio", command: "…"` or `transport: "http", url: "…"`, '
+        f"or `[mcp.{server.name}]` to `Concerto.toml`"
+    )
+    world.report(McpWithoutTransport, scope.module, node.name, f"mcp `{server.name}` {what}", help=help_)
+
+
+def _check_form(world: World, server: McpSymbol, declared: ast.FnDecl, scope: TypeScope) -> None:
+    shown = f"mcp function `{server.name}::{declared.name.text}`"
+    if declared.body is not None:
+        help_ = "end the declaration with `;`: the server carries it out"
+        world.report(BadMcpFunction, scope.module, declared.body, f"{shown} has a body", help=help_)
+    for parameter in declared.parameters:
+        if parameter.name.text == "self" and parameter.type is None:
+            help_ = "remove `self`: the server keeps its own state"
+            world.report(BadMcpFunction, scope.module, parameter, f"{shown} takes `self`", help=help_)

@@ -1,0 +1,160 @@
+"""References to tools: entries of `tools`, `allowed_tools` and `@tools`, and `tool_choice` (E0411)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
+from concerto.semantics.declare.resolution import start_of
+from concerto.semantics.model.symbols import (
+    FunctionSymbol,
+    McpSymbol,
+    ModuleSymbol,
+    Symbol,
+    ToolSymbol,
+    ToolUseSymbol,
+)
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.scope import TypeScope
+
+
+def read_tools(world: World, owner: str, node: ast.Expr, scope: TypeScope) -> list[ToolUseSymbol]:
+    """The entries of a list of tools; what is wrong with one is reported and the entry left out."""
+    if not isinstance(node, ast.ArrayLit):
+        message = f"the tools of {owner} are an array of tools, methods and MCP servers"
+        world.report(BadDeclarationField, scope.module, node, message, help="write `[Calculator, GitHub]`")
+        return []
+    uses: list[ToolUseSymbol] = []
+    for item in node.items:
+        use = read_tool(world, owner, item, scope)
+        if use is not None:
+            uses.append(use)
+    return uses
+
+
+def read_tool(world: World, owner: str, node: ast.Expr, scope: TypeScope) -> ToolUseSymbol | None:
+    """One tool, method, MCP server or hosted tool (`"openai:web_search"`)."""
+    if isinstance(node, ast.StringLit):
+        provider, colon, name = node.value.partition(":")
+        if colon and provider and name:
+            return ToolUseSymbol(name=node.value, kind="hosted")
+        message = f'`"{node.value}"` is not a tool that a provider hosts'
+        help_ = (
+            'a provider\'s own tool is written `"openai:web_search"`, a declared one by its name, unquoted'
+        )
+        world.report(UnknownReference, scope.module, node, message, help=help_)
+        return None
+    if not isinstance(node, ast.Path):
+        message = f"{owner} lists something that is not a tool"
+        help_ = "write names: `[Calculator, GitHub, Files::read]`"
+        world.report(BadDeclarationField, scope.module, node, message, help=help_)
+        return None
+    return _named_tool(world, owner, node, scope)
+
+
+def _named_tool(world: World, owner: str, node: ast.Path, scope: TypeScope) -> ToolUseSymbol | None:
+    names = [segment.name.text for segment in node.segments]
+    by_module = _starts_at_module(world, node, scope)
+    found = (
+        world.resolve_path([each.name for each in node.segments], scope)
+        if by_module
+        else _find(world, node, scope)
+    )
+    match found:
+        case ToolSymbol():
+            return ToolUseSymbol(name=found.name, module=found.module, kind="tool")
+        case McpSymbol():
+            return ToolUseSymbol(name=found.name, module=found.module, kind="mcp")
+        case FunctionSymbol(owner=ToolSymbol() | McpSymbol() as tool):
+            if isinstance(tool, ToolSymbol) and not found.public:
+                message = f"`{node.name}` is a private method of its tool"
+                world.report(
+                    UnknownReference, scope.module, node, message, help="only `pub fn`s are offered to models"
+                )
+                return None
+            return ToolUseSymbol(name=tool.name, module=tool.module, kind="method", method=found.name)
+        case None if by_module:
+            return None  # Reported with the segment that is wrong.
+        case None:
+            return _from_manifest(world, owner, node, names, scope)
+        case _:
+            message = f"`{node.name}` in {owner} is not a tool"
+            help_ = "tools, their methods and MCP servers can be listed"
+            world.report(UnknownReference, scope.module, node, message, help=help_)
+            return None
+
+
+def _starts_at_module(world: World, node: ast.Path, scope: TypeScope) -> bool:
+    first = node.segments[0].name
+    start = start_of(world, first, scope) or world.lookup(first.text, scope)
+    return len(node.segments) > 1 and isinstance(start, ModuleSymbol)
+
+
+def _find(world: World, node: ast.Path, scope: TypeScope) -> Symbol | None:
+    """What a path refers to, without reports: the message has to speak of tools."""
+    found = world.lookup(node.segments[0].name.text, scope)
+    for segment in node.segments[1:]:
+        match found:
+            case ToolSymbol() | McpSymbol():
+                found = found.methods.get(segment.name.text)
+            case FunctionSymbol():
+                return None
+            case _:
+                return found
+    return found
+
+
+def _from_manifest(
+    world: World, owner: str, node: ast.Path, names: list[str], scope: TypeScope
+) -> ToolUseSymbol | None:
+    project = world.project
+    if len(names) == 1 and names[0] in project.mcp_servers:
+        return ToolUseSymbol(name=names[0], kind="mcp")
+    if len(names) == 2 and names[0] in project.mcp_servers:
+        return ToolUseSymbol(name=names[0], kind="method", method=names[1])
+    if len(names) == 1 and names[0] in project.python_tools:
+        return ToolUseSymbol(name=names[0], kind="tool")
+    if world.is_broken(names[0], scope):
+        return None
+    holder = world.lookup(names[0], scope)
+    if len(names) == 2 and isinstance(holder, ToolSymbol | McpSymbol):
+        kind = "tool" if isinstance(holder, ToolSymbol) else "MCP server"
+        message = f"{kind} `{holder.name}` has no method `{names[1]}`"
+        place: ast.Node = node.segments[1].name
+        near = suggest(names[1], holder.methods)
+    else:
+        message, place = f"unknown tool `{node.name}` in {owner}", node
+        near = suggest(names[0], [*_tool_names(world, scope), *project.mcp_servers, *project.python_tools])
+    home = world.library_module_of(names[0])
+    if near:
+        help_ = f"did you mean `{near}`?"
+    elif home:
+        help_ = f"add `use {home}::{names[0]};` at the top of the file"
+    else:
+        help_ = (
+            f"declare `tool {names[0]} {{ … }}`; a server is named by `[mcp.{names[0]}]` in `Concerto.toml`, "
+            f"a tool in Python by `[tools.{names[0]}]` there or by `tools=` of `concerto.compile_file`"
+        )
+    world.report(UnknownReference, scope.module, place, message, help=help_)
+    return None
+
+
+def _tool_names(world: World, scope: TypeScope) -> list[str]:
+    return [n for n, symbol in world.visible_names(scope) if isinstance(symbol, ToolSymbol | McpSymbol)]
+
+
+def is_offered(use: ToolUseSymbol, offered: list[ToolUseSymbol]) -> bool:
+    """Whether a tool or method is among those that an agent is given; a tool also by one of its methods."""
+    for other in offered:
+        if other.name == use.name and other.module == use.module:
+            whole = other.kind in ("tool", "mcp")
+            if whole or use.kind in ("tool", "mcp") or other.method == use.method:
+                return True
+    return False
+
+
+def show_use(use: ToolUseSymbol) -> str:
+    return f"{use.name}::{use.method}" if use.method else use.name

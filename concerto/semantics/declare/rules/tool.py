@@ -1,0 +1,115 @@
+"""Tools: description, state, methods (E0401–E0407, E0412, E0306)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import BadDeclarationField, ToolWithoutDescription, suggest
+from concerto.semantics.declare.impls import provide_methods
+from concerto.semantics.declare.rules.decorators import check_decorators
+from concerto.semantics.declare.rules.defaults import path_of
+from concerto.semantics.declare.rules.descriptions import check_described
+from concerto.semantics.declare.rules.fields import TEXT, is_misspelt, read_settings
+from concerto.semantics.declare.rules.function import check_method_decorators
+from concerto.semantics.declare.signatures import make_fields, make_methods
+from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, MAP, OPTION, STRING
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import FieldSymbol, ImplSymbol, ToolSymbol
+from concerto.semantics.model.types import Named
+from concerto.semantics.typing.type_expressions import resolve_bound
+from concerto.semantics.typing.unify import show
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+
+_FIELDS = {"description": TEXT}
+
+
+def fill(world: World, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
+    itself = world.plain_type(tool.state)
+    inner = TypeScope(scope.module, {}, itself)
+    tool.state.fields = make_fields(world, node.fields, inner)
+    for field in tool.state.fields:
+        _give_default(world, tool, field, inner)
+    world.scopes[tool.state] = inner
+    tool.trait = resolve_bound(world, node.trait, inner) if node.trait is not None else None
+    make_methods(world, tool, tool.methods, node.methods, inner)
+    if tool.trait is not None:
+        world.trait_uses.append((tool, tool.trait))
+        provide_methods(tool, tool.trait.trait)
+    # Inside its methods `self` is the state, whose methods are the tool's.
+    own = ImplSymbol(
+        name=tool.name, module=tool.module, source=tool.source, node=node, target=itself, methods=tool.methods
+    )
+    world.add_impl(own)
+    world.analysis.tools.append(tool)
+
+
+def _give_default(world: World, tool: ToolSymbol, field: FieldSymbol, scope: TypeScope) -> None:
+    """State without a default starts empty; types that have no empty value need a default."""
+    if field.default is not None:
+        return
+    node = field.node
+    assert isinstance(node, ast.FieldDecl)
+    start, end = node.name.start, node.name.end
+    type_ = field.type
+    symbol = type_.symbol if isinstance(type_, Named) else None
+    if type_ == INT:
+        field.default = ast.IntLit(start, end, 0)
+    elif type_ == FLOAT:
+        field.default = ast.FloatLit(start, end, 0.0)
+    elif type_ == STRING:
+        field.default = ast.StringLit(start, end, "")
+    elif type_ == BOOL:
+        field.default = ast.BoolLit(start, end, False)
+    elif symbol is ARRAY:
+        field.default = ast.ArrayLit(start, end, [])
+    elif symbol is MAP:
+        field.default = ast.MapLit(start, end, [])
+    elif symbol is OPTION:
+        field.default = path_of(ast.Ident(start, end, "None"))
+    elif isinstance(type_, Named):
+        message = f"field `{field.name}` of tool `{tool.name}` needs a default"
+        help_ = f"write `{field.name}: {show(type_)} = …`: the state has to start with something"
+        world.report(BadDeclarationField, scope.module, node.name, message, help=help_)
+
+
+def check(world: World, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
+    check_decorators(world, node.decorators, "declaration", scope)
+    for field in node.fields:
+        check_decorators(world, field.decorators, "field", scope)
+    _check_description(world, tool, node, scope)
+    for method in node.methods:
+        function = tool.methods.get(method.name.text)
+        check_method_decorators(world, method, "tool method", scope)
+        if function is None or function.node is not method:
+            continue
+        if function.public:
+            check_described(world, "tool method", function, world.function_scope(function))
+
+
+def _check_description(world: World, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
+    known = [setting for setting in node.settings if setting.name.text in _FIELDS]
+    for setting in node.settings:
+        if setting in known:
+            continue
+        name = setting.name.text
+        near = suggest(name, _FIELDS)
+        message = f"field `{name}` of tool `{tool.name}` has a value and no type"
+        help_ = f"did you mean `{near}`?" if near else f"state is written `{name}: Type = value`"
+        world.report(BadDeclarationField, scope.module, setting.name, message, help=help_)
+    values, _ = read_settings(world, f"tool `{tool.name}`", known, _FIELDS, scope)
+    tool.description = str(values.get("description", ""))
+    if tool.description.strip() or (known and "description" not in values):
+        return
+    if is_misspelt("description", node.settings, _FIELDS):
+        return
+    world.report(
+        ToolWithoutDescription,
+        scope.module,
+        node.name,
+        f"tool `{tool.name}` has no `description`",
+        label="a model chooses among tools by what they say of themselves",
+        help='add `description: "what it is for",`',
+    )

@@ -1,0 +1,302 @@
+"""Fills in what declarations say of types: generics and bounds, fields, variants, signatures, aliases.
+
+Bodies and default values are left to the checking of bodies. Expects every name to be declared and
+imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+from concerto.diagnostics import DefinedTwice, MismatchedTypes, Misplaced, UnexpectedToken
+from concerto.semantics.declare.declare_items import declare_generics
+from concerto.semantics.model.builtins import NIL, option_item, option_of
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    EnumSymbol,
+    FieldSymbol,
+    FunctionSymbol,
+    GenericSymbol,
+    ImplSymbol,
+    McpSymbol,
+    ModuleSymbol,
+    ParameterSymbol,
+    StructSymbol,
+    ToolSymbol,
+    TraitSymbol,
+    TraitUse,
+)
+from concerto.semantics.model.types import ERROR, Generic, Named, Type
+from concerto.semantics.typing.type_expressions import declared_type, resolve_bound
+from concerto.semantics.typing.unify import show
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+
+
+def bind_generics(
+    world: World, scope: TypeScope, symbols: Sequence[GenericSymbol], nodes: Sequence[ast.GenericParam]
+) -> TypeScope:
+    """The scope inside a declaration with generic parameters, after filling in their bounds."""
+    if not symbols:
+        return scope
+    generics = dict(scope.generics)
+    for symbol, node in zip(symbols, nodes, strict=True):
+        if symbol.name in generics:
+            world.report(
+                DefinedTwice,
+                scope.module,
+                node.name,
+                f"type parameter `{symbol.name}` is defined twice",
+                help="give one of the two another name",
+            )
+        generics[symbol.name] = symbol
+    inner = TypeScope(scope.module, generics, scope.self_type)
+    for symbol, node in zip(symbols, nodes, strict=True):
+        for bound in node.bounds:
+            use = resolve_bound(world, bound, inner)
+            if use is not None:
+                symbol.bounds.append(use)
+    return inner
+
+
+def fill_struct(
+    world: World, symbol: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
+) -> None:
+    inner = bind_generics(world, scope, symbol.generics, node.generics)
+    inner = TypeScope(inner.module, inner.generics, declared_type(symbol))
+    symbol.fields = make_fields(world, node.fields, inner, partial=_is_partial(node.decorators))
+    world.scopes[symbol] = inner
+
+
+def fill_enum(world: World, symbol: EnumSymbol, node: ast.EnumDecl, scope: TypeScope) -> None:
+    inner = bind_generics(world, scope, symbol.generics, node.generics)
+    inner = TypeScope(inner.module, inner.generics, declared_type(symbol))
+    seen: dict[str, ast.Ident] = {}
+    for variant, declaration in zip(symbol.variants, node.variants, strict=True):
+        _report_repeated(world, scope.module, seen, declaration.name, "variant")
+        if declaration.fields is not None:
+            variant.fields = make_fields(world, declaration.fields, inner)
+        else:
+            variant.fields = [
+                _field(scope.module, str(index), type_, world.resolve_type(type_, inner), index)
+                for index, type_ in enumerate(declaration.types or ())
+            ]
+    world.scopes[symbol] = inner
+
+
+def make_fields(
+    world: World, nodes: Sequence[ast.FieldDecl], scope: TypeScope, *, partial: bool = False
+) -> list[FieldSymbol]:
+    """The fields of a struct, schema, variant or tool, with their types. A `partial` field without a default
+    may be absent."""
+    seen: dict[str, ast.Ident] = {}
+    fields: list[FieldSymbol] = []
+    for node in nodes:
+        if _report_repeated(world, scope.module, seen, node.name, "field"):
+            continue
+        type_ = world.resolve_type(node.type, scope)
+        may_be_absent = node.default is None and _is_partial(node.decorators, partial)
+        if node.optional or (may_be_absent and option_item(type_) is None):
+            type_ = option_of(type_)
+        field = _field(scope.module, node.name.text, node, type_, len(fields))
+        field.default = node.default
+        field.optional = node.optional or may_be_absent
+        field.decorators = node.decorators
+        field.public = node.public
+        field.docs = node.docs
+        fields.append(field)
+    return fields
+
+
+def _is_partial(decorators: Sequence[ast.Decorator], around: bool = False) -> bool:
+    """What `@partial` and `@strict` say, else what holds around."""
+    said = [decorator.name.text == "partial" for decorator in decorators if decorator.name.text in _MODES]
+    return said[-1] if said else around
+
+
+_MODES: Final = frozenset({"partial", "strict"})
+
+
+def _field(module: ModuleSymbol, name: str, node: ast.Node, type_: Type, index: int) -> FieldSymbol:
+    return FieldSymbol(
+        name=name, node=node, module=module.path, source=module.source, type=type_, index=index
+    )
+
+
+def fill_trait(world: World, symbol: TraitSymbol, node: ast.TraitDecl, scope: TypeScope) -> None:
+    itself = symbol.self_generic
+    assert itself is not None
+    inner = bind_generics(world, scope, symbol.generics, node.generics)
+    itself.bounds.append(TraitUse(symbol, tuple([Generic(generic) for generic in symbol.generics])))
+    inner = TypeScope(inner.module, inner.generics, Generic(itself))
+    make_methods(world, symbol, symbol.methods, node.methods, inner)
+
+
+# --- Functions ----------------------------------------------------------------------------------
+
+
+def make_methods(
+    world: World,
+    owner: ImplSymbol | TraitSymbol | ToolSymbol | McpSymbol | AgentSymbol,
+    methods: dict[str, FunctionSymbol],
+    nodes: Sequence[ast.FnDecl],
+    scope: TypeScope,
+) -> None:
+    """Add functions to the methods of an owner."""
+    for node in nodes:
+        first = methods.get(node.name.text)
+        if first is not None and first.owner is owner:
+            world.report(
+                DefinedTwice,
+                scope.module,
+                node.name,
+                f"`{owner.name}` has two functions called `{node.name.text}`",
+                help="give one of the two another name",
+                related=world.declared_at(first, "first defined here"),
+            )
+            continue
+        function = FunctionSymbol(
+            name=node.name.text,
+            node=node,
+            module=scope.module.path,
+            source=scope.module.source,
+            public=node.public,
+            docs=node.docs,
+            generics=declare_generics(scope.module, node.generics),
+            result=NIL,
+            owner=owner,
+        )
+        methods[function.name] = function
+        fill_function(world, function, node, scope)
+
+
+def fill_function(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+    """Fill in the signature; a function with a body is added to those to be checked."""
+    inner = bind_generics(world, scope, function.generics, node.generics)
+    function.self_type = scope.self_type
+    function.is_async = node.is_async
+    function.receiver = _receiver(world, function, node, inner)
+    function.parameters = make_parameters(world, node.parameters, inner)
+    function.result = NIL if node.result is None else world.resolve_type(node.result, inner)
+    world.scopes[function] = inner
+    if node.body is not None:
+        function.inout = function.receiver == "mut self" and not _is_struct(scope.self_type)
+        world.add_body(function)
+    elif world.is_library:
+        function.native = _native_name(function)
+        function.reified = any(decorator.name.text == "reified" for decorator in node.decorators)
+    else:
+        _check_bodiless(world, function, node, scope)
+
+
+def make_parameters(world: World, nodes: Sequence[ast.Parameter], scope: TypeScope) -> list[ParameterSymbol]:
+    """The parameters without self."""
+    seen: dict[str, ast.Ident] = {}
+    parameters: list[ParameterSymbol] = []
+    for node in nodes:
+        if node.name.text == "self" and node.type is None:
+            continue
+        if _report_repeated(world, scope.module, seen, node.name, "parameter"):
+            continue
+        parameters.append(
+            ParameterSymbol(
+                name=node.name.text,
+                node=node,
+                module=scope.module.path,
+                source=scope.module.source,
+                type=_parameter_type(world, node, scope),
+                default=node.default,
+                mutable=node.mutable,
+            )
+        )
+    return parameters
+
+
+def _parameter_type(world: World, node: ast.Parameter, scope: TypeScope) -> Type:
+    if node.type is not None:
+        return world.resolve_type(node.type, scope)
+    message = f"parameter `{node.name.text}` needs a type"
+    world.report(UnexpectedToken, scope.module, node.name, message, help=f"write `{node.name.text}: T`")
+    return ERROR
+
+
+def _receiver(
+    world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope
+) -> Literal["", "self", "mut self"]:
+    for index, parameter in enumerate(node.parameters):
+        if parameter.name.text != "self" or parameter.type is not None:
+            continue
+        if function.owner is None:
+            help_ = "put the function into an `impl`, or give the parameter another name and a type"
+            world.report(Misplaced, scope.module, parameter, "`self` outside of a method", help=help_)
+            return ""
+        if isinstance(function.owner, McpSymbol):
+            return ""  # E0408, by the rules of mcp blocks
+        if index:
+            message = "`self` is not the first parameter"
+            world.report(Misplaced, scope.module, parameter, message, help="move `self` to the front")
+        return "mut self" if parameter.mutable else "self"
+    return ""
+
+
+def _is_struct(type_: Type | None) -> bool:
+    return isinstance(type_, Named) and isinstance(type_.symbol, StructSymbol)
+
+
+def _native_name(function: FunctionSymbol) -> str:
+    if function.owner is not None:
+        return f"{function.owner.name}::{function.name}"
+    return f"{function.module}::{function.name}"
+
+
+def _check_bodiless(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+    match function.owner:
+        case TraitSymbol() | McpSymbol():
+            return
+        case ToolSymbol() if function.public:
+            return
+        case ToolSymbol():
+            help_ = "add a body, or make it `pub`: then the host or the caller carries it out"
+        case _:
+            help_ = "add `{ … }` with what it does"
+    message = f"function `{node.name.text}` needs a body"
+    world.report(UnexpectedToken, scope.module, node.name, message, help=help_)
+
+
+def _report_repeated(
+    world: World, module: ModuleSymbol, seen: dict[str, ast.Ident], name: ast.Ident, what: str
+) -> bool:
+    first = seen.setdefault(name.text, name)
+    if first is name:
+        return False
+    world.report(
+        DefinedTwice,
+        module,
+        name,
+        f"{what} `{name.text}` is defined twice",
+        help="give one of the two another name",
+        related=((world.at(module, first), "first defined here"),),
+    )
+    return True
+
+
+def check_entry(world: World, main: FunctionSymbol) -> bool:
+    """Whether `fn main` can be the entry: no parameters, no result or a Result."""
+    node = main.decl
+    module = world.root
+    assert node is not None
+    if main.parameters or main.generics:
+        what = node.parameters[0] if main.parameters else node.generics[0]
+        help_ = "use `fn main()`; arguments and settings come from `env` and the command line"
+        world.report(MismatchedTypes, module, what, "`main` takes no parameters", help=help_)
+        return False
+    result = main.result
+    if result in (NIL, ERROR) or (isinstance(result, Named) and result.symbol.name in ("Result", "Never")):
+        return True
+    assert node.result is not None
+    message = f"`main` returns nothing or a `Result`, found `{show(result)}`"
+    world.report(MismatchedTypes, module, node.result, message, help="print the value instead")
+    return False

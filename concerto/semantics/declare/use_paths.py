@@ -1,0 +1,150 @@
+"""Follows the path of a `use` from module to module. Problems: E0501, E0502, E0503."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.diagnostics import ModuleNotFound, suggest
+from concerto.semantics.declare.resolution import report_not_exported, report_private, report_unknown_variant
+from concerto.semantics.model.symbols import EnumSymbol, ModuleSymbol, Symbol
+from concerto.source import Source
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.declare.modules import Modules
+
+
+class UsePaths:
+    """Follows the paths of the `use`s of one module."""
+
+    def __init__(self, modules: Modules, user: ModuleSymbol) -> None:
+        self.modules = modules
+        self.world = modules.world
+        self.user = user
+        self.home = user
+        while self.home.block and self.home.parent is not None:
+            self.home = self.home.parent
+
+    def target(self, tree: ast.UseTree, through: set[Source]) -> Symbol | None:
+        """What a `use` names, None if that was reported; adds the files that its path leads `through`."""
+        found: Symbol | None = None
+        for index, segment in enumerate(tree.path):
+            if index == 0:
+                found = self._first(segment, alone=len(tree.path) == 1 and not tree.glob)
+            else:
+                assert found is not None
+                found = self._next(found, segment)
+            if found is None:
+                return None
+            if found.source is not None:
+                through.add(found.source)
+        if tree.glob and not isinstance(found, ModuleSymbol | EnumSymbol):
+            what = "::".join(part.text for part in tree.path)
+            message = f"`{what}` is neither a module nor an enum"
+            self.world.report(ModuleNotFound, self.user, tree.path[-1], message)
+            return None
+        return found
+
+    def _first(self, segment: ast.Ident, *, alone: bool) -> Symbol | None:
+        name = segment.text
+        if name == "self":
+            return self.home
+        if name == "super":
+            return self._parent(self.home, segment)
+        if name == "std":
+            return self.world.standard_library()
+        root = self.world.root
+        found = root.members.get(name) or self.modules.load_file(name)
+        if found is None and root is not self.user:
+            found = self.modules.member(root, name)
+        if isinstance(found, ModuleSymbol):
+            if found.source is not None:
+                self.modules.note_dependency(self.user, found, segment)
+            return found
+        if found is not None and not (alone and root is self.home):
+            return self._visible(root, found, segment)
+        if name not in root.broken:
+            self._report_first(segment, alone)
+        return None
+
+    def _report_first(self, segment: ast.Ident, alone: bool) -> None:
+        name = segment.text
+        here = self.modules.member(self.home, name) if self.home is not self.world.root else None
+        library = self.world.standard_library()
+        modules = [key for key, value in self.world.root.members.items() if isinstance(value, ModuleSymbol)]
+        near = suggest(name, [*modules, *self.modules.by_path, "std"])
+        if here is not None:
+            help_ = f"a path starts at the program's root; write `self::{name}`"
+        elif self.world.library_module(name) is not None and library is not None:
+            help_ = f"it is in the standard library: `use std::{name}`"
+        elif name == "crate":
+            help_ = "paths start at the program's root by themselves; leave `crate::` out"
+        elif near is not None:
+            help_ = f"did you mean `{near}`?"
+        else:
+            help_ = f"make `{name}.conc` or `{name}/mod.conc` beside the program's first file"
+        what = "name" if alone else "module"
+        self.world.report(ModuleNotFound, self.user, segment, f"{what} `{name}` not found", help=help_)
+
+    def _parent(self, module: ModuleSymbol, segment: ast.Ident) -> ModuleSymbol | None:
+        parent = self.modules.parent_of(module)
+        if parent is None:
+            message = f"module `{module.path or module.name}` has no module above it"
+            self.world.report(ModuleNotFound, self.user, segment, message, help="leave `super::` out")
+            return None
+        self.modules.note_dependency(self.user, parent, segment)
+        return parent
+
+    def _next(self, outer: Symbol, segment: ast.Ident) -> Symbol | None:
+        match outer:
+            case ModuleSymbol():
+                return self._in_module(outer, segment)
+            case EnumSymbol():
+                variant = outer.by_name.get(segment.text)
+                if variant is None:
+                    report_unknown_variant(self.world, self.user, outer, segment)
+                return variant
+            case _:
+                message = f"`{outer.name}` is neither a module nor an enum"
+                help_ = f"import `{outer.name}` and write `{outer.name}::{segment.text}` where it is used"
+                self.world.report(ModuleNotFound, self.user, segment, message, help=help_)
+                return None
+
+    def _in_module(self, module: ModuleSymbol, segment: ast.Ident) -> Symbol | None:
+        name = segment.text
+        if name == "self":
+            return module
+        if name == "super":
+            return self._parent(module, segment)
+        if module is self.world.standard_library():
+            return self._library_module(segment)
+        found = self.modules.member(module, name)
+        if found is None:
+            submodule = self.modules.submodule(module, name)
+            if submodule is not None:
+                self.modules.note_dependency(self.user, submodule, segment)
+                return submodule
+            if name not in module.broken:
+                report_not_exported(self.world, self.user, module, segment)
+            return None
+        if isinstance(found, ModuleSymbol):
+            self.modules.note_dependency(self.user, found, segment)
+        else:
+            self.modules.note_dependency(self.user, module, segment)
+        return self._visible(module, found, segment)
+
+    def _visible(self, module: ModuleSymbol, found: Symbol, segment: ast.Ident) -> Symbol | None:
+        if self.modules.is_inside(self.home, module) or self.modules.is_exported(module, segment.text):
+            return found
+        report_private(self.world, self.user, module, segment, found)
+        self.user.used.add(segment.text)
+        return found
+
+    def _library_module(self, segment: ast.Ident) -> ModuleSymbol | None:
+        module = self.world.library_module(segment.text)
+        if module is None:
+            near = suggest(segment.text, self.world.library_names())
+            help_ = f"did you mean `std::{near}`?" if near else ""
+            message = f"module `std::{segment.text}` not found"
+            self.world.report(ModuleNotFound, self.user, segment, message, help=help_)
+        return module

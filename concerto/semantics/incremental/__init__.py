@@ -1,0 +1,1 @@
+"""What is kept of a checked file, so that it need not be checked again."""

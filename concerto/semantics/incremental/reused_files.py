@@ -1,0 +1,99 @@
+"""What must be known of a file so that its bodies need not be checked again.
+
+Bodies see of other files only the *interface*: everything that stands outside of bodies. So the bodies of a
+file mean what they meant before if its text is the same and the interfaces that they can reach are
+(`FileRecord.uses` and, from there on, `interface_uses`). Three things go from body to body all the same and
+are noted with what was found (`BodyFacts`, `Inputs`): which parameters a function keeps or shares, which
+functions are used as values or called by name, and which may run the code of tools. `Inputs` says what a file
+was told of these; if it would be told something else now, it has to be checked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from concerto.records import field, frozen, record
+from concerto.semantics.model.symbols import FunctionSymbol
+from concerto.source import Source
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.analysis import Analysis
+
+
+class Loading(NamedTuple):
+    """A path in a body made the file of a module be loaded; `number` counts the functions of the file."""
+
+    number: int
+    module: str
+    start: int
+    end: int
+
+
+@frozen
+class FunctionFacts:
+    """Of one function: parameters that it keeps, those that its result shares, the functions that it calls,
+    and whether it may run code of tools by itself."""
+
+    owned: frozenset[int]
+    shares: frozenset[int]
+    callees: frozenset[FunctionSymbol]
+    calls_out: bool
+
+
+@frozen
+class Inputs:
+    """What the bodies of a file were told about others, and of what others do with them."""
+
+    kept: dict[FunctionSymbol, tuple[frozenset[int], frozenset[int]]]
+    as_values: frozenset[FunctionSymbol]
+    called_by_name: frozenset[str]
+    calling_out: frozenset[FunctionSymbol]
+
+
+@frozen
+class BodyFacts:
+    """What the bodies of a file tell others."""
+
+    functions: dict[FunctionSymbol, FunctionFacts]
+    as_values: frozenset[FunctionSymbol]
+    called_by_name: frozenset[str]
+    inputs: Inputs
+
+
+NO_FACTS: Final = BodyFacts({}, frozenset(), frozenset(), Inputs({}, frozenset(), frozenset(), frozenset()))
+"""Of a file without bodies."""
+
+
+@record(eq=False)
+class FileRecord:
+    """Of one file, by the end of a check: the files whose interfaces its bodies, and its own interface,
+    depend on. `repeatable` is False if something happened in the bodies that is not noted here."""
+
+    uses: set[Source] = field(default_factory=set)
+    interface_uses: set[Source] = field(default_factory=set)
+    loadings: list[Loading] = field(default_factory=list)
+    repeatable: bool = True
+    facts: BodyFacts | None = None
+
+
+@frozen
+class CheckedBefore:
+    """A file whose bodies were checked by an earlier compilation; its tree has empty ones. `facts` can be
+    asked for when all declarations are known."""
+
+    loadings: tuple[Loading, ...]
+    facts: Callable[[Analysis], BodyFacts]
+
+
+def reached(records: Mapping[Source, FileRecord], source: Source) -> set[Source]:
+    """The files whose interfaces the bodies of a file depend on."""
+    found: set[Source] = set()
+    waiting = list(records[source].uses)
+    while waiting:
+        used = waiting.pop()
+        # The library's files change with the compiler only.
+        if used not in found and used in records:
+            found.add(used)
+            waiting.extend(records[used].interface_uses)
+    return found - {source}

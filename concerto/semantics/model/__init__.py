@@ -1,0 +1,1 @@
+"""What a program's declarations and types are: data, and nothing that decides."""

@@ -1,0 +1,307 @@
+"""What the checker learnt, in side tables keyed by syntax node: the input of `emit`.
+
+Everything in `types` and the call tables is solved: no `Unsolved` is left (one that nothing fixed is Any, as
+in `println([])`; where the type matters at run time that was reported).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from concerto.records import field, frozen, record
+from concerto.semantics.incremental.reused_files import FileRecord
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    ConnectionSymbol,
+    ConstSymbol,
+    EnumSymbol,
+    FieldSymbol,
+    FunctionSymbol,
+    HostSymbol,
+    ImplSymbol,
+    LocalSymbol,
+    McpSymbol,
+    ModuleSymbol,
+    ParameterSymbol,
+    PipelineSymbol,
+    StateSymbol,
+    StructSymbol,
+    Symbol,
+    ToolSymbol,
+    TraitSymbol,
+    VariantSymbol,
+)
+from concerto.semantics.model.types import Type
+from concerto.source import Source
+from concerto.syntax import ast
+
+# --- Calls --------------------------------------------------------------------------------------
+
+
+@frozen
+class Default:
+    """An argument that was left out: the emitter evaluates the parameter's default at the call."""
+
+    parameter: ParameterSymbol
+
+
+Given: TypeAlias = ast.Expr | Default
+"""Arguments are in the order of the parameters, and are evaluated so. For `x |> f(a)`, `x` is among them."""
+
+
+@frozen
+class FunctionCall:
+    """A function with a body. A method's receiver is the first argument; with `mut self` it is a mutable
+    place (or a fresh value), to be stored back if the function is `inout`."""
+
+    function: FunctionSymbol
+    arguments: list[Given]
+
+
+@frozen
+class NativeCall:
+    """A library function; `type_argument` is set for a reified one. `mut self` natives change the receiver in
+    place."""
+
+    function: FunctionSymbol
+    arguments: list[Given]
+    type_argument: Type | None = None
+
+
+@frozen
+class ValueCall:
+    """A function value."""
+
+    callee: ast.Expr
+    arguments: list[Given]
+
+
+@frozen
+class VariantCall:
+    """`Shape::Circle(1.0)`"""
+
+    variant: VariantSymbol
+    arguments: list[Given]
+
+
+@frozen
+class WrapCall:
+    """`Some(x)`, `Ok(x)`, `Err(x)`"""
+
+    name: Literal["Some", "Ok", "Err"]
+    argument: Given
+
+
+@frozen
+class DynamicCall:
+    """A method found by the run-time type of the receiver (first argument): on `Any`, or a trait's on a
+    generic value (`bound`). `mutable`: declared `mut self`."""
+
+    name: str
+    arguments: list[Given]
+    mutable: bool = False
+    bound: bool = False
+
+
+@frozen
+class ToolMethodCall:
+    tool: ToolSymbol
+    method: FunctionSymbol
+    arguments: list[Given]
+
+
+@frozen
+class McpFunctionCall:
+    server: McpSymbol
+    function: FunctionSymbol
+    arguments: list[Given]
+
+
+@frozen
+class AgentCall:
+    """execute, execute_with_schema, chat, stream on an agent or builder (first argument); declared in
+    `stdlib/agent.conc`."""
+
+    method: str
+    arguments: list[Given]
+    type_argument: Type | None = None
+
+
+@frozen
+class PipelineCall:
+    pipeline: PipelineSymbol
+    arguments: list[Given]
+
+
+@frozen
+class EmitCall:
+    """`emit(channel, payload)`; `awaited` when it stands under `await`/`.await` (the Await then adds
+    nothing)."""
+
+    channel: ast.Expr
+    payload: ast.Expr
+    awaited: bool
+    schema: Type | None = None
+
+
+@frozen
+class PanicCall:
+    message: Given
+
+
+CallTarget: TypeAlias = (
+    FunctionCall | NativeCall | ValueCall | VariantCall | WrapCall | DynamicCall | ToolMethodCall
+    | McpFunctionCall | AgentCall | PipelineCall | EmitCall | PanicCall
+)  # fmt: skip
+
+
+# --- Coercions ----------------------------------------------------------------------------------
+
+
+@frozen
+class Coercion:
+    """Applied to the value of an expression, in order. `check` (Any to a type) names its target; `convert` an
+    error through `impl From` (user's function) or `native_convert` (built-in From); both name their
+    target."""
+
+    kind: Literal["int_to_float", "wrap_some", "check", "convert", "native_convert", "function_adapter"]
+    target: Type | None = None
+    function: FunctionSymbol | None = None
+
+
+# --- Members and patterns -----------------------------------------------------------------------
+
+
+@frozen
+class SlotField:
+    """A field of a struct, schema or tool state."""
+
+    field: FieldSymbol
+
+
+@frozen
+class TupleItem:
+    index: int
+
+
+@frozen
+class NamedMember:
+    """By name at run time: errors, and Any."""
+
+    name: str
+
+
+FieldTarget: TypeAlias = SlotField | TupleItem | NamedMember
+
+
+@frozen
+class MatchVariant:
+    variant: VariantSymbol
+
+
+@frozen
+class MatchBuiltin:
+    """Some, None, Ok, Err."""
+
+    name: Literal["Some", "None", "Ok", "Err"]
+
+
+@frozen
+class MatchConst:
+    const: ConstSymbol
+
+
+@frozen
+class MatchStruct:
+    struct: StructSymbol
+
+
+@frozen
+class MatchBinding:
+    local: LocalSymbol
+
+
+PatternTarget: TypeAlias = MatchVariant | MatchBuiltin | MatchConst | MatchStruct | MatchBinding
+
+
+# --- The whole ----------------------------------------------------------------------------------
+
+
+@frozen
+class CheckedBody:
+    """A body in which later passes have something to look at: its nodes that are a `match`, a block, or
+    bind by a pattern that must match everything, and the locals declared without a value."""
+
+    node: ast.Node
+    source: Source
+    nodes: list[ast.Node]
+    deferred: set[LocalSymbol]
+
+
+@record(eq=False)
+class Analysis:
+    """`types`: type of every expression before its `coercions`; `pattern_types`: type of the value a pattern
+    meets. A short field of a struct literal (`P { x }`) is a key of `uses`, `types` and `coercions` like an
+    expression.
+
+    In `x |> f(a)` the Call, MethodCall or (for a bare `x |> f`) the Path is the key of the call, with `x`
+    among its arguments (a ValueCall has a Path of its own as callee); `types` has the Pipe, the Path and what
+    stands around it, all with the type of the result. `propagations`: how a `?` converts the error that it
+    passes on (absent: not at all); its `coercions` are for the value.
+
+    `uses`: what a Path means where it stands for a value; for the path of a StructLit its struct or variant.
+    `patterns`: what a BindPattern (binding, unit variant, const), VariantPattern, StructPattern, RestPattern
+    or short FieldPattern means. `jumps`: the loop of a Break or Continue (None: there is none, which was
+    reported). `captures`: locals a Closure takes in, in order; also of the bodies of `spawn`, `await (…)`,
+    `race` (the item expressions) and `parallel for` (the node). `catches`: the error type of a Catch (None:
+    all); `uncaught`: what leaves the function because no `catch` of a TryCatch takes it.
+
+    `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
+    kept; `copied_captures`: (node of the capturing body, local) to copy at capture. `late_places`:
+    assignments and calls whose place is looked up after their other parts, which may put a new value
+    there."""
+
+    root: ModuleSymbol
+    modules: list[ModuleSymbol] = field(default_factory=list)
+    types: dict[ast.Node, Type] = field(default_factory=dict)
+    coercions: dict[ast.Node, tuple[Coercion, ...]] = field(default_factory=dict)
+    uses: dict[ast.Path | ast.FieldInit, Symbol] = field(default_factory=dict)
+    propagations: dict[ast.Expr, Coercion] = field(default_factory=dict)
+    calls: dict[ast.Expr, CallTarget] = field(default_factory=dict)
+    fields: dict[ast.Expr, FieldTarget] = field(default_factory=dict)
+    patterns: dict[ast.Node, PatternTarget] = field(default_factory=dict)
+    pattern_types: dict[ast.Node, Type] = field(default_factory=dict)
+    pattern_fields: dict[ast.FieldPattern, FieldSymbol] = field(default_factory=dict)
+    jumps: dict[ast.Expr, ast.Expr | None] = field(default_factory=dict)
+    captures: dict[ast.Node, list[LocalSymbol]] = field(default_factory=dict)
+    catches: dict[ast.Catch, Type | None] = field(default_factory=dict)
+    uncaught: dict[ast.TryCatch, list[Type]] = field(default_factory=dict)
+    parameters: dict[ast.Parameter, LocalSymbol] = field(default_factory=dict)
+    decorators: dict[ast.Decorator, dict[str, object]] = field(default_factory=dict)
+    """Arguments of every decorator as JSON values by name, positional ones named; not `@tools` and
+    `@validate`."""
+    copies: set[ast.Node] = field(default_factory=set)
+    copied_captures: set[tuple[ast.Node, LocalSymbol]] = field(default_factory=set)
+    late_places: set[ast.Expr] = field(default_factory=set)
+
+    bodies: list[CheckedBody] = field(default_factory=list)
+    functions: list[FunctionSymbol] = field(default_factory=list)
+    """Every function, method and provided trait method with a body, in source order, without the
+    library's."""
+    structs: list[StructSymbol] = field(default_factory=list)
+    enums: list[EnumSymbol] = field(default_factory=list)
+    traits: list[TraitSymbol] = field(default_factory=list)
+    impls: list[ImplSymbol] = field(default_factory=list)
+    tools: list[ToolSymbol] = field(default_factory=list)
+    mcps: list[McpSymbol] = field(default_factory=list)
+    agents: list[AgentSymbol] = field(default_factory=list)
+    hosts: list[HostSymbol] = field(default_factory=list)
+    connections: list[ConnectionSymbol] = field(default_factory=list)
+    states: list[StateSymbol] = field(default_factory=list)
+    pipelines: list[PipelineSymbol] = field(default_factory=list)
+    tests: list[FunctionSymbol] = field(default_factory=list)
+    entry: FunctionSymbol | None = None
+
+    files: dict[Source, FileRecord] = field(default_factory=dict)
+    outdated: set[Source] = field(default_factory=set)
+    """Files that were checked before, by what no longer holds."""

@@ -1,0 +1,42 @@
+"""Where names and types stand, and what is found there: the values that the world and its parts exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from concerto.records import frozen
+from concerto.semantics.model.symbols import FunctionSymbol, GenericSymbol, ModuleSymbol
+from concerto.semantics.model.types import Type
+from concerto.syntax import ast
+
+
+@frozen
+class TypeScope:
+    """Where a type expression or path stands. `self_type` is what `Self` means."""
+
+    module: ModuleSymbol
+    generics: Mapping[str, GenericSymbol]
+    self_type: Type | None
+
+
+@frozen
+class MethodMatch:
+    """A method found for a receiver type. `substitution` maps the generics of its impl (or trait, `Self`
+    included) to types, fresh `Unsolved` where open. `dynamic`: found through a bound, dispatched at run
+    time."""
+
+    function: FunctionSymbol
+    substitution: dict[GenericSymbol, Type]
+    dynamic: bool
+
+
+@frozen
+class Demand:
+    """`argument` is to meet the bounds of `generic` (None: to be a map's key); `types` are all type
+    arguments."""
+
+    module: ModuleSymbol
+    node: ast.Node
+    argument: Type
+    generic: GenericSymbol | None
+    types: dict[GenericSymbol, Type]

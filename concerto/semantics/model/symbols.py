@@ -1,0 +1,301 @@
+"""Symbols: what names mean. One object for each declaration, compared by identity.
+
+The declaration pass makes them and fills in their types; afterwards nobody changes them, except that
+`LocalSymbol`s are made while bodies are checked.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from concerto.records import field, frozen, record
+from concerto.semantics.model.types import Named, Type
+from concerto.source import Source
+from concerto.syntax import ast
+
+
+@record(eq=False, kw_only=True)
+class SymbolBase:
+    """`node` is the declaration, None for what the compiler itself provides; `module` the path, "" for the
+    root, `std::json` for a library module. `qualified` is unique in the program and names it in the IR."""
+
+    name: str
+    node: ast.Node | None = None
+    module: str = ""
+    source: Source | None = None
+    public: bool = False
+    docs: str | None = None
+
+    @property
+    def qualified(self) -> str:
+        return self._in_module()
+
+    def _in_module(self) -> str:
+        if not self.module or self.module.startswith("std::"):
+            return self.name
+        return f"{self.module}::{self.name}"
+
+
+@record(eq=False, kw_only=True)
+class LocalSymbol(SymbolBase):
+    """A variable of a body. `role`: let, parameter, self, pattern. `function` is the FnDecl, StageDecl or
+    Closure that owns it."""
+
+    type: Type
+    mutable: bool
+    role: Literal["let", "parameter", "self", "pattern"]
+    function: ast.Node | None = None
+
+
+@record(eq=False, kw_only=True)
+class GenericSymbol(SymbolBase):
+    """A generic parameter; `bounds` are traits (built-in ones too: Ord, Number, Hash) with their
+    arguments."""
+
+    bounds: list[TraitUse] = field(default_factory=list)
+
+
+@record(eq=False, kw_only=True)
+class ParameterSymbol(SymbolBase):
+    """A declared parameter. `default` is an expression of the declaring module's scope; `description` what
+    `@param` says."""
+
+    type: Type
+    default: ast.Expr | None = None
+    mutable: bool = False
+    description: str = ""
+
+
+@record(eq=False, kw_only=True)
+class FunctionSymbol(SymbolBase):
+    """A function, method or associated function. `parameters` are without self. `receiver` is "" without
+    self, else "self" or "mut self". `owner` is what it belongs to; `self_type` the type of `self`/`Self`.
+    `native` names the library body (then there is none in the source). `reified` natives get their last type
+    argument, or that of the type they belong to, as a value. `inout`: a `mut self` function whose self is not
+    a struct or tool state, so that it gives (result, self). `description` is what `@describe` says."""
+
+    generics: list[GenericSymbol] = field(default_factory=list)
+    parameters: list[ParameterSymbol] = field(default_factory=list)
+    result: Type
+    receiver: Literal["", "self", "mut self"] = ""
+    owner: ImplSymbol | TraitSymbol | ToolSymbol | McpSymbol | AgentSymbol | StructSymbol | None = None
+    self_type: Type | None = None
+    native: str | None = None
+    reified: bool = False
+    inout: bool = False
+    is_test: bool = False
+    is_async: bool = False
+    description: str = ""
+
+    @property
+    def qualified(self) -> str:
+        owner = self.owner
+        if owner is None:
+            return self._in_module()
+        trait = f"::{owner.trait.trait.name}" if isinstance(owner, ImplSymbol) and owner.trait else ""
+        return f"{owner.qualified}{trait}::{self.name}"
+
+    @property
+    def decl(self) -> ast.FnDecl | None:
+        return self.node if isinstance(self.node, ast.FnDecl) else None
+
+
+@record(eq=False, kw_only=True)
+class FieldSymbol(SymbolBase):
+    """A field of a struct, schema, variant or tool, `index` in declared order. `optional` is `name?: T`
+    (its type is then Option<T>)."""
+
+    type: Type
+    index: int
+    default: ast.Expr | None = None
+    optional: bool = False
+    decorators: list[ast.Decorator] = field(default_factory=list)
+
+
+@record(eq=False, kw_only=True)
+class BuiltinSymbol(SymbolBase):
+    """A type of the compiler: Int, Array, Option, AgentRef, … `arity` is its number of type arguments."""
+
+    arity: int = 0
+
+
+@record(eq=False, kw_only=True)
+class StructSymbol(SymbolBase):
+    """A struct or schema; also the library's `@error` structs (`is_error`: an ErrorValue at run time)."""
+
+    generics: list[GenericSymbol] = field(default_factory=list)
+    fields: list[FieldSymbol] = field(default_factory=list)
+    is_schema: bool = False
+    is_error: bool = False
+
+
+@record(eq=False, kw_only=True)
+class VariantSymbol(SymbolBase):
+    """A variant; `named` for `C { x: Int }`. Positional fields are named "0", "1", …"""
+
+    enum: EnumSymbol
+    index: int
+    fields: list[FieldSymbol] = field(default_factory=list)
+    named: bool = False
+
+
+@record(eq=False, kw_only=True)
+class EnumSymbol(SymbolBase):
+    """`by_name` has the variants by name, the first one of a name declared twice."""
+
+    generics: list[GenericSymbol] = field(default_factory=list)
+    variants: list[VariantSymbol] = field(default_factory=list)
+    by_name: dict[str, VariantSymbol] = field(default_factory=dict)
+
+
+TypeSymbol: TypeAlias = BuiltinSymbol | StructSymbol | EnumSymbol
+
+
+@record(eq=False, kw_only=True)
+class AliasSymbol(SymbolBase):
+    generics: list[GenericSymbol] = field(default_factory=list)
+    type: Type
+
+
+@record(eq=False, kw_only=True)
+class TraitSymbol(SymbolBase):
+    """`methods` by name; one with a body is provided. `self_generic` stands for Self inside the trait."""
+
+    generics: list[GenericSymbol] = field(default_factory=list)
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+    self_generic: GenericSymbol | None = None
+
+
+@frozen
+class TraitUse:
+    trait: TraitSymbol
+    arguments: tuple[Type, ...] = ()
+
+
+@record(eq=False, kw_only=True)
+class ImplSymbol(SymbolBase):
+    """`impl<T> Target { }` or `impl Trait for Target { }`. `name` is the target's, without type
+    arguments."""
+
+    generics: list[GenericSymbol] = field(default_factory=list)
+    target: Type
+    trait: TraitUse | None = None
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+
+    @property
+    def qualified(self) -> str:
+        """Methods are called by the path of their type, wherever their impl stands."""
+        return self.target.symbol.qualified if isinstance(self.target, Named) else self._in_module()
+
+
+@record(eq=False, kw_only=True)
+class ConstSymbol(SymbolBase):
+    """`value` is the constant as a Python value (int, float, str, bool, None, list, dict)."""
+
+    type: Type
+    value: object = None
+
+
+@record(eq=False, kw_only=True)
+class ToolSymbol(SymbolBase):
+    """`state` is the struct of its fields (named like the tool); `trait` what it implements. `methods` has
+    also the trait's provided ones. `library` marks std::tools."""
+
+    description: str = ""
+    state: StructSymbol
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+    trait: TraitUse | None = None
+    library: bool = False
+
+
+@record(eq=False, kw_only=True)
+class McpSymbol(SymbolBase):
+    """`settings` are JSON values."""
+
+    settings: dict[str, object] = field(default_factory=dict)
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+
+
+@record(eq=False, kw_only=True)
+class ToolUseSymbol(SymbolBase):
+    """One entry of a tools list: kind tool, mcp, method or hosted; `name` (and `method`)."""
+
+    kind: Literal["tool", "mcp", "method", "hosted"]
+    method: str = ""
+
+
+@record(eq=False, kw_only=True)
+class AgentSymbol(SymbolBase):
+    """`settings` are JSON values with `model` also for `base:`; tools, allowed_tools and memory are
+    resolved. `methods` come from its impls."""
+
+    settings: dict[str, object] = field(default_factory=dict)
+    tools: list[ToolUseSymbol] = field(default_factory=list)
+    allowed_tools: list[ToolUseSymbol] | None = None
+    memory: str | None = None
+    methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+
+
+@record(eq=False, kw_only=True)
+class HostSymbol(SymbolBase):
+    settings: dict[str, object] = field(default_factory=dict)
+
+
+@record(eq=False, kw_only=True)
+class ConnectionSymbol(SymbolBase):
+    settings: dict[str, object] = field(default_factory=dict)
+
+
+@record(eq=False, kw_only=True)
+class StateSymbol(SymbolBase):
+    """hashmap, ledger or memory; `settings`: capacity, persistence, scope."""
+
+    keyword: Literal["hashmap", "ledger", "memory"]
+    type: Type
+    settings: dict[str, object] = field(default_factory=dict)
+
+
+@record(eq=False, kw_only=True)
+class StageSymbol(SymbolBase):
+    parameters: list[ParameterSymbol] = field(default_factory=list)
+    result: Type
+    tools: list[ToolUseSymbol] = field(default_factory=list)
+
+
+@record(eq=False, kw_only=True)
+class PipelineSymbol(SymbolBase):
+    """`result` is the last stage's (or the signature's) with Result unwrapped; `P.run` gives Result of
+    it."""
+
+    parameters: list[ParameterSymbol] = field(default_factory=list)
+    result: Type
+    stages: list[StageSymbol] = field(default_factory=list)
+    tools: list[ToolUseSymbol] = field(default_factory=list)
+
+
+@record(eq=False, kw_only=True)
+class ModuleSymbol(SymbolBase):
+    """A module: `members` are its own declarations, `imports` the names its `use` declarations bring in
+    (resolved), `exported` those of them that are `pub use`, `used` those that something refers to. `parent`
+    is the module around it. The declarations of a block form a module with `block` set, whose names hide
+    those of its parent. `broken` are names whose declaration was reported, so that nobody complains about
+    them again."""
+
+    path: str = ""
+    parent: ModuleSymbol | None = None
+    block: bool = False
+    exported: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
+    members: dict[str, Symbol] = field(default_factory=dict)
+    imports: dict[str, Symbol] = field(default_factory=dict)
+    tree: ast.Module | ast.ModDecl | None = None
+
+
+Symbol: TypeAlias = (
+    LocalSymbol | GenericSymbol | ParameterSymbol | FunctionSymbol | FieldSymbol | BuiltinSymbol
+    | StructSymbol | VariantSymbol | EnumSymbol | AliasSymbol | TraitSymbol | ConstSymbol | ToolSymbol
+    | McpSymbol | AgentSymbol | HostSymbol | ConnectionSymbol | StateSymbol | PipelineSymbol | ModuleSymbol
+)  # fmt: skip
+
+__all__ = [name for name in dir() if name.endswith("Symbol")] + ["Named", "Symbol", "TraitUse", "TypeSymbol"]

@@ -1,0 +1,1 @@
+"""Types compared, joined and looked into: unification, coercion, impls, members."""

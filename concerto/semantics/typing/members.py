@@ -1,0 +1,219 @@
+"""Methods and fields of types: which impl serves a receiver.
+
+What the functions promise stands with the methods of `World` that call them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from concerto.semantics.model.builtins import AGENT_BUILDER, AGENT_REF
+from concerto.semantics.model.scope import MethodMatch
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    AliasSymbol,
+    BuiltinSymbol,
+    EnumSymbol,
+    FieldSymbol,
+    GenericSymbol,
+    ImplSymbol,
+    McpSymbol,
+    StructSymbol,
+    Symbol,
+    ToolSymbol,
+    TraitSymbol,
+)
+from concerto.semantics.model.types import (
+    ERROR,
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Literals,
+    Named,
+    TupleOf,
+    Type,
+    Unsolved,
+)
+from concerto.semantics.typing.impl_table import Candidate, head_of
+from concerto.semantics.typing.traits import base_type, has_form, satisfies, show_bound, substitute_bound
+from concerto.semantics.typing.unify import resolve, show, substitute, unify
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+
+
+def find_method(world: World, receiver: Type, name: str) -> MethodMatch | None:
+    receiver = base_type(receiver)
+    if receiver.__class__ is Generic:
+        found = _through_bounds(receiver, name)
+        if found is not None:
+            return found
+    if isinstance(receiver, Unsolved | ErrorType):
+        return None
+    for candidate in world.candidates(head_of(receiver), name):
+        match = _try(world, candidate, receiver)
+        if match is not None:
+            return match
+    if receiver == AGENT_REF:
+        return find_method(world, AGENT_BUILDER, name)
+    return None
+
+
+def why_not(world: World, receiver: Type, name: str) -> str | None:
+    receiver = base_type(receiver)
+    if isinstance(receiver, Unsolved | ErrorType):
+        return None
+    reason = None
+    for candidate in world.candidates(head_of(receiver), name):
+        bindings: dict[GenericSymbol, Type] = {}
+        if not has_form(candidate.impl.target, receiver, set(candidate.impl.generics), bindings, []):
+            reason = reason or f"`{name}` needs `{show(candidate.impl.target)}`"
+            continue
+        for generic in candidate.impl.generics:
+            for bound in generic.bounds:
+                type_ = bindings.get(generic, ERROR)
+                if not satisfies(world, type_, bound):
+                    return f"`{name}` needs `{generic.name}: {show_bound(bound)}`, and `{show(type_)}` is not"
+    return reason
+
+
+def find_associated(world: World, target: Type | Symbol, name: str) -> MethodMatch | None:
+    match target:
+        case ToolSymbol() | McpSymbol() | AgentSymbol():
+            function = target.methods.get(name)
+            return MethodMatch(function, {}, False) if function is not None else None
+        case TraitSymbol():
+            function = target.methods.get(name)
+            if function is None:
+                return None
+            return MethodMatch(function, {g: Unsolved() for g in trait_generics(target)}, True)
+        case AliasSymbol():
+            aliased = substitute(world.alias_type(target), {g: Unsolved() for g in target.generics})
+            return find_method(world, aliased, name)
+        case StructSymbol() | EnumSymbol():
+            return find_method(world, Named(target, tuple([Unsolved() for _ in target.generics])), name)
+        case BuiltinSymbol():
+            return find_method(world, Named(target, tuple([Unsolved() for _ in range(target.arity)])), name)
+        case GenericSymbol():
+            return find_method(world, Generic(target), name)
+        case Named() | TupleOf() | FunctionOf() | Literals() | Generic() | Unsolved() | ErrorType():
+            return find_method(world, target, name)
+        case _:
+            return None
+
+
+def find_trait_function(world: World, target: Symbol, trait: TraitSymbol, name: str) -> MethodMatch | None:
+    """`Type::Trait::name`"""
+    match target:
+        case GenericSymbol():
+            found = _through_bounds(Generic(target), name)
+            return found if found is not None and found.function.owner is trait else None
+        case StructSymbol() | EnumSymbol():
+            receiver: Type = Named(target, tuple([Unsolved() for _ in target.generics]))
+        case BuiltinSymbol():
+            receiver = Named(target, tuple([Unsolved() for _ in range(target.arity)]))
+        case _:
+            return None
+    for candidate in world.candidates(head_of(receiver), name):
+        if candidate.impl.trait is not None and candidate.impl.trait.trait is trait:
+            match = _try(world, candidate, receiver)
+            if match is not None:
+                return match
+    return None
+
+
+def trait_generics(trait: TraitSymbol) -> list[GenericSymbol]:
+    """The parameters of a trait, `Self` first."""
+    assert trait.self_generic is not None or not trait.methods
+    return [*([trait.self_generic] if trait.self_generic is not None else []), *trait.generics]
+
+
+def _through_bounds(receiver: Type, name: str) -> MethodMatch | None:
+    assert isinstance(receiver, Generic)
+    for bound in receiver.symbol.bounds:
+        function = bound.trait.methods.get(name)
+        if function is None:
+            continue
+        types: dict[GenericSymbol, Type] = dict(zip(bound.trait.generics, bound.arguments, strict=True))
+        if bound.trait.self_generic is not None:
+            types[bound.trait.self_generic] = receiver
+        return MethodMatch(function, types, True)
+    return None
+
+
+def _try(world: World, candidate: Candidate, receiver: Type) -> MethodMatch | None:
+    impl = candidate.impl
+    if candidate.simple:
+        assert isinstance(receiver, Named)
+        bindings: dict[GenericSymbol, Type] = dict(zip(impl.generics, receiver.arguments, strict=True))
+    else:
+        bindings = {}
+        opened: list[tuple[Type, Type]] = []
+        if not has_form(impl.target, receiver, set(impl.generics), bindings, opened):
+            return None
+        for generic in impl.generics:
+            bindings.setdefault(generic, Unsolved())
+        if candidate.bounded and not _bounds_met(world, impl, bindings):
+            return None
+        for pattern, found in opened:
+            unify(substitute(pattern, bindings), found)
+        return MethodMatch(candidate.function, _with_self(candidate, bindings, receiver), False)
+    if candidate.bounded and not _bounds_met(world, impl, bindings):
+        return None
+    return MethodMatch(candidate.function, _with_self(candidate, bindings, receiver), False)
+
+
+def _with_self(
+    candidate: Candidate, bindings: dict[GenericSymbol, Type], receiver: Type
+) -> dict[GenericSymbol, Type]:
+    """A provided method speaks of its trait's parameters, not of the impl's."""
+    use = candidate.impl.trait
+    if use is None or candidate.function.owner is not use.trait:
+        return bindings
+    types = {
+        generic: substitute(argument, bindings)
+        for generic, argument in zip(use.trait.generics, use.arguments, strict=True)
+    }
+    if use.trait.self_generic is not None:
+        types[use.trait.self_generic] = receiver
+    return types
+
+
+def _bounds_met(world: World, impl: ImplSymbol, bindings: dict[GenericSymbol, Type]) -> bool:
+    return all(
+        satisfies(world, bindings[generic], substitute_bound(bound, bindings))
+        for generic in impl.generics
+        for bound in generic.bounds
+    )
+
+
+# --- Fields -----------------------------------------------------------------------------------------
+
+
+def find_field(receiver: Type, name: str) -> tuple[FieldSymbol, Type] | None:
+    receiver = resolve(receiver)
+    if receiver.__class__ is not Named or not isinstance(receiver.symbol, StructSymbol):
+        return None
+    symbol = receiver.symbol
+    for candidate in symbol.fields:
+        if candidate.name == name:
+            if not symbol.generics:
+                return candidate, candidate.type
+            types = dict(zip(symbol.generics, receiver.arguments, strict=True))
+            return candidate, substitute(candidate.type, types)
+    return None
+
+
+def member_names(world: World, receiver: Type) -> list[str]:
+    receiver = base_type(receiver)
+    names: list[str] = []
+    if isinstance(receiver, Named):
+        if isinstance(receiver.symbol, StructSymbol):
+            names.extend(candidate.name for candidate in receiver.symbol.fields)
+        if receiver == AGENT_REF:
+            names.extend(member_names(world, AGENT_BUILDER))
+    if isinstance(receiver, Generic):
+        for bound in receiver.symbol.bounds:
+            names.extend(bound.trait.methods)
+    names.extend(world.method_names(head_of(receiver)))
+    return list(dict.fromkeys(names))

@@ -1,0 +1,146 @@
+"""Words for `expected X, found Y`: the fact, a few words for the place, and what to write instead."""
+
+from __future__ import annotations
+
+from concerto.diagnostics import suggest
+from concerto.semantics.model.builtins import (
+    ANY,
+    BOOL,
+    FLOAT,
+    INT,
+    NIL,
+    PROMPT,
+    STRING,
+    array_item,
+    map_parts,
+    option_item,
+    result_parts,
+    task_item,
+)
+from concerto.semantics.model.types import FunctionOf, Generic, Literals, TupleOf, Type, Unsolved
+from concerto.semantics.typing.coercion import fit, literal_base
+from concerto.semantics.typing.unify import resolve, show, show_literal
+from concerto.source import Source
+from concerto.syntax import ast
+
+_LONGEST_QUOTE = 30
+
+
+def explain_mismatch(source: Source, node: ast.Node, expected: Type, found: Type) -> tuple[str, str, str]:
+    """Message, label and help for an expression of the wrong type."""
+    expected, found = resolve(expected), resolve(found)
+    message = f"expected `{show(expected)}`, found `{show(found)}`"
+    return message, _label(expected, found), _help(source, node, expected, found)
+
+
+def condition_help(source: Source, node: ast.Node, found: Type) -> str:
+    """What to write where a Bool is asked for and something else stands."""
+    found = resolve(found)
+    if isinstance(node, ast.Assign) and node.op == "=":
+        return "`==` compares, `=` assigns"
+    quoted = quote(source, node)
+    if found in (INT, FLOAT):
+        return f"compare it: `{quoted} != 0`"
+    if found is STRING or array_item(found) is not None or map_parts(found) is not None:
+        return f"ask whether there is something in it: `!{quoted}.is_empty()`"
+    if option_item(found) is not None:
+        return f"ask whether there is a value: `{quoted}.is_some()`"
+    if result_parts(found) is not None:
+        return f"ask whether it went well: `{quoted}.is_ok()`"
+    return "a condition is `true` or `false`; compare the value with something"
+
+
+def quote(source: Source, node: ast.Node) -> str:
+    """The expression as written, ready for a postfix operator; `…` if it is long."""
+    text = source.text[node.start : node.end]
+    if len(text) > _LONGEST_QUOTE or "\n" in text:
+        return "…"
+    loose = ast.Binary | ast.Unary | ast.Pipe | ast.RangeExpr | ast.Cast | ast.Assign | ast.Closure
+    return f"({text})" if isinstance(node, loose) else text
+
+
+def _label(expected: Type, found: Type) -> str:
+    if isinstance(expected, Literals) and (found is STRING or isinstance(found, Literals)):
+        return f"one of {', '.join(f'`{show_literal(value)}`' for _, value in expected.values)} is asked for"
+    if (
+        isinstance(expected, TupleOf)
+        and isinstance(found, TupleOf)
+        and len(expected.items) != len(found.items)
+    ):
+        return f"{len(found.items)} elements instead of {len(expected.items)}"
+    return ""
+
+
+def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
+    quoted = quote(source, node)
+    if isinstance(node, ast.Call) and isinstance(node.callee, ast.Path) and node.callee.name == "emit":
+        return f"wait for the answer: `{quoted}.await?`"
+    base = found if not isinstance(found, Literals) else literal_base(found) or found
+    inside = option_item(base)
+    if inside is not None and _would_fit(inside, expected):
+        return f"give a value for `None`: `{quoted} ?? …`, or pass it on with `{quoted}?`"
+    parts = result_parts(base)
+    if parts is not None and _would_fit(parts[0], expected):
+        return f"take the value out: `{quoted}?`, or `match` on `Ok` and `Err`"
+    task = task_item(base)
+    if task is not None and _would_fit(task, expected):
+        return f"wait for it: `{quoted}.await`"
+    if isinstance(base, FunctionOf) and _would_fit(base.result, expected):
+        return f"call it: `{quoted}({', '.join('…' for _ in base.parameters)})`"
+    wanted = result_parts(expected)
+    if wanted is not None and _would_fit(base, wanted[0]):
+        return f"wrap it: `Ok({_source_text(source, node)})`"
+    return _conversion_help(quoted, expected, base) or _collection_help(node, expected, base)
+
+
+def _conversion_help(quoted: str, expected: Type, found: Type) -> str:
+    match expected, found:
+        case _ if found is STRING and expected is INT:
+            return f"parse it with `{quoted}.parse_int()?`"
+        case _ if found is STRING and expected is FLOAT:
+            return f"parse it with `{quoted}.parse_float()?`"
+        case _ if found is FLOAT and expected is INT:
+            return f"cut it with `{quoted} as Int`, or round it with `{quoted}.round()`"
+        case _ if expected in (STRING, PROMPT) and found is not NIL:
+            return f"make it text with `{quoted}.to_string()`"
+        case _ if expected is BOOL and found is INT:
+            return f"compare it: `{quoted} != 0`"
+        case _ if expected is NIL:
+            return "end it with `;` to drop the value"
+        case _ if found is NIL and quoted == "nil":
+            return f"what may be missing is an `Option<{show(expected)}>`, and then `None`"
+        case _:
+            return ""
+
+
+def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
+    if found is BOOL and expected is INT and isinstance(node, ast.Binary) and node.op in ("<", ">"):
+        return "to say an order, give a negative Int, 0 or a positive one; `sort_by_key` needs no comparison"
+    item = array_item(expected)
+    if item is not None and _would_fit(found, item):
+        return "put it into an array: `[…]`"
+    if isinstance(expected, Literals) and found is STRING and isinstance(node, ast.StringLit):
+        near = suggest(node.value, [value for _, value in expected.values if isinstance(value, str)])
+        return f"did you mean `{show_literal(near)}`?" if near else ""
+    if isinstance(expected, Literals) and found is STRING:
+        return "only a literal is known to be one of these; turn other text into one with `match`"
+    return ""
+
+
+def _source_text(source: Source, node: ast.Node) -> str:
+    text = source.text[node.start : node.end]
+    return text if len(text) <= _LONGEST_QUOTE and "\n" not in text else "…"
+
+
+def _would_fit(found: Type, expected: Type) -> bool:
+    """Whether one would do for the other, asked only of types that are known and plain."""
+    found, expected = resolve(found), resolve(expected)
+    if isinstance(found, Unsolved) or isinstance(expected, Unsolved) or found is ANY or expected is ANY:
+        return False
+    return fit(found, expected) is not None
+
+
+def has_lost_bound(type_: Generic) -> bool:
+    """Whether a bound of the parameter was reported, so that nobody knows what the type can do."""
+    declared = type_.symbol.node
+    return isinstance(declared, ast.GenericParam) and len(declared.bounds) > len(type_.symbol.bounds)

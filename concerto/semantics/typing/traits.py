@@ -1,0 +1,217 @@
+"""Whether a type meets a bound, and whether one error type becomes another by `From`.
+
+What the functions promise stands with the methods of `World` that call them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+from concerto.semantics.model.builtins import (
+    ANY,
+    BOOL,
+    FLOAT,
+    FROM,
+    HANDLES,
+    HASH,
+    INT,
+    NIL,
+    NUMBER,
+    ORD,
+    STRING,
+    array_item,
+)
+from concerto.semantics.model.symbols import FunctionSymbol, GenericSymbol, ImplSymbol, TraitUse
+from concerto.semantics.model.types import (
+    ERROR,
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Literals,
+    Named,
+    TupleOf,
+    Type,
+    Unsolved,
+)
+from concerto.semantics.typing.unify import resolve, show, substitute
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+
+_NUMBERS = (INT, FLOAT)
+_ORDERED = (INT, FLOAT, STRING, BOOL)
+
+
+def satisfies(world: World, type_: Type, bound: TraitUse) -> bool:
+    type_ = resolve(type_)
+    match type_:
+        case Unsolved() | ErrorType():
+            return True
+        case Generic():
+            if any(
+                own.trait is bound.trait and own.arguments == bound.arguments for own in type_.symbol.bounds
+            ):
+                return True
+        case _:
+            pass
+    if bound.trait is NUMBER:
+        return type_ in _NUMBERS or _all_literals(type_, {"Int"})
+    if bound.trait is ORD:
+        return _is_ordered(type_)
+    if bound.trait is HASH:
+        return _is_hashed(type_)
+    base = base_type(type_)
+    return any(_implements(world, impl, base, bound) for impl in world.impls_of(bound.trait, base))
+
+
+def _is_ordered(type_: Type) -> bool:
+    type_ = resolve(type_)
+    match type_:
+        case TupleOf():
+            return all(map(_is_ordered, type_.items))
+        case Literals():
+            return len({kind for kind, _ in type_.values}) == 1
+        case Generic():
+            return any(bound.trait in (ORD, NUMBER) for bound in type_.symbol.bounds)
+        case Unsolved() | ErrorType():
+            return True
+        case _:
+            item = array_item(type_)
+            return type_ in _ORDERED if item is None else _is_ordered(item)
+
+
+def _is_hashed(type_: Type) -> bool:
+    type_ = resolve(type_)
+    match type_:
+        case Named():
+            return type_.symbol not in HANDLES and all(map(_is_hashed, type_.arguments))
+        case TupleOf():
+            return all(map(_is_hashed, type_.items))
+        case FunctionOf():
+            return False
+        case _:
+            return True
+
+
+def _all_literals(type_: Type, kinds: set[str]) -> bool:
+    return isinstance(type_, Literals) and {kind for kind, _ in type_.values} <= kinds
+
+
+def _implements(world: World, impl: ImplSymbol, type_: Type, bound: TraitUse) -> bool:
+    assert impl.trait is not None
+    bindings: dict[GenericSymbol, Type] = {}
+    generics = set(impl.generics)
+    if not has_form(impl.target, type_, generics, bindings, []):
+        return False
+    for own, wanted in zip(impl.trait.arguments, bound.arguments, strict=True):
+        if not has_form(own, wanted, generics, bindings, []):
+            return False
+    return all(
+        satisfies(world, bindings.get(generic, ERROR), substitute_bound(own, bindings))
+        for generic in impl.generics
+        for own in generic.bounds
+    )
+
+
+def has_form(
+    pattern: Type,
+    found: Type,
+    generics: set[GenericSymbol],
+    bindings: dict[GenericSymbol, Type],
+    opened: list[tuple[Type, Type]],
+) -> bool:
+    """Whether a type has the form of an impl's target. Solves nothing: pairs that could be made equal by
+    solving go to `opened`."""
+    found = resolve(found)
+    if isinstance(pattern, Generic) and pattern.symbol in generics:
+        bound = bindings.setdefault(pattern.symbol, found)
+        if bound is found or bound == found:
+            return True
+        opened.append((bound, found))
+        return isinstance(bound, Unsolved) or isinstance(found, Unsolved)
+    if isinstance(found, Unsolved):
+        opened.append((pattern, found))
+        return True
+    if isinstance(found, ErrorType):
+        return True
+    match pattern, found:
+        case Named(), Named():
+            if pattern.symbol is not found.symbol:
+                return False
+            pairs = zip(pattern.arguments, found.arguments, strict=True)
+        case TupleOf(), TupleOf():
+            if len(pattern.items) != len(found.items):
+                return False
+            pairs = zip(pattern.items, found.items, strict=True)
+        case FunctionOf(), FunctionOf():
+            if len(pattern.parameters) != len(found.parameters):
+                return False
+            wanted = (*pattern.parameters, pattern.result)
+            pairs = zip(wanted, (*found.parameters, found.result), strict=True)
+        case _:
+            return pattern == found
+    return all(has_form(part, other, generics, bindings, opened) for part, other in pairs)
+
+
+def substitute_bound(bound: TraitUse, types: dict[GenericSymbol, Type]) -> TraitUse:
+    if not bound.arguments:
+        return bound
+    return TraitUse(bound.trait, tuple([substitute(argument, types) for argument in bound.arguments]))
+
+
+def base_type(type_: Type) -> Type:
+    """A literal union has the methods of its literals' type."""
+    type_ = resolve(type_)
+    if isinstance(type_, Literals):
+        kinds = {kind for kind, _ in type_.values}
+        bases = {"String": STRING, "Int": INT, "Bool": BOOL, "Nil": NIL}
+        return bases[kinds.pop()] if len(kinds) == 1 else ANY
+    return type_
+
+
+def show_bound(bound: TraitUse) -> str:
+    if not bound.arguments:
+        return bound.trait.name
+    return f"{bound.trait.name}<{', '.join(map(show, bound.arguments))}>"
+
+
+def advice(type_: Type, bound: TraitUse) -> str:
+    """What to write so that a type meets a bound."""
+    if bound.trait is ORD:
+        return "`Int`, `Float`, `String`, `Bool`, and arrays and tuples of these have an order"
+    if bound.trait is NUMBER:
+        return "`Int` and `Float` are numbers"
+    if bound.trait is HASH:
+        return "functions and handles have no content to compare"
+    if isinstance(type_, Generic):
+        return f"write `{type_.symbol.name}: {show_bound(bound)}` where it is declared"
+    return f"write `impl {show_bound(bound)} for {show(type_)} {{ … }}`"
+
+
+# --- From -------------------------------------------------------------------------------------------
+
+_TO_TOOL_ERROR = ("EmitError", "SchemaError", "AgentError", "TimeoutError", "ConnectionError", "BudgetError")
+_TO_AGENT_ERROR = ("EmitError", "SchemaError", "ToolError", "TimeoutError", "ConnectionError", "BudgetError")
+
+
+def conversion(world: World, source: Type, target: Type) -> FunctionSymbol | Literal["native"] | None:
+    source, target = resolve(source), resolve(target)
+    if isinstance(source, Literals):
+        source = base_type(source)
+    if not (isinstance(source, Named) and isinstance(target, Named)):
+        return None
+    use = TraitUse(FROM, (source,))
+    for impl in world.impls_of(FROM, target):
+        if _implements(world, impl, target, use):
+            function = impl.methods.get("from")
+            return "native" if function is not None and function.native is not None else function
+    if target == world.error_type("ToolError"):
+        natives: Iterable[str] = _TO_TOOL_ERROR
+        if source == STRING:
+            return "native"
+    elif target == world.error_type("AgentError"):
+        natives = _TO_AGENT_ERROR
+    else:
+        return None
+    return "native" if any(source == world.error_type(name) for name in natives) else None

@@ -1,0 +1,243 @@
+"""Turns type expressions into types (E0202, E0302) and bounds into trait uses.
+
+Bounds of type arguments (`Box<T: Ord>`, map keys) are only collected here, in `world.demands`: whether a
+type satisfies a trait is known when all impls are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from concerto.diagnostics import UnknownType, WrongArguments, suggest
+from concerto.semantics.model.builtins import BUILTIN_TYPES, MAP, NIL
+from concerto.semantics.model.scope import Demand, TypeScope
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    AliasSymbol,
+    BuiltinSymbol,
+    EnumSymbol,
+    GenericSymbol,
+    HostSymbol,
+    McpSymbol,
+    StateSymbol,
+    StructSymbol,
+    Symbol,
+    ToolSymbol,
+    TraitSymbol,
+    TraitUse,
+    TypeSymbol,
+)
+from concerto.semantics.model.types import (
+    ERROR,
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Literals,
+    LiteralValue,
+    Named,
+    TupleOf,
+    Type,
+)
+from concerto.semantics.typing.unify import substitute
+from concerto.syntax import ast
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.declarations import World
+
+_FOREIGN = {
+    **dict.fromkeys(("int", "integer", "Integer", "i32", "i64", "u32", "u64", "usize", "long"), "Int"),
+    **dict.fromkeys(("float", "double", "Double", "number", "f32", "f64"), "Float"),
+    **dict.fromkeys(("str", "string", "Str", "char", "Char", "text"), "String"),
+    **dict.fromkeys(("bool", "boolean", "Boolean"), "Bool"),
+    **dict.fromkeys(("void", "Void", "unit", "Unit", "null", "None"), "Nil"),
+    **dict.fromkeys(("any", "object", "Object", "dynamic"), "Any"),
+    **dict.fromkeys(("Vec", "List", "list", "array"), "Array"),
+    **dict.fromkeys(("Dict", "dict", "map"), "Map"),
+    **dict.fromkeys(("Optional", "Maybe", "option"), "Option"),
+    **dict.fromkeys(("tuple", "Tuple"), "(A, B)"),
+    **dict.fromkeys(("Promise", "Future"), "Task"),
+    "Hashmap": "HashMap",
+}
+"""What the types of other languages are called here."""
+
+
+def resolve_type(world: World, node: ast.TypeExpr, scope: TypeScope) -> Type:
+    match node:
+        case ast.PathType():
+            return _resolve_path_type(world, node, scope)
+        case ast.TupleType():
+            return TupleOf(tuple([resolve_type(world, item, scope) for item in node.items]))
+        case ast.FnType():
+            parameters = tuple([resolve_type(world, item, scope) for item in node.parameters])
+            result = NIL if node.result is None else resolve_type(world, node.result, scope)
+            return FunctionOf(parameters, result)
+        case ast.UnionType():
+            return _literals(node)
+        case _:
+            assert_never(node)
+
+
+def resolve_bound(world: World, node: ast.PathType, scope: TypeScope) -> TraitUse | None:
+    """`Ord`, `Convert<T>` after a colon, or the trait of an impl."""
+    symbol = _symbol_behind(world, node, scope, want="trait")
+    if symbol is None:
+        return None
+    if not isinstance(symbol, TraitSymbol):
+        message = f"`{node.segments[-1].text}` is not a trait"
+        world.report(UnknownType, scope.module, node, message, help=_what_it_is(symbol))
+        return None
+    arguments = tuple([resolve_type(world, argument, scope) for argument in node.arguments])
+    if not _right_number(world, node, scope, symbol.name, len(symbol.generics)):
+        return None
+    return TraitUse(symbol, arguments)
+
+
+def declared_type(symbol: TypeSymbol) -> Named:
+    """A type with its own parameters as arguments: what `Self` is inside its declaration."""
+    if isinstance(symbol, BuiltinSymbol):
+        return Named(symbol)
+    return Named(symbol, tuple([Generic(generic) for generic in symbol.generics]))
+
+
+def _resolve_path_type(world: World, node: ast.PathType, scope: TypeScope) -> Type:
+    if len(node.segments) == 1 and node.segments[0].text == "Self":
+        if scope.self_type is None:
+            help_ = "`Self` has a meaning inside `impl`, `trait` and `tool`"
+            world.report(UnknownType, scope.module, node, "there is no `Self` here", help=help_)
+            return ERROR
+        return scope.self_type
+    symbol = _symbol_behind(world, node, scope, want="type")
+    match symbol:
+        case None:
+            return ERROR
+        case BuiltinSymbol():
+            return _apply(world, node, scope, symbol, symbol.arity)
+        case StructSymbol() | EnumSymbol():
+            return _apply(world, node, scope, symbol, len(symbol.generics))
+        case AliasSymbol():
+            return _apply_alias(world, node, scope, symbol)
+        case GenericSymbol():
+            if not _right_number(world, node, scope, symbol.name, 0):
+                return ERROR
+            return Generic(symbol)
+        case _:
+            message = f"`{node.segments[-1].text}` is not a type"
+            world.report(UnknownType, scope.module, node, message, help=_what_it_is(symbol))
+            return ERROR
+
+
+def _apply(world: World, node: ast.PathType, scope: TypeScope, symbol: TypeSymbol, arity: int) -> Type:
+    if not node.arguments and not arity:
+        return world.plain_type(symbol)
+    arguments = tuple([resolve_type(world, argument, scope) for argument in node.arguments])
+    if not _right_number(world, node, scope, symbol.name, arity):
+        return ERROR
+    if symbol is MAP:
+        world.demand(Demand(scope.module, node.arguments[0], arguments[0], None, {}))
+    elif not isinstance(symbol, BuiltinSymbol):
+        types: dict[GenericSymbol, Type] = dict(zip(symbol.generics, arguments, strict=True))
+        for (generic, argument), given in zip(types.items(), node.arguments, strict=True):
+            world.demand(Demand(scope.module, given, argument, generic, types))
+    return Named(symbol, arguments)
+
+
+def _apply_alias(world: World, node: ast.PathType, scope: TypeScope, symbol: AliasSymbol) -> Type:
+    arguments = [resolve_type(world, argument, scope) for argument in node.arguments]
+    if not _right_number(world, node, scope, symbol.name, len(symbol.generics)):
+        return ERROR
+    aliased = world.alias_type(symbol)
+    if isinstance(aliased, ErrorType):
+        return ERROR
+    return substitute(aliased, dict(zip(symbol.generics, arguments, strict=True)))
+
+
+def _right_number(world: World, node: ast.PathType, scope: TypeScope, name: str, arity: int) -> bool:
+    given = len(node.arguments)
+    if given == arity:
+        return True
+    if arity == 0:
+        message, help_ = f"`{name}` takes no type arguments", f"write `{name}`"
+    else:
+        plural = "argument" if arity == 1 else "arguments"
+        message = f"`{name}` takes {arity} type {plural}, found {given}"
+        letters = "TE" if name == "Result" else "KV" if name in ("Map", "HashMap") else "TUVWXYZ"
+        help_ = f"write `{name}<{', '.join(letters[:arity])}>`"
+    world.report(WrongArguments, scope.module, node, message, help=help_)
+    return False
+
+
+def _symbol_behind(world: World, node: ast.PathType, scope: TypeScope, *, want: str) -> Symbol | None:
+    if len(node.segments) > 1:
+        return world.resolve_path(node.segments, scope)
+    name = node.segments[0]
+    symbol = world.lookup(name.text, scope)
+    if symbol is None and not world.is_broken(name.text, scope):
+        _report_unknown(world, name, scope, want)
+    return symbol
+
+
+def _report_unknown(world: World, name: ast.Ident, scope: TypeScope, want: str) -> None:
+    foreign = _FOREIGN.get(name.text)
+    near = suggest(name.text, _names(world, scope, want))
+    module = world.library_module_of(name.text)
+    if foreign is not None and want == "type":
+        help_ = f"the type is called `{foreign}` here"
+    elif near is not None:
+        help_ = f"did you mean `{near}`?"
+    elif module is not None:
+        help_ = f"bring it in with `use {module}::{name.text}`"
+    else:
+        help_ = f"declare it, or bring it in with `use …::{name.text}`"
+    world.report(UnknownType, scope.module, name, f"unknown {want} `{name.text}`", help=help_)
+
+
+def _names(world: World, scope: TypeScope, want: str) -> list[str]:
+    kinds = (
+        TraitSymbol
+        if want == "trait"
+        else (BuiltinSymbol, StructSymbol, EnumSymbol, AliasSymbol, GenericSymbol)
+    )
+    names = [name for name, symbol in world.visible_names(scope) if isinstance(symbol, kinds)]
+    if want == "type":
+        names.extend(BUILTIN_TYPES)
+    return names
+
+
+def _what_it_is(symbol: Symbol) -> str:
+    match symbol:
+        case TraitSymbol():
+            return f"`{symbol.name}` is a trait; write a generic parameter `T: {symbol.name}` and use `T`"
+        case AgentSymbol() | HostSymbol():
+            return "it is an agent; the type of agents is `AgentRef`"
+        case ToolSymbol():
+            return "it is a tool; the type of tools is `ToolRef`"
+        case McpSymbol():
+            return "it is an MCP server; the type of these is `McpRef`"
+        case StateSymbol():
+            return f"it is a {symbol.keyword}"
+        case _:
+            return (
+                f"`{symbol.name}` is something else: {type(symbol).__name__.removesuffix('Symbol').lower()}"
+            )
+
+
+def _literals(node: ast.UnionType) -> Literals:
+    values: list[tuple[str, LiteralValue]] = []
+    for literal in node.literals:
+        value = _literal(literal)
+        if value not in values:
+            values.append(value)
+    return Literals(tuple(values))
+
+
+def _literal(node: ast.Expr) -> tuple[str, LiteralValue]:
+    match node:
+        case ast.StringLit():
+            return "String", node.value
+        case ast.IntLit():
+            return "Int", node.value
+        case ast.BoolLit():
+            return "Bool", node.value
+        case ast.Unary(operand=ast.IntLit() as number):
+            return "Int", -number.value
+        case _:
+            return "Nil", None

@@ -1,0 +1,458 @@
+"""Plain slips: one token too few, too many or wrong, where the rest of the line shows what is meant.
+
+`find_mend` tries the kinds of slips in order. Each function looks at a `Scene` and gives a `Mend`,
+or None if the slip is not of its kind; a mend is only offered if the tokens behind it then fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concerto.diagnostics import Problem, ReservedName, UnexpectedToken, suggest
+from concerto.records import frozen
+from concerto.source import Source, Span
+from concerto.syntax.expectation import describe, expected
+from concerto.syntax.machine import Machine
+from concerto.syntax.other_languages import COMBINATIONS, NEEDLESS, NO_SUCH_SYNTAX, WORDS, WRONG_SIGNS
+from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, RESERVED_KINDS, SIGN_TEXTS, Token, words
+
+_AHEAD = 2
+_OPENERS = frozenset(OPENERS) | BRACES
+# Brackets are in pairs already, so no mend takes one away.
+_BRACKETS = _OPENERS | CLOSERS
+_AWAITS_OPERAND = words("OPERATOR PLUS MINUS STAR BANG LESSTHAN EQUAL COLON COMMA DOT DOT_DOT DOT_DOT_EQUAL")
+_SIGN_KINDS = (frozenset(SIGN_TEXTS) | {"OPERATOR"}) - _BRACKETS
+# A word in place of these is more likely a name than the statement it could begin.
+_NAMED_BY = words(
+    "LET MUT FN STRUCT ENUM TRAIT SCHEMA TYPE CONST TOOL AGENT MCP PIPELINE STAGE MOD FOR VBAR COMMA LPAR"
+)
+_DECLARING_KINDS = words("TOOL AGENT MCP PIPELINE STAGE HASHMAP LEDGER MEMORY SCHEMA TYPE LISTEN ENUM TRAIT")
+_WRONG_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "ARROW", "COMMA", "COLON_COLON", "SEMICOLON")
+_MISSING_SIGNS = ("COLON", "EQUAL", "FAT_ARROW", "IN")
+_LITERALS = words("INT FLOAT STRING TRUE FALSE NIL")
+_NEWLINE_STATEMENTS = words("LET RETURN WHILE FOR LOOP MATCH TRY BREAK CONTINUE THROW RBRACE")
+_DECLARING_WORDS = (
+    "fn", "struct", "enum", "trait", "impl", "schema", "type", "pub", "use", "mod", "const", "tool",
+    "agent", "mcp", "pipeline", "host", "model", "connect", "hashmap", "ledger", "memory", "async",
+)  # fmt: skip
+_STATEMENT_WORDS = ("let", "return", "match", "while", "break", "continue", "throw", "spawn", "await")
+
+
+@frozen
+class Mend:
+    """Takes back `undo` tokens, drops `drop` more, and puts `tokens` in place. `cut` is the number of
+    values on the machine's stack that the tokens taken back have become."""
+
+    problem: Problem
+    tokens: tuple[Token, ...] = ()
+    undo: int = 0
+    drop: int = 0
+    cut: int = 0
+
+
+@frozen
+class Scene:
+    """The machine stopped before `token`."""
+
+    source: Source
+    machine: Machine
+    tokens: list[Token]
+    position: int
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.position]
+
+    @property
+    def before(self) -> Token:
+        return self.tokens[max(self.position - 1, 0)]
+
+    def kind_ahead(self, distance: int) -> str:
+        index = self.position + distance
+        return self.tokens[index].kind if index < len(self.tokens) else END
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the token before was shifted and nothing made of it yet."""
+        values = self.machine.values
+        return bool(values) and values[-1] is self.before
+
+    @property
+    def on_new_line(self) -> bool:
+        return "\n" in self.source.text[self.before.end : self.token.start]
+
+    @property
+    def ends_line(self) -> bool:
+        return "\n" in self.source.text[self.token.end : self.tokens[self.position + 1].start]
+
+    def works(self, kinds: list[str], undo: int = 0, drop: int = 0, ahead: int = _AHEAD) -> bool:
+        """Whether these kinds and the tokens that follow would be accepted."""
+        start = self.position + drop
+        following = [token.kind for token in self.tokens[start : start + ahead]]
+        return self.machine.try_kinds([*kinds, *following], len(self.machine.states) - undo)
+
+    def assigns(self, kind: str) -> bool:
+        """Whether this would make an assignment out of what is none."""
+        return kind == "EQUAL" and self.machine.accepts("OPERATOR")
+
+    def error(self, message: str, advice: str = "", at: Token | None = None) -> Problem:
+        place = at or self.token
+        return UnexpectedToken(Span(self.source, place.start, place.end), message, help=advice)
+
+    def problem(self, advice: str = "") -> Problem:
+        """What to say if nothing better is known."""
+        special = _combined_signs(self) or _missing_syntax(self)
+        if special is not None:
+            return special
+        found = describe(self.source, self.token)
+        return self.error(f"expected {expected(self.machine)}, found {found}", advice)
+
+
+def find_mend(scene: Scene) -> Mend | None:
+    for slip in _SLIPS:
+        mend = slip(scene)
+        if mend is not None:
+            return mend
+    return None
+
+
+def _reserved_name(scene: Scene) -> Mend | None:
+    token = scene.token
+    reserved = token.kind in RESERVED_KINDS or token.kind == "WORD"
+    if not reserved or not scene.machine.accepts("NAME"):
+        return None
+    in_expression = scene.machine.accepts("INT") and scene.before.kind not in _NAMED_BY
+    if in_expression and token.kind not in _DECLARING_KINDS:
+        return None
+    name = Token("NAME", token.text, token.start, token.end)
+    if not scene.works(["NAME"], drop=1, ahead=1) or scene.on_new_line:
+        return None
+    return Mend(_reserved(scene, token), (name,), drop=1)
+
+
+def _reserved_operand(scene: Scene) -> Mend | None:
+    """`memory.len()`, where `memory` was taken for the start of a declaration."""
+    before = scene.before
+    if before.kind not in _DECLARING_KINDS or not scene.fresh:
+        return None
+    # Decorators and `pub`, none of either, stand before the word on the stack.
+    cut = 3 if scene.machine.values[-3:-1] == [[], None] else 1
+    if not scene.works(["NAME"], undo=cut):
+        return None
+    name = Token("NAME", before.text, before.start, before.end)
+    return Mend(_reserved(scene, before), (name,), undo=1, cut=cut)
+
+
+def _reserved(scene: Scene, token: Token) -> Problem:
+    return ReservedName(
+        Span(scene.source, token.start, token.end),
+        f"`{token.text}` is a word of the language and cannot be a name",
+        help=f"call it `{token.text}_` or find another name",
+    )
+
+
+def _foreign_word_before(scene: Scene) -> Mend | None:
+    before = scene.before
+    if before.kind != "NAME" or not scene.fresh:
+        return None
+    if before.text in NEEDLESS and scene.works([], undo=1, ahead=1):
+        return Mend(scene.error(f"there is no `{before.text}`", NEEDLESS[before.text], before), undo=1, cut=1)
+    word = WORDS.get(before.text)
+    if word is not None and scene.works([word.kind], undo=1, ahead=1):
+        stand_in = Token(word.kind, word.text, before.start, before.end)
+        _open_block(scene, word.kind)
+        return Mend(
+            scene.error(f"there is no `{before.text}`", word.advice, before), (stand_in,), undo=1, cut=1
+        )
+    return _type_first(scene)
+
+
+def _type_first(scene: Scene) -> Mend | None:
+    """`String s = …`"""
+    before, name = scene.before, scene.token
+    if name.kind != "NAME" or scene.kind_ahead(1) not in ("EQUAL", "SEMICOLON") or scene.on_new_line:
+        return None
+    if not scene.works(["LET"], undo=1):
+        return None
+    advice = f"write `let {name.text}: {before.text} = …`"
+    stand_in = Token("LET", "let", before.start, before.end)
+    return Mend(scene.error("a variable is declared with `let`", advice), (stand_in,), undo=1, cut=1)
+
+
+def _foreign_word_here(scene: Scene) -> Mend | None:
+    token = scene.token
+    word = WORDS.get(token.text) if token.kind == "NAME" else None
+    # A brace behind a name was taken for that of a struct literal.
+    ahead = 0 if scene.kind_ahead(1) == "STRUCT_OPEN" else 1
+    if word is None or not scene.works([word.kind], drop=1, ahead=ahead):
+        return None
+    stand_in = Token(word.kind, word.text, token.start, token.end)
+    _open_block(scene, word.kind)
+    return Mend(scene.error(f"there is no `{token.text}`", word.advice), (stand_in,), drop=1)
+
+
+def _open_block(scene: Scene, kind: str) -> None:
+    """Behind the head that a mended word begins comes a block, whatever `settle` saw there."""
+    if kind not in ("IF", "MATCH", "FOR", "CATCH", "IN", "ARROW"):
+        return
+    for token in scene.tokens[scene.position :]:
+        if token.kind in ("LBRACE", "SEMICOLON"):
+            return
+        if token.kind in ("STRUCT_OPEN", "MAP_OPEN"):
+            token.kind = "LBRACE"
+            return
+
+
+def _misspelt_word(scene: Scene) -> Mend | None:
+    """`fucntion main`, `retrun x`: a name where only a word of the language makes sense."""
+    here, before = scene.token, scene.before
+    if here.kind == "NAME" and scene.machine.accepts("STRUCT") and not scene.machine.accepts("INT"):
+        word = _meant(here.text, _DECLARING_WORDS)
+        if word and scene.works([word.upper()], drop=1, ahead=1):
+            problem = scene.error(f"unexpected `{here.text}`", f"did you mean `{word}`?")
+            return Mend(problem, (Token(word.upper(), word, here.start, here.end),), drop=1)
+    if before.kind == "NAME" and scene.fresh and not scene.on_new_line:
+        word = _meant(before.text, (*_STATEMENT_WORDS, *_DECLARING_WORDS))
+        if word and scene.works([word.upper()], undo=1):
+            problem = scene.error(f"unexpected `{before.text}`", f"did you mean `{word}`?", before)
+            stand_in = Token(word.upper(), word, before.start, before.end)
+            return Mend(problem, (stand_in,), undo=1, cut=1)
+    return None
+
+
+def _meant(text: str, words: tuple[str, ...]) -> str | None:
+    meant = suggest(text, (*words, *WORDS))
+    return WORDS[meant].text if meant in WORDS else meant
+
+
+def _combination(scene: Scene) -> Mend | None:
+    problem, token = _combined_signs(scene), scene.token
+    if problem is None:
+        return None
+    error = Token("ERROR", "", token.start, token.end)
+    for drop in (1, 0):
+        for stand_in in ((), (error,)):
+            if (drop or stand_in) and scene.works([error.kind for error in stand_in], drop=drop, ahead=1):
+                return Mend(problem, stand_in, drop=drop)
+    return None
+
+
+def _combined_signs(scene: Scene) -> Problem | None:
+    """Two signs that are one operator elsewhere: `++`, `===`, `:=`, `?:`."""
+    after = scene.tokens[min(scene.position + 1, len(scene.tokens) - 1)]
+    for first, second in ((scene.before, scene.token), (scene.token, after)):
+        advice = COMBINATIONS.get(first.text + second.text) if first.end == second.start else None
+        if advice is not None and scene.token.kind in _SIGN_KINDS:
+            place = Span(scene.source, first.start, second.end)
+            return UnexpectedToken(place, f"there is no `{first.text}{second.text}`", help=advice)
+    return None
+
+
+def _no_such_syntax(scene: Scene) -> Mend | None:
+    """Constructs that do not exist: the message says so, the recovery does the rest."""
+    problem = _missing_syntax(scene, to_mend=True)
+    ways = _ways_on(scene, problem) if problem else []
+    return ways[0] if ways else None
+
+
+def _missing_syntax(scene: Scene, *, to_mend: bool = False) -> Problem | None:
+    """What to say about a construct that other languages have."""
+    called = _called_word(scene)
+    if called is not None:
+        return called
+    if scene.token.kind == "COLON" and scene.ends_line and scene.machine.accepts("LBRACE"):
+        return scene.error("a block stands in braces", "write `{ … }` instead of the `:`")
+    before_last = scene.tokens[scene.position - 2].kind if scene.position > 1 else ""
+    for syntax in NO_SUCH_SYNTAX:
+        if syntax.after_value and not scene.machine.accepts("OPERATOR"):
+            continue
+        if to_mend and not syntax.mendable:
+            continue
+        if syntax.word and scene.before.text != syntax.word:
+            continue
+        if not all(scene.machine.accepts(kind) for kind in syntax.accepts):
+            continue
+        if syntax.found(before_last, scene.before.kind, scene.token):
+            return scene.error(syntax.message, syntax.advice)
+    return None
+
+
+def _called_word(scene: Scene) -> Problem | None:
+    """`switch (x) { … }`, `items.map(function (x) { … })`: read as a call with a block behind it."""
+    if scene.before.kind != "RPAR" or scene.token.kind not in BRACES:
+        return None
+    depth = 0
+    for index in range(scene.position - 1, 0, -1):
+        depth += (scene.tokens[index].kind == "RPAR") - (scene.tokens[index].kind == "LPAR")
+        if depth == 0:
+            break
+    called = scene.tokens[max(index - 1, 0)]
+    word = WORDS.get(called.text) if called.kind == "NAME" else None
+    if word is None:
+        return None
+    in_expression = "a function inside of an expression is a closure: `|x| { … }`"
+    return scene.error(
+        f"there is no `{called.text}`", in_expression if word.kind == "FN" else word.advice, called
+    )
+
+
+def _ways_on(scene: Scene, problem: Problem) -> list[Mend]:
+    token = scene.token
+    error = Token("ERROR", "", token.start, token.start)
+    ways = []
+    if scene.works(["ERROR"]):
+        ways.append(Mend(problem, (error,)))
+    if token.kind not in _BRACKETS and scene.works([], drop=1):
+        ways.append(Mend(problem, drop=1))
+    if scene.fresh and scene.before.kind not in _BRACKETS and scene.works([], undo=1):
+        ways.append(Mend(problem, undo=1, cut=1))
+    end = _matching(scene.tokens, scene.position) if token.kind == "LSQB" else None
+    if end is not None and scene.works([], drop=end - scene.position + 1):
+        ways.append(Mend(problem, drop=end - scene.position + 1))
+    return ways
+
+
+def _parenthesised_head(scene: Scene) -> Mend | None:
+    """`for (x in xs) { … }`"""
+    tokens, at = scene.tokens, scene.position
+    kinds = [token.kind for token in tokens[max(at - 3, 0) : at + 1]]
+    if kinds != ["FOR", "LPAR", "NAME", "IN"]:
+        return None
+    values = scene.machine.values
+    cut = len(values) - next(index for index, value in enumerate(values) if value is tokens[at - 2])
+    end = _matching(tokens, at - 2)
+    if end is None:
+        return None
+    problem = scene.error(
+        "the head of a loop stands without parentheses", "write `for x in xs { … }`", tokens[at - 2]
+    )
+    _open_block(scene, "FOR")
+    return Mend(problem, tuple(tokens[at - 1 : end]), undo=2, drop=end - at + 1, cut=cut)
+
+
+def _mut_before_pattern(scene: Scene) -> Mend | None:
+    """`let mut (a, b) = …`"""
+    tokens, at = scene.tokens, scene.position
+    if scene.before.kind != "MUT" or not scene.fresh or scene.token.kind not in ("LPAR", "LSQB"):
+        return None
+    problem = _missing_syntax(scene)
+    end = _matching(tokens, at)
+    if problem is None or end is None:
+        return None
+    stand_in: list[Token] = []
+    for index in range(at, end + 1):
+        token = tokens[index]
+        if token.kind == "NAME" and tokens[index + 1].kind in ("COMMA", "RPAR", "RSQB"):
+            stand_in.append(Token("MUT", "mut", token.start, token.start))
+        stand_in.append(token)
+    return Mend(problem, tuple(stand_in), undo=1, drop=end - at + 1, cut=1)
+
+
+def _matching(tokens: list[Token], opener: int) -> int | None:
+    """The bracket that closes another one."""
+    depth = 0
+    for index in range(opener, len(tokens)):
+        depth += (tokens[index].kind in _OPENERS) - (tokens[index].kind in CLOSERS)
+        if depth == 0:
+            return index
+    return None
+
+
+def _missing_semicolon(scene: Scene) -> Mend | None:
+    token = scene.token
+    if not scene.works(["SEMICOLON"], ahead=1):
+        return None
+    if not scene.on_new_line and token.kind not in _NEWLINE_STATEMENTS and token.kind != END:
+        return None
+    at = scene.before.end
+    place = Span(scene.source, at, at)
+    problem = UnexpectedToken(place, "expected `;`", help="end the statement with `;`")
+    return Mend(problem, (_sign("SEMICOLON", at),))
+
+
+def _missing_comma(scene: Scene) -> Mend | None:
+    if not scene.works(["COMMA"], ahead=1) or _missing_syntax(scene) is not None:
+        return None
+    at = scene.before.end
+    found = describe(scene.source, scene.token)
+    problem = UnexpectedToken(
+        Span(scene.source, at, at), f"expected `,` before {found}", help="separate the two with `,`"
+    )
+    return Mend(problem, (_sign("COMMA", at),))
+
+
+def _untyped_parameter(scene: Scene) -> Mend | None:
+    name = scene.before
+    if name.kind != "NAME" or scene.token.kind not in ("COMMA", "RPAR"):
+        return None
+    if scene.machine.accepts("OPERATOR") or not scene.works(["COLON", "ERROR"]):
+        return None
+    problem = scene.error(
+        f"`{name.text}` needs a type", f"write the type behind it: `{name.text}: Int`", name
+    )
+    at = name.end
+    return Mend(problem, (_sign("COLON", at), Token("ERROR", "", at, at)))
+
+
+def _wrong_sign(scene: Scene) -> Mend | None:
+    token = scene.token
+    if token.kind not in _SIGN_KINDS:
+        return None
+    in_index = token.kind == "COLON" and scene.machine.accepts("RSQB")
+    if token.kind == "COLON" and scene.ends_line and scene.machine.accepts("LBRACE"):
+        return None
+    for kind in ("DOT_DOT",) if in_index else _WRONG_SIGNS:
+        ahead = 1 if kind == "ARROW" else _AHEAD
+        if kind != token.kind and scene.works([kind], drop=1, ahead=ahead) and not scene.assigns(kind):
+            _open_block(scene, kind)
+            advice = WRONG_SIGNS.get((token.text, SIGN_TEXTS[kind]), "")
+            return Mend(
+                scene.problem(advice), (Token(kind, SIGN_TEXTS[kind], token.start, token.end),), drop=1
+            )
+    return None
+
+
+def _missing_sign(scene: Scene) -> Mend | None:
+    at = scene.before.end
+    # `let a 5` is a value: the type `5` is rare.
+    signs = sorted(_MISSING_SIGNS, key=lambda kind: kind != "EQUAL" or scene.token.kind not in _LITERALS)
+    for ahead in (_AHEAD, 1):
+        for kind in signs:
+            if scene.works([kind], ahead=ahead) and not scene.assigns(kind):
+                _open_block(scene, kind)
+                return Mend(scene.problem(), (_sign(kind, at),))
+    return None
+
+
+def _stray_sign(scene: Scene) -> Mend | None:
+    token = scene.token
+    if token.kind not in _SIGN_KINDS or not scene.works([], drop=1):
+        return None
+    if token.kind == "SEMICOLON":
+        if scene.before.kind in _AWAITS_OPERAND:
+            return None
+        return Mend(scene.error("unexpected `;`", "remove it"), drop=1)
+    return Mend(scene.problem(), drop=1)
+
+
+def _sign(kind: str, at: int) -> Token:
+    return Token(kind, SIGN_TEXTS.get(kind, kind.lower()), at, at)
+
+
+_SLIPS: tuple[Callable[[Scene], Mend | None], ...] = (
+    _reserved_name,
+    _reserved_operand,
+    _combination,
+    _parenthesised_head,
+    _mut_before_pattern,
+    _no_such_syntax,
+    _foreign_word_before,
+    _foreign_word_here,
+    _missing_semicolon,
+    _untyped_parameter,
+    _misspelt_word,
+    _missing_comma,
+    _wrong_sign,
+    _missing_sign,
+    _stray_sign,
+)

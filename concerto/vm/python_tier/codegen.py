@@ -1,0 +1,172 @@
+"""A module's functions as Python text.
+
+`module_text` is deterministic: the same function gives the same lines, so that lines and columns can be
+told what they come from by writing a function once more with marks, only when something failed in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from concerto.ir.module import Function, Module
+from concerto.vm.python_tier.arguments import ArgumentFacts, Arguments
+from concerto.vm.python_tier.control import ControlWriter
+from concerto.vm.python_tier.expression import Fact
+from concerto.vm.python_tier.loop_ranges import Rounds
+from concerto.vm.python_tier.names import Names, function_name
+from concerto.vm.python_tier.tree import Region
+from concerto.vm.python_tier.unboxing import DEEPEST, Openings, closed_text, find_openings
+from concerto.vm.python_tier.writer import MARK_CLOSE, MARK_OPEN, MARK_SPLIT, FunctionWriter
+
+_MOST_BLOCKS = 16
+"""CPython's compiler refuses 20 loops and `try` in one another."""
+
+
+def module_texts(module: Module, names: Names) -> tuple[dict[int, str], Arguments]:
+    """The text that defines each function, but for those that are nested too deeply for Python and have to be
+    interpreted; and what the texts take for granted of arguments."""
+    openings = find_openings(module)
+    arguments = ArgumentFacts(module)
+    texts: dict[int, str] = {}
+    for index in arguments.functions():
+        writer = _written_if_possible(module, index, names, openings, arguments.of(index))
+        if writer is not None:
+            texts[index] = "\n".join(writer.lines)
+            arguments.note(writer.calls)
+    return dict(sorted(texts.items())), arguments.known()
+
+
+def general_text(
+    module: Module, index: int, names: Names, openings: Openings, known: Arguments
+) -> tuple[str, set[int]]:
+    """The text that defines a function for any arguments, and the functions that it calls so."""
+    writer = _written(module, index, names, openings, (), general=known)
+    return "\n".join(writer.lines), {called for called, _ in writer.calls if called in known}
+
+
+def _written_if_possible(
+    module: Module, index: int, names: Names, openings: Openings, arguments: Sequence[Fact]
+) -> FunctionWriter | None:
+    root = openings.trees[index]
+    if root.depth > DEEPEST or root.python_blocks > _MOST_BLOCKS:
+        return None
+    try:
+        return _written(module, index, names, openings, arguments)
+    except RecursionError:
+        # A chain of conditions, each in the `else` of the one before.
+        return None
+
+
+def _written(
+    module: Module,
+    index: int,
+    names: Names,
+    openings: Openings,
+    arguments: Sequence[Fact],
+    *,
+    general: Container[int] = (),
+    marked: bool = False,
+) -> FunctionWriter:
+    """A function, written until all that was assumed of its loops is right."""
+    rounds = Rounds()
+    while True:
+        rounds.start_pass()
+        writer = FunctionWriter(module, index, names, openings, rounds, general=general, marked=marked)
+        for number, fact in enumerate(arguments):
+            writer.learn(number, fact)
+        _define(index, module.functions[index], openings.trees[index], writer)
+        if rounds.confirmed:
+            return writer
+
+
+def _define(index: int, function: Function, root: Region, writer: FunctionWriter) -> None:
+    """`def f7(v0, v1)`; with captures in a function `g7` that makes it; if it returns in the open, `def u7`
+    and an `f7` around it."""
+    count = function.captures + len(function.parameters)
+    parameters = ", ".join([f"v{number}" for number in range(function.captures, count)])
+    name = function_name(index, in_the_open=bool(writer.returns), general=index in writer.general)
+    captures = [f"v{number}" for number in range(function.captures)]
+    changed = [number for number in range(function.captures) if number in root.stores]
+    if function.captures:
+        for number in changed:
+            captures[number] = f"w{number}"
+        writer.lines.append(f"def g{index}({', '.join(captures)}):")
+        writer.indent = 2
+        writer.lines.append(f" def f{index}({parameters}):")
+        writer.lines += [f"  v{number} = w{number}" for number in changed]
+    else:
+        writer.lines.append(f"def {name}({parameters}):")
+    ControlWriter(writer, root).write_body()
+    if function.captures:
+        writer.lines.append(f" return f{index}")
+    elif writer.returns:
+        around = function_name(index, in_the_open=False, general=index in writer.general)
+        # Traces leave out functions of such a name.
+        writer.lines.append(f"def closed{index}({parameters}):")
+        writer.lines.append(f" return {closed_text(writer.returns, f't := {name}({parameters})', 't')}")
+        writer.lines.append(f"{around} = closed{index}")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Columns `start` up to `end` of a line come from instruction `pc`."""
+
+    start: int
+    end: int
+    pc: int
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the lines of a function come from, and the operands of instructions that explain a failure."""
+
+    pieces: list[list[Piece]]
+    operands: Mapping[int, Sequence[str]]
+
+    def find(self, line: int, start: int | None, end: int | None) -> int | None:
+        """The instruction behind a place; lines are counted from the function's `def`."""
+        if not 0 <= line < len(self.pieces):
+            return None
+        around = [
+            piece
+            for piece in self.pieces[line]
+            if start is None or end is None or (piece.start <= start and end <= piece.end)
+        ]
+        if around:
+            return min(around, key=lambda piece: piece.end - piece.start).pc
+        above = [piece for pieces in self.pieces[: line + 1] for piece in pieces]
+        return max((piece.pc for piece in above), default=None)
+
+
+_MARKS = re.compile(f"{MARK_OPEN}(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
+
+
+def trace_origin(
+    module: Module, index: int, names: Names, openings: Openings, arguments: Arguments, *, general: bool
+) -> Origin:
+    """Write a function once more to know where each piece of its text comes from."""
+    function = module.functions[index]
+    known = () if general else arguments.get(index, ())
+    writer = _written(
+        module, index, names, openings, known, general=arguments if general else (), marked=True
+    )
+    lines = writer.lines[1:] if function.captures else writer.lines
+    operands = {pc: [_MARKS.sub("", operand) for operand in texts] for pc, texts in writer.operands.items()}
+    return Origin([_pieces(line) for line in lines], operands)
+
+
+def _pieces(line: str) -> list[Piece]:
+    pieces = []
+    opened: list[tuple[int, int]] = []
+    removed = 0
+    for mark in _MARKS.finditer(line):
+        column = mark.start() - removed
+        removed += mark.end() - mark.start()
+        if mark[1] is not None:
+            opened.append((column, int(mark[1])))
+        else:
+            start, pc = opened.pop()
+            pieces.append(Piece(start, column, pc))
+    return pieces
