@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concerto.emit.conditions import condition
+from concerto.emit.failures import take_chunk
 from concerto.emit.function import FunctionBuilder, LoopRegions, effect_of, value_of
 from concerto.emit.instructions import (
     BLOCK,
@@ -194,10 +195,15 @@ def for_loop(b: FunctionBuilder, node: ast.For) -> None:
     broken = node in b.program.broken_loops
     outside = b.open(BLOCK) if broken else 0
     b.value(node.iterable)
+    thrown = node in b.program.analysis.thrown_by_loops and not b.guarded
+    if thrown:
+        b.emit(("CALL_NATIVE", "Iterator::results", 1))
     slot, simple = _loop_variable(b, node.pattern)
     b.mark(node.iterable)
     inside = b.open(("FOR", slot))
     b.loops[node] = LoopRegions(outside, inside)
+    if thrown:
+        take_chunk(b, node, slot)
     if not simple:
         b.load(slot)
         irrefutable(b, node.pattern)

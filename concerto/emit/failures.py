@@ -37,7 +37,7 @@ def propagate(b: FunctionBuilder, node: ast.Try) -> None:
         _take_any(b, node, given)
 
 
-def _take_ok(b: FunctionBuilder, node: ast.Try, given: int) -> None:
+def _take_ok(b: FunctionBuilder, node: ast.Expr, given: int) -> None:
     b.load(given)
     b.emit(IS_OK)
     b.emit(NOT)
@@ -46,6 +46,12 @@ def _take_ok(b: FunctionBuilder, node: ast.Try, given: int) -> None:
     b.close()
     b.load(given)
     b.emit(UNWRAP)
+
+
+def take_chunk(b: FunctionBuilder, node: ast.For, slot: int) -> None:
+    """Put the next chunk of a stream, which is there as a Result, into the local, or leave as by `throw`."""
+    _take_ok(b, node, slot)
+    b.store(slot)
 
 
 def _take_some(b: FunctionBuilder, node: ast.Try, given: int) -> None:
@@ -73,7 +79,7 @@ def _take_any(b: FunctionBuilder, node: ast.Try, given: int) -> None:
     b.close()
 
 
-def _leave_with_error(b: FunctionBuilder, node: ast.Try, given: int) -> None:
+def _leave_with_error(b: FunctionBuilder, node: ast.Expr, given: int) -> None:
     """An error that stays as it is leaves in the Result it came in."""
     conversion = b.program.analysis.propagations.get(node)
     b.load(given)

@@ -16,6 +16,8 @@ from concerto.natives.json_text import decode
 
 Json: TypeAlias = Any
 
+CLOSED = "missing closing bracket added"
+"""The repair of a text that ends too early."""
 _DEEPEST = 200
 _MOST_STARTS = 100
 """Brackets from which a value is tried: the time must not grow with the square of a text full of them."""
@@ -139,7 +141,7 @@ class _Reader:
     def _closed(self, bracket: str) -> bool:
         self._blank()
         if self.at >= len(self.text):
-            self._note("missing closing bracket added")
+            self._note(CLOSED)
             return True
         if self._next() == bracket:
             self.at += 1

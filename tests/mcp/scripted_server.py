@@ -4,7 +4,8 @@ only, so that it starts in no time.
 Modes: `well`, `exit` (at once), `silent` (hangs at its start), `banner` (prints text before its messages),
 `pages` (lists its tools one by one), `refuses` (takes only messages of the protocol's later versions, of
 which it knows none), `nonsense` (lists tools that are none), `noisy` and `noisy-exit` (10 MB of errors, then
-work or the end). MARK is there to find the process by.
+work or the end), `twins` (tools whose names read like that of a tool elsewhere). MARK is there to find the
+process by.
 """
 
 from __future__ import annotations
@@ -55,13 +56,14 @@ TOOLS = [
     tool("environment"),
     tool("cancelled"),
 ]
+TWINS = [tool("Own__add"), tool("Own--add"), tool("Own  add")]
 CHANGED = [tool("plus", NUMBERS)]
 
 
 class Server:
     def __init__(self, mode: str) -> None:
         self.mode = mode
-        self.tools = TOOLS
+        self.tools = TWINS if mode == "twins" else TOOLS
         self.cancelled: list[Json] = []
 
     def serve(self) -> None:
@@ -139,6 +141,8 @@ class Server:
                 text(number, str(os.getpid()))
             case "environment":
                 text(number, json.dumps(dict(os.environ)))
+            case "Own__add" | "Own--add" | "Own  add":
+                text(number, f"{name} of the server")
             case "cancelled":
                 text(number, json.dumps(self.cancelled))
 

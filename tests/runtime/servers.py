@@ -110,7 +110,7 @@ class Script:
 
     def __init__(self, tls: SSLContext | None = None) -> None:
         self.seen: list[Seen] = []
-        self.answers: list[Answer | Callable[[Seen], Answer]] = []
+        self.answers: list[Answer | Callable[[Seen], Json]] = []
         self.open_connections = 0
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -128,7 +128,8 @@ class Script:
         with self._lock:
             self.seen.append(seen)
             chosen = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return chosen if isinstance(chosen, Answer) else chosen(seen)
+        made = chosen if isinstance(chosen, Answer) else chosen(seen)
+        return made if isinstance(made, Answer) else Answer(made)
 
     def all_closed(self) -> bool:
         """Whether the clients have closed all of their connections, or do so within a second."""

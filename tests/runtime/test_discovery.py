@@ -107,6 +107,24 @@ def test_values_are_found_at_any_depth_and_clashes_get_numbers(script: Script, r
     assert result(script, 1)["best"]["_available_operations"][0] == "customer_c123_average_spend"
 
 
+def test_entities_are_told_apart_by_their_exact_ids(script: Script, run: Run) -> None:
+    """However alike they read in a name."""
+    alike = (
+        SHOP.replace('id: "c123"', 'id: "c 1"')
+        .replace('id: "c-4"', 'id: "c_1"')
+        .replace('id: "c 123"', 'id: "c/1"')
+    )
+    script.answer(
+        call("Search__all"),
+        chat_reply(None, *[(str(n), f"customer_c_1_visit{n}", "{}") for n in ("", "_2", "_2", "_3")]),
+        chat_reply("done"),
+    )
+    outcome = run(alike, connections=chat_at(script.url))
+    assert outcome.status == 0, outcome.err
+    visits = [message["content"] for message in script.seen[2].body["messages"][-4:]]
+    assert visits == ["1", "1", "2", "1"]
+
+
 def test_providers_may_return_providers(script: Script, run: Run) -> None:
     script.answer(
         call("Search__find", '{"name": "Ann"}'),

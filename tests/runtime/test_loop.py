@@ -201,7 +201,8 @@ def test_builders_change_one_execution_and_not_the_agent(script: Script, run: Ru
 
 
 def test_tool_choice_holds_for_the_first_request(script: Script, run: Run) -> None:
-    script.answer(chat_reply(None, ("1", "Calculator__add", '{"a": 1, "b": 2}')), chat_reply("done"))
+    call = chat_reply(None, ("1", "Calculator__add", '{"a": 1, "b": 2}'))
+    script.answer(call, chat_reply("done"), call, chat_reply("done"))
     source = """
     fn main() {
         Assistant.with_tool_choice(Calculator::add).execute("a").unwrap();
@@ -211,8 +212,31 @@ def test_tool_choice_holds_for_the_first_request(script: Script, run: Run) -> No
     """
     assert run(CALCULATOR + source, connections=chat_at(script.url)).status == 0
     choices: list[Any] = [seen.body.get("tool_choice") for seen in script.seen]
-    assert choices == [{"type": "function", "function": {"name": "Calculator__add"}}, None, "required", None]
-    assert "tools" not in script.seen[3].body
+    forced = {"type": "function", "function": {"name": "Calculator__add"}}
+    assert choices == [forced, None, "required", None, None]
+    assert "tools" not in script.seen[4].body
+
+
+def test_a_call_that_is_required_is_asked_for_again_and_then_an_error(script: Script, run: Run) -> None:
+    call = chat_reply(None, ("1", "Calculator__add", '{"a": 1, "b": 2}'))
+    script.answer(chat_reply("no"), call, chat_reply("done"), chat_reply("no"))
+    source = """
+    fn main() {
+        let choices: Array<Any> = ["required", Calculator::add];
+        for choice in choices {
+            match Assistant.with_tool_choice(choice).execute("a") {
+                Ok(response) => println("${response.text} ${response.repairs.len()}"),
+                Err(error) => println("${error.kind}: ${error.message} ${error.messages.len()}"),
+            }
+        }
+    }
+    """
+    assert run(CALCULATOR + source, connections=chat_at(script.url)).lines == [
+        "done 1",
+        "ToolNotCalled: `Assistant` had to call `Calculator__add` and answered without a call 4",
+    ]
+    assert [seen.body.get("tool_choice") for seen in script.seen][:3] == ["required", "required", None]
+    assert len(script.seen) == 5
 
 
 def test_tools_that_are_not_allowed_are_shown_but_not_run(script: Script, run: Run) -> None:

@@ -157,3 +157,53 @@ def test_validators_hold_for_arguments_of_tools(script: Script, run: Run) -> Non
     told = [request.body["messages"][-1]["content"] for request in script.seen]
     assert "too young" in told[1]
     assert told[2] == "1"
+
+
+CUT = chat_reply('{"name": "Ann", "ag')
+CUT["choices"][0]["finish_reason"] = "length"
+
+
+def test_an_answer_that_was_cut_is_asked_for_once_with_more_room(script: Script, run: Run) -> None:
+    source = PROGRAM.replace('"gpt-4o"', '"gpt-4o", max_tokens: 50')
+    script.answer(CUT, chat_reply('{"name": "Ann", "age": 42}'))
+    assert run(source, connections=chat_at(script.url)).lines == ["Ann 42 good"]
+    assert [seen.body["max_tokens"] for seen in script.seen] == [50, 200]
+    assert script.seen[1].body["messages"] == script.seen[0].body["messages"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "requests", "said"),
+    [
+        (", max_tokens: 50", 2, "in 2 attempts: the answer was cut at `max_tokens: 200`"),
+        (
+            ", max_tokens: 50, retry_policy: { max_attempts: 1 }",
+            1,
+            "in 1 attempt: the answer was cut at `max_tokens: 50`",
+        ),
+        ("", 1, "in 1 attempt: the answer was cut after 5 tokens, its server's limit"),
+    ],
+)
+def test_an_answer_that_stays_cut_is_not_paid_for_again(
+    script: Script, run: Run, limit: str, requests: int, said: str
+) -> None:
+    script.answer(CUT)
+    outcome = run(PROGRAM.replace('"gpt-4o"', f'"gpt-4o"{limit}'), connections=chat_at(script.url))
+    assert outcome.lines == [f"SchemaError: `Extractor` gave no valid `Person` {said}"]
+    assert len(script.seen) == requests
+
+
+def test_a_whole_answer_may_end_at_the_limit_but_none_is_completed(script: Script, run: Run) -> None:
+    whole = chat_reply('{"name": "Ann", "age": 42}' + " " * 20)
+    cut = chat_reply('{"name": "Ann", "age": 42, "tags": ["a"')
+    whole["choices"][0]["finish_reason"] = cut["choices"][0]["finish_reason"] = "length"
+    script.answer(whole, cut)
+    assert run(PROGRAM, connections=chat_at(script.url)).lines == ["Ann 42 good"]
+    assert "the answer was cut" in run(PROGRAM, connections=chat_at(script.url)).out
+
+
+def test_anthropics_answer_tool_tells_that_it_was_cut(script: Script, run: Run) -> None:
+    block = {"type": "tool_use", "id": "1", "name": "structured_answer", "input": {"name": "Ann"}}
+    script.answer({"model": "m", "stop_reason": "max_tokens", "content": [block]})
+    source = PROGRAM.replace("provider: openai", "provider: anthropic")
+    connections = {"anthropic": {"provider": "anthropic", "base_url": script.url}}
+    assert "the answer was cut" in run(source, connections=connections).out

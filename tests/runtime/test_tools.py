@@ -14,6 +14,7 @@ from concerto.compiler import compile_file
 from concerto.manifest import load_manifest
 from concerto.program import Runtime
 from concerto.runtime.tools.python_tools import python_tool, tool
+from tests.harness.commands import run as run_command
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Answer, Script, chat_reply
 
@@ -371,23 +372,47 @@ def test_calls_of_one_turn_run_at_once_unless_told_otherwise(
     assert outcome.lines == [*expected, "done"], outcome.err
 
 
-def test_two_tools_with_one_name_for_models(script: Script, run: Run) -> None:
-    """A warning, once; narrower scopes win, as they do among equal names."""
+ALIKE = """
+tool A { description: "x", @describe("x") pub fn b__c() -> Int { 1 } }
+tool A__b { description: "x", @describe("x") pub fn c() -> Int { 2 } }
+agent Assistant { provider: openai, model: "m", tools: [A, A__b] }
+"""
+
+
+def test_two_tools_that_read_alike_on_the_wire_get_names_of_their_own(script: Script, run: Run) -> None:
+    """Which calls which, what is allowed and what is forced goes by the tools."""
+    script.answer(lambda seen: _both(seen) if len(seen.body["messages"]) == 1 else chat_reply("done"))
     source = """
-    tool A { description: "x", @describe("x") pub fn b__c() -> Int { 1 } }
-    tool A__b { description: "x", @describe("x") pub fn c() -> Int { 2 } }
-    agent Assistant { provider: openai, model: "m", tools: [A, A__b] }
+    fn calls(asked: AgentBuilder) {
+        for call in asked.execute("x").unwrap().tool_calls { println("${call.tool} ${call.result}"); }
+    }
     fn main() {
-        Assistant.execute("one").unwrap();
-        Assistant.with_tools([A]).execute("two").unwrap();
+        calls(Assistant.with_tools([A]));
+        calls(Assistant.with_allowed_tools([A]));
+        calls(Assistant.with_tool_choice(A__b::c));
     }
     """
-
-    script.answer(chat_reply("done"))
-    outcome = run(source, connections=chat_at(script.url))
-    assert outcome.err.splitlines() == [
-        "warning: `A::b__c` and `A__b::c` are both called `A__b__c` towards models; "
-        "`Assistant` is offered only `A__b::c`"
-    ]
+    outcome = run(ALIKE + source, connections=chat_at(script.url))
+    forbidden = '{"error": "`%s` is shown for context only and may not be called", "kind": "Forbidden"}'
     names = [tool["function"]["name"] for tool in script.seen[0].body["tools"]]
-    assert names == ["A__b__c"]
+    assert (outcome.err, names[0], names[1][:8]) == ("", "A__b__c", "A__b__c_")
+    assert outcome.lines == ["A 1", "A__b 2", "A 1", f"A__b {forbidden % names[1]}", "A 1", "A__b 2"]
+    assert [len(seen.body["tools"]) for seen in script.seen] == [2] * 6
+    assert script.seen[4].body["tool_choice"]["function"]["name"] == names[1]
+
+
+def test_a_script_calls_the_tool_that_it_names(tmp_path: Path) -> None:
+    source = """
+    @test fn alike() {
+        mock Assistant { script: [[call("A::b__c"), call("A__b::c")], reply("done")] }
+        assert_eq(Assistant.execute("x").unwrap().tool_calls.map(|each| each.result), [1, 2]);
+    }
+    """
+    (tmp_path / "main.conc").write_text(ALIKE + source)
+    done = run_command("concerto", "test", "main.conc", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _both(seen: Any) -> Any:
+    names = [tool["function"]["name"] for tool in seen.body["tools"]]
+    return chat_reply(None, *[(str(number), name, "{}") for number, name in enumerate(names)])

@@ -9,7 +9,7 @@ from concerto.effects.meters import Meter
 from concerto.effects.policy import Policy
 from concerto.records import field, record, replace
 from concerto.runtime.agents.requests import Message, Reply, Request
-from concerto.runtime.agents.toolbox import Toolbox
+from concerto.runtime.agents.toolbox import Toolbox, ToolKey
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
 from concerto.vm.values import Value
@@ -21,14 +21,13 @@ Sink: TypeAlias = Callable[[Any], Awaitable[None]]
 @record(frozen=True)
 class Plan:
     """All that is settled before the first request. `request` has everything but messages and tools; its
-    tool choice holds for the first request only. `callable` are the names on the wire that may be called,
-    None for all."""
+    tool choice holds until a tool was called. `callable` are the tools that may be called, None for all."""
 
     agent: str
     connection: Connection
     request: Request
     toolbox: Toolbox
-    callable: frozenset[str] | None
+    callable: frozenset[ToolKey] | None
     max_iterations: int
     policy: Policy
     meters: tuple[Meter, ...]
@@ -73,10 +72,13 @@ class Execution:
     injected: list[str] = field(default_factory=list)
     unknown_in_a_row: int = 0
     nudged: bool = False
+    demanding: bool = True
+    """Whether the plan's tool choice still holds."""
+    demanded_again: bool = False
     failures: dict[tuple[str, str], int] = field(default_factory=dict)
     repairs: list[str] = field(default_factory=list)
     """What was mended in what the model wrote."""
-    entities: dict[tuple[str, str], Any] = field(default_factory=dict)
+    entities: dict[tuple[int, str], Any] = field(default_factory=dict)
     """Returned values whose methods are tools, by type and id."""
 
     async def renew_tools(self) -> None:
@@ -90,13 +92,12 @@ class Execution:
     def request(self) -> Request:
         """The next request: everything so far, and the tools of the moment."""
         base = self.plan.request
-        first = self.iteration <= 1
         return replace(
             base,
             messages=tuple(self.messages),
             tools=() if base.tool_choice == "none" else self.toolbox.offers,
-            tool_choice=base.tool_choice if first else "auto",
-            forced_tool=base.forced_tool if first else "",
+            tool_choice=base.tool_choice if self.demanding else "auto",
+            forced_tool=base.forced_tool if self.demanding else "",
             stream=self.sink is not None,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
@@ -17,6 +18,7 @@ from concerto.runtime.agents.messages import call_value, from_memory, from_value
 from concerto.runtime.agents.planning import Planner
 from concerto.runtime.agents.requests import Message, Reply
 from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.concurrency.stopped import note_stopped
 from concerto.runtime.run.debugging import told_changes
 from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value, failure
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Talk: TypeAlias = Callable[[Execution], Awaitable[T]]
+Track: TypeAlias = list[Execution]
+"""The executions of a call, one for each attempt."""
 
 
 class Agents:
@@ -36,6 +40,8 @@ class Agents:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._planner = Planner(run)
+        self._system_prompts: set[str] = set()
+        """All that stood before a conversation in this run."""
 
     async def call(self, builder: AgentBuilder, method: str, arguments: list[Value], branch: Branch) -> Value:
         """One of `CALLS`, its arguments as declared in `stdlib/agent.conc`; a Result."""
@@ -43,12 +49,12 @@ class Agents:
             case "execute":
                 asked = [Message("user", arguments[0])]
                 return await self._guarded(
-                    builder, lambda: self._respond(builder, asked, branch), branch, asked
+                    builder, lambda track: self._respond(builder, asked, branch, track), branch, asked
                 )
             case "chat":
-                told = from_values(arguments[0])
+                told = self._own_words(builder, from_values(arguments[0]))
                 return await self._guarded(
-                    builder, lambda: self._respond(builder, told, branch), branch, told
+                    builder, lambda track: self._respond(builder, told, branch, track), branch, told
                 )
             case "execute_with_schema":
                 wanted, prompt, retry_message = arguments
@@ -58,11 +64,19 @@ class Agents:
             case _:
                 raise failure(f"an agent has no call `{method}`", "TypeError")
 
-    async def _respond(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
+    def _own_words(self, builder: AgentBuilder, told: list[Message]) -> list[Message]:
+        """The messages without the system prompt that an earlier execution put before them: this one puts
+        its own there."""
+        own = {self._planner.system_prompt(builder), *self._system_prompts}
+        return told[1:] if told and told[0].role == "system" and told[0].text in own else told
+
+    async def _respond(
+        self, builder: AgentBuilder, asked: list[Message], branch: Branch, track: Track
+    ) -> Value:
         begun = perf_counter()
         plan = await self._planner.plan(builder, branch)
         work, reply = await self._converse(
-            builder, plan, asked, branch, lambda work: tool_loop(self._run, work)
+            builder, plan, asked, branch, lambda work: tool_loop(self._run, work), track
         )
         self._remember(builder, plan, asked, reply.message.text)
         return self._response(work, reply, begun)
@@ -72,7 +86,7 @@ class Agents:
     ) -> Value:
         from concerto.runtime.agents.structured import Wanted, converse_for, prompt_with_schema, with_schema
 
-        async def body() -> Value:
+        async def body(track: Track) -> Value:
             target = Wanted(self._run, wanted)
             plan = with_schema(await self._planner.plan(builder, branch), target.schema)
             text = prompt_with_schema(prompt, target.schema) if plan.toolbox.offers else prompt
@@ -83,6 +97,7 @@ class Agents:
                 [Message("user", text)],
                 branch,
                 lambda work: converse_for(self._run, work, target, attempts, retry_message),
+                track,
             )
             self._remember(builder, plan, [Message("user", prompt)], work.messages[-1].text)
             return value
@@ -92,10 +107,12 @@ class Agents:
     async def _stream(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
         from concerto.runtime.agents.streaming import Streaming
 
+        track: Track = []
+
         async def converse(sink: Sink) -> tuple[Execution, Reply]:
             plan = await self._planner.plan(builder, branch)
             loop = self._converse(
-                builder, plan, asked, branch, lambda work: tool_loop(self._run, work), sink=sink
+                builder, plan, asked, branch, lambda work: tool_loop(self._run, work), track, sink
             )
             # Chunks that were read cannot be taken back, nor kept for another call.
             policy = replace(self._planner.fixed(builder.agent).run_policy, cache_seconds=None, retry=None)
@@ -105,19 +122,25 @@ class Agents:
             return work, reply
 
         return await Streaming(self._run).begin(
-            self._run, converse, self._response, lambda error: failed(self._run, builder, error)
+            self._run,
+            converse,
+            self._response,
+            lambda error: failed(self._run, builder, self._with_messages(error, track)),
         )
 
     async def _guarded(
-        self, builder: AgentBuilder, body: Callable[[], Awaitable[Value]], branch: Branch, key: Any
+        self, builder: AgentBuilder, body: Callable[[Track], Awaitable[Value]], branch: Branch, key: Any
     ) -> Value:
-        """The Ok of what `body` gives through the gate, or the Err of an agent's failure."""
+        """The Ok of what `body` gives through the gate, or the Err of an agent's failure with the messages
+        that were said until then."""
+        track: Track = []
         try:
             policy = self._planner.fixed(builder.agent).run_policy
             cached = None if policy.cache_seconds is None else _key(builder, key)
-            return Ok(await self._run.pass_gate(AgentRun(builder.agent, cached, body, policy), branch))
+            run = AgentRun(builder.agent, cached, lambda: body(track), policy)
+            return Ok(await self._run.pass_gate(run, branch))
         except Raised as raised:
-            return Err(failed(self._run, builder, raised))
+            return Err(failed(self._run, builder, self._with_messages(raised, track)))
 
     async def _converse(
         self,
@@ -126,15 +149,19 @@ class Agents:
         asked: list[Message],
         branch: Branch,
         talk: Talk[T],
+        track: Track,
         sink: Sink | None = None,
     ) -> tuple[Execution, T]:
-        """Talk with the model until there is a result; errors carry the messages so far."""
+        """Talk with the model until there is a result. `track` gets the execution, for the errors that end
+        it from outside."""
         run = self._run
         system = self._planner.system_prompt(builder)
         messages = [Message("system", system)] if system else []
-        if isinstance(plan.memory, Memory):
+        self._system_prompts.add(system)
+        if isinstance(plan.memory, Memory) and not _remembered(plan.memory, asked):
             messages += from_memory(plan.memory)
         work = Execution(plan, branch, [*messages, *asked], plan.toolbox, sink)
+        track.append(work)
         run.tell(
             "agent:start",
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},
@@ -143,9 +170,10 @@ class Agents:
             with told_changes(run, plan):
                 result = await bounded(run, builder, talk(work))
         except FatalToolError as fatal:
-            raise self._with_messages(fatal.raised, work) from None
-        except Raised as raised:
-            raise self._with_messages(raised, work) from None
+            raise fatal.raised from None
+        except CancelledError:
+            note_stopped(to_values(run.machine, work.messages))
+            raise
         run.tell(
             "agent:complete",
             lambda: {
@@ -161,8 +189,10 @@ class Agents:
         """Add what was asked and answered to the memory, once all went well."""
         if not isinstance(plan.memory, Memory) or not builder.memory_auto:
             return
-        for message in asked:
-            plan.memory.append(message.role, message.text)
+        for message in asked[_remembered(plan.memory, asked) :]:
+            # Calls and their results mean nothing without each other, and a memory keeps neither.
+            if message.role != "tool" and not message.calls:
+                plan.memory.append(message.role, message.text)
         plan.memory.append("assistant", answer)
 
     def _response(self, work: Execution, reply: Reply, begun: float) -> Value:
@@ -184,10 +214,11 @@ class Agents:
             repairs=list(work.repairs),
         )
 
-    def _with_messages(self, raised: Raised, work: Execution) -> Raised:
-        error = raised.value
-        if isinstance(error, ErrorValue) and error.type_name == "AgentError":
-            error.fields["messages"] = to_values(self._run.machine, work.messages)
+    def _with_messages(self, raised: BaseException, track: Track) -> BaseException:
+        """The error of an execution, with all messages until its end."""
+        error = raised.value if isinstance(raised, Raised) else None
+        if track and isinstance(error, ErrorValue) and error.type_name == "AgentError":
+            error.fields["messages"] = to_values(self._run.machine, track[-1].messages)
         return raised
 
     def _attempts(self, builder: AgentBuilder) -> int:
@@ -195,6 +226,17 @@ class Agents:
 
         policy = self._planner.fixed(builder.agent).agent.settings.get("retry_policy") or {}
         return max(1, int(policy.get("max_attempts", ATTEMPTS)))
+
+
+def _remembered(memory: Memory, asked: list[Message]) -> int:
+    """How many of the messages a memory has kept: a conversation that goes on begins with what was said
+    before. 0 if it is another one."""
+    entries = iter(memory.entries)
+    wanted, seen = next(entries, None), 0
+    for place, message in enumerate(asked, 1):
+        if wanted is not None and (message.role, message.text) == tuple(wanted):
+            wanted, seen = next(entries, None), place
+    return seen if wanted is None and seen < len(asked) else 0
 
 
 def _key(builder: AgentBuilder, asked: Any) -> Any:

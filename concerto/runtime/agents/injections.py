@@ -94,11 +94,11 @@ class Injections:
         for instance in _structs(value, self._providers):
             provider = self._providers[instance.type_name]
             identity = _identity(instance, provider)
-            entity = work.entities.get((instance.type_name, identity))
+            entity = work.entities.get((provider.type, identity))
             if entity is not None:
                 entity.value = instance
                 continue
-            entity = work.entities[instance.type_name, identity] = Entity(provider, instance)
+            entity = work.entities[provider.type, identity] = Entity(provider, instance)
             for tool in self._bind(work, entity, identity, {tool.offer.name for tool in tools}):
                 if len(work.injected) >= self._most():
                     left_out.append(tool.offer.name)
@@ -136,18 +136,19 @@ class Injections:
             self._run.note("tools_injected", lambda: told, work.branch)
 
     def _bind(self, work: Execution, entity: Entity, identity: str, taken: set[str]) -> Iterator[BoundTool]:
-        provider = entity.provider
+        provider, spelt = entity.provider, re.sub(r"[^A-Za-z0-9_-]", "_", identity)
         for method, schema in zip(provider.methods, provider.tool_schemas, strict=True):
             told = schema["method_name"].rpartition("::")[2]
-            name = wire_name(f"{provider.prefix}_{identity}_{told}")
+            name = wire_name(f"{provider.prefix}_{spelt}_{told}")
             number = 2
             while name in work.toolbox.tools or name in taken:
-                name = wire_name(f"{provider.prefix}_{identity}_{told}_{number}")
+                name = wire_name(f"{provider.prefix}_{spelt}_{told}_{number}")
                 number += 1
             taken.add(name)
             offer = ToolOffer(name, schema["description"], schema["parameters"])
             owner = self._run.module.types[provider.type].name
-            yield BoundTool(offer, owner, method.name, partial(self._call, entity, owner, method))
+            call = partial(self._call, entity, owner, method)
+            yield BoundTool(offer, owner, method.name, call, entity=f"{provider.type} {identity}")
 
     async def _call(
         self, entity: Entity, owner: str, method: MethodDef, caller: CallContext, given: dict[str, Json]
@@ -196,7 +197,7 @@ def _structs(value: Value, wanted: dict[str, ToolProvider]) -> Iterator[Struct]:
 
 
 def _identity(instance: Struct, provider: ToolProvider) -> str:
-    """The entity's id in letters that a tool's name may have."""
+    """The entity's id, exactly."""
     value = getattr(instance, f"f{instance.field_names.index(provider.id)}")
     if isinstance(value, Some):
         value = value.value
@@ -204,7 +205,7 @@ def _identity(instance: Struct, provider: ToolProvider) -> str:
         raise agent_failure(
             f"`{instance.type_name}` cannot provide tools: its `{provider.id}` is empty", AgentKind.BAD_TOOLS
         )
-    return re.sub(r"[^A-Za-z0-9_-]", "_", to_text(value))
+    return to_text(value)
 
 
 def _annotated(value: Value, result: Json, added: dict[int, list[str]]) -> Json:

@@ -57,7 +57,9 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
         reply = await _ask(run, work)
         work.messages.append(reply.message)
         calls = reply.message.calls
-        if not calls and not _nudged(run, work, reply):
+        if calls:
+            work.demanding = False
+        elif not (_demanded_again(run, work) or _nudged(run, work, reply)):
             return reply
         if work.iteration >= plan.max_iterations:
             raise agent_failure(
@@ -67,6 +69,25 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
             )
         if calls:
             await _run_calls(run, work, calls)
+
+
+def _demanded_again(run: Run, work: Execution) -> bool:
+    """Ask once more where a tool had to be called and none was; an AgentError if that was done before."""
+    request, offers = work.plan.request, work.toolbox.offers
+    demands = request.tool_choice == "required" or request.forced_tool
+    if not (work.demanding and demands) or run.mocks.speak_for(work.plan.connection):
+        return False
+    if any(offer.hosted for offer in offers):  # Their servers run them, and say nothing of it.
+        return False
+    agent, what = work.plan.agent, f"`{request.forced_tool}`" if request.forced_tool else "a tool"
+    last = work.iteration >= work.plan.max_iterations
+    if work.demanded_again or last:
+        message = f"`{agent}` had to call {what} and answered without a call"
+        raise agent_failure(message, AgentKind.TOOL_NOT_CALLED, agent=agent)
+    work.demanded_again = True
+    tell_repairs(run, work, ["an answer without the call that was required was asked for again"])
+    work.messages.append(Message("user", f"Call {what} before you answer."))
+    return True
 
 
 def _nudged(run: Run, work: Execution, reply: Reply) -> bool:
@@ -243,7 +264,7 @@ async def _attempt(
     if tool is None:
         raise Raised(tool_error(_unknown(work, call.name), "ToolNotFound", call.name))
     allowed = work.plan.callable
-    if allowed is not None and call.name not in allowed and call.name not in work.injected:
+    if allowed is not None and tool.key not in allowed and call.name not in work.injected:
         raise Raised(
             tool_error(
                 f"`{call.name}` is shown for context only and may not be called",

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.meters import Meter
 from concerto.effects.policy import NO_POLICY, Policy, policy_from, retry_from
-from concerto.escape import visible
 from concerto.ir.module import Agent, ToolUse
 from concerto.natives.agentbuilder import AgentBuilder, ToolRef
 from concerto.records import record, replace
 from concerto.runtime.agents.contexts import shared_map
 from concerto.runtime.agents.execution import Plan
 from concerto.runtime.agents.requests import Request, ToolOffer
-from concerto.runtime.agents.toolbox import EMPTY, BoundTool, Toolbox, toolbox, wire_name
+from concerto.runtime.agents.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, toolbox
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.run.failures import AgentKind, agent_failure
@@ -52,7 +51,6 @@ class Planner:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._fixed: dict[str, Fixed] = {}
-        self._warned: set[tuple[str, str]] = set()
 
     def fixed(self, name: str) -> Fixed:
         found = self._fixed.get(name)
@@ -68,7 +66,6 @@ class Planner:
         fixed = self.fixed(builder.agent)
         agent, settings = fixed.agent, fixed.agent.settings
         tools = self._toolbox(fixed, builder, branch)
-        self._warn(agent.name, tools)
         choice, forced = self._choice(settings, builder, tools)
         request = fixed.request
         if choice != request.tool_choice or forced:
@@ -79,7 +76,7 @@ class Planner:
             connection=fixed.connection,
             request=request,
             toolbox=tools,
-            callable=self._callable(agent, builder, tools),
+            callable=self._callable(agent, builder),
             max_iterations=builder.max_iterations
             or settings.get("max_iterations")
             or self._run.settings.max_iterations
@@ -101,21 +98,10 @@ class Planner:
         fixed = self.fixed(builder.agent)
         try:
             tools = self._toolbox(fixed, builder, branch)
-            callable_ = self._callable(fixed.agent, builder, tools)
+            callable_ = self._callable(fixed.agent, builder)
         except Raised:
             return plan
         return replace(plan, toolbox=tools, callable=callable_)
-
-    def _warn(self, agent: str, tools: Toolbox) -> None:
-        """Say once which tools are left out because a model could not tell them from others."""
-        for name, hidden, offered in tools.clashes:
-            if (agent, name) not in self._warned:
-                self._warned.add((agent, name))
-                said = (
-                    f"warning: `{hidden.title}` and `{offered.title}` are both called `{name}` towards "
-                    f"models; `{agent}` is offered only `{offered.title}`\n"
-                )
-                self._run.emits.errors.write(visible(said))
 
     def system_prompt(self, builder: AgentBuilder) -> str:
         if builder.system_prompt is not None:
@@ -197,13 +183,13 @@ class Planner:
             case _:
                 return self._run.python_tools.bound(mention.name, mention.method)
 
-    def _callable(self, agent: Agent, builder: AgentBuilder, tools: Toolbox) -> frozenset[str] | None:
+    def _callable(self, agent: Agent, builder: AgentBuilder) -> frozenset[ToolKey] | None:
         mentions: Iterable[Mention] | None = builder.allowed_tools
         if mentions is None:
             mentions = agent.allowed_tools
         if mentions is None:
             return None
-        return frozenset(tool.offer.name for tool in self._mentioned(agent.name, mentions))
+        return frozenset(tool.key for tool in self._mentioned(agent.name, mentions))
 
     def _choice(self, settings: dict[str, Json], builder: AgentBuilder, tools: Toolbox) -> tuple[Any, str]:
         """The tool choice and the forced tool's name on the wire; required and forced need a tool."""
@@ -213,8 +199,8 @@ class Planner:
         if isinstance(choice, dict):
             choice = ToolRef("tool", choice["tool"], choice["method"])
         if isinstance(choice, ToolRef):
-            name = wire_name(choice.name, choice.method)
-            if name not in tools.tools:
+            name = _name_of(choice, tools)
+            if not name:
                 raise agent_failure(
                     f"`{builder.agent}` has to call `{choice.to_text()}`, which it is not offered",
                     AgentKind.BAD_TOOLS,
@@ -237,6 +223,17 @@ class Planner:
         if policy is not NO_POLICY and (policy.most_tokens is not None or policy.most_usd is not None):
             meters.append(Meter(f"`@budget` of `{builder.agent}`", policy.most_tokens, policy.most_usd))
         return tuple(meters)
+
+
+def _name_of(choice: ToolRef, tools: Toolbox) -> str:
+    """The name on the wire of a method; empty if it is not offered."""
+    of_tool = {tool.method: name for name, tool in tools.tools.items() if tool.tool == choice.name}
+    if choice.method in of_tool:
+        return of_tool[choice.method]
+    from concerto.runtime.mcp.interface import match_name
+
+    # A server's own name may be none that a program can write.
+    return of_tool.get(match_name(choice.method, of_tool) or "", "")
 
 
 async def _unreachable(caller: object, arguments: object) -> Value:

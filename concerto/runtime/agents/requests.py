@@ -45,12 +45,14 @@ class Message:
 
 @record(frozen=True)
 class ToolOffer:
-    """A tool as a model sees it. `hosted` names one that the provider runs itself (`openai:web_search`)."""
+    """A tool as a model sees it. `hosted` names one that the provider runs itself (`openai:web_search`).
+    `title` is what a program calls it, where `name` had to differ because of another one."""
 
     name: str
     description: str
     parameters: Json
     hosted: str = ""
+    title: str = ""
 
 
 @record(frozen=True)

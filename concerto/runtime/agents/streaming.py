@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
-from concerto.natives.stream import Stream
+from concerto.natives.iterator import Stream
 from concerto.runtime.agents.execution import CallRecord, Execution, Sink
 from concerto.runtime.agents.messages import call_value, parsed
 from concerto.runtime.agents.requests import Reply

@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.natives.lenient import Unreadable, read_leniently
+from concerto.natives.lenient import CLOSED, Unreadable, read_leniently
 from concerto.natives.schema import read_value
-from concerto.records import replace
+from concerto.records import record, replace
 from concerto.runtime.agents.execution import Execution, Plan
 from concerto.runtime.agents.loop import tell_repairs, tool_loop
-from concerto.runtime.agents.requests import Message, OutputSchema
+from concerto.runtime.agents.requests import Message, OutputSchema, Reply
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.run.failures import AgentKind, agent_failure
 from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
@@ -30,6 +30,8 @@ Json: TypeAlias = Any
 ATTEMPTS = 3
 """How often an answer is asked for if the agent does not say."""
 
+_WIDER = 4
+"""How many times as many tokens an answer gets that was cut."""
 _WRAPPED = "value"
 _SHOWN = 500
 
@@ -47,12 +49,15 @@ class Wanted:
         self._wrapped = found.get("type") != "object" and "$ref" not in found
         self.schema = OutputSchema(_name(wanted.name), _wrap(found) if self._wrapped else found)
 
-    async def read(self, text: str, branch: Branch) -> tuple[Value, tuple[str, ...]]:
-        """The value in a reply and the repairs it took; raises Misread with what is wrong."""
+    async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
+        """The value in a reply and the repairs it took; raises Misread with what is wrong. Where the end of
+        one that is not `whole` was made up, nobody knows what it would have been."""
         try:
             reading = read_leniently(text)
         except Unreadable as unreadable:
             raise Misread(str(unreadable)) from None
+        if not whole and CLOSED in reading.repairs:
+            raise Misread("its end is missing")
         data = reading.value
         if self._wrapped and isinstance(data, dict) and set(data) == {_WRAPPED}:
             data = data[_WRAPPED]
@@ -68,6 +73,14 @@ class Wanted:
         return value, reading.repairs
 
 
+@record(frozen=True)
+class Answer:
+    """The text of a reply; `cut` says where it was cut, if it was."""
+
+    text: str
+    cut: str = ""
+
+
 class Misread(Exception):
     """A reply that is no value of the type; the text is for the model."""
 
@@ -75,18 +88,35 @@ class Misread(Exception):
 async def converse_for(run: Run, work: Execution, wanted: Wanted, attempts: int, retry_message: str) -> Value:
     """Run the loop until a reply is a value of the type."""
 
-    async def ask() -> str:
+    async def ask() -> Answer:
         work.iteration = 0
-        return (await tool_loop(run, work)).message.text
+        reply = await tool_loop(run, work)
+        return Answer(reply.message.text, _cut(work, reply) if reply.stop_reason == "length" else "")
 
     def complain(text: str) -> None:
         work.messages.append(Message("user", text))
 
+    def widen() -> bool:
+        request = work.plan.request
+        if request.max_tokens is None:
+            return False
+        work.plan = replace(work.plan, request=replace(request, max_tokens=request.max_tokens * _WIDER))
+        work.messages.pop()  # Half an answer would only be in the way.
+        return True
+
     agent = work.plan.agent
-    value, repairs = await ask_for(run, agent, work.branch, wanted, attempts, retry_message, ask, complain)
+    value, repairs = await ask_for(
+        run, agent, work.branch, wanted, attempts, retry_message, ask, complain, widen
+    )
     if repairs:
         tell_repairs(run, work, repairs)
     return value
+
+
+def _cut(work: Execution, reply: Reply) -> str:
+    """Where an answer was cut, for a sentence that says so."""
+    limit = work.plan.request.max_tokens
+    return f"at `max_tokens: {limit}`" if limit else f"after {reply.tokens_out} tokens, its server's limit"
 
 
 async def ask_for(
@@ -96,27 +126,40 @@ async def ask_for(
     wanted: Wanted,
     attempts: int,
     retry_message: str,
-    ask: Callable[[], Awaitable[str]],
+    ask: Callable[[], Awaitable[Answer]],
     complain: Callable[[str], None],
+    widen: Callable[[], bool] = lambda: False,
 ) -> tuple[Value, tuple[str, ...]]:
     """The value in the first answer that has one, and the repairs it took. `ask` gives the next answer,
-    `complain` says what was wrong with the last."""
+    `complain` says what was wrong with the last. An answer that was cut is asked for once more, where `widen`
+    can give it more room: within the same limit it would be cut again."""
+    widened = False
     for attempt in range(1, attempts + 1):
-        text = await ask()
+        answer = await ask()
         try:
-            return await wanted.read(text, branch)
+            return await wanted.read(answer.text, branch, whole=not answer.cut)
         except Misread as misread:
-            problem = str(misread)
-        if attempt < attempts:
+            problem = f"the answer was cut {answer.cut}" if answer.cut else str(misread)
+        again = attempt < attempts
+        if answer.cut:
+            if widened or not (again and widen()):
+                break
+            widened = True
+        if again:
             told = partial(dict[str, Value], agent=agent, attempt=attempt, problem=problem)
             run.tell("agent:schema_retry", told)
             run.note("schema_retry", told, branch)
-            complain(_again(retry_message, problem, wanted.schema))
+            if not answer.cut:
+                complain(_again(retry_message, problem, wanted.schema))
     raise agent_failure(
-        f"`{agent}` gave no valid `{wanted.schema.name}` in {attempts} attempts: {problem}",
+        f"`{agent}` gave no valid `{wanted.schema.name}` in {_counted(attempt)}: {problem}",
         AgentKind.SCHEMA,
         agent=agent,
     )
+
+
+def _counted(attempts: int) -> str:
+    return "1 attempt" if attempts == 1 else f"{attempts} attempts"
 
 
 def with_schema(plan: Plan, schema: OutputSchema) -> Plan:

@@ -1,7 +1,8 @@
 """Toolboxes: which tools one execution offers, under which names on the wire.
 
 Tools come from the agent's declaration, from the pipelines and stages around, and from `with_tools`. Each
-is offered once; of two with one name the narrower wins, in the place of the first.
+is offered once: of two mentions of a tool the narrower wins, in the place of the first. A tool is told from
+others by what it is, never by its name on the wire: two that read alike there get names of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.records import field, record
+from concerto.records import field, record, replace
 from concerto.runtime.agents.requests import ToolOffer
 from concerto.vm.values import Value
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = Any
 Perform: TypeAlias = "Callable[[CallContext, dict[str, Json]], Awaitable[Value]]"
+ToolKey: TypeAlias = tuple[str, str, str]
+"""What a tool is: its owner, its method, and the entity that it is bound to, if it is."""
 
 _LONGEST_NAME = 64
 _HASH_LENGTH = 8
@@ -27,12 +30,19 @@ _HASH_LENGTH = 8
 
 @record(frozen=True)
 class BoundTool:
-    """One method as one execution offers it. `perform` passes the gate and gives the value, or raises."""
+    """One method as one execution offers it. `perform` passes the gate and gives the value, or raises.
+    `foreign` says that a server describes it, not the program; `entity` names the value it is bound to."""
 
     offer: ToolOffer
     tool: str
     method: str
     perform: Perform = field(repr=False)
+    entity: str = ""
+    foreign: bool = False
+
+    @property
+    def key(self) -> ToolKey:
+        return self.tool, self.method, self.entity
 
     @property
     def title(self) -> str:
@@ -42,12 +52,10 @@ class BoundTool:
 
 @record(frozen=True)
 class Toolbox:
-    """Tools by their names on the wire, in the order in which they are offered. `clashes` are different tools
-    with one name: that, the one left out, and the one offered."""
+    """Tools by their names on the wire, in the order in which they are offered."""
 
     tools: Mapping[str, BoundTool]
     offers: tuple[ToolOffer, ...]
-    clashes: tuple[tuple[str, BoundTool, BoundTool], ...] = ()
 
     def with_tools(self, more: Iterable[BoundTool]) -> Toolbox:
         return toolbox([self.tools.values(), more])
@@ -55,15 +63,30 @@ class Toolbox:
 
 def toolbox(scopes: Iterable[Iterable[BoundTool]]) -> Toolbox:
     """A toolbox of several lists, the widest scope first."""
-    found: dict[str, BoundTool] = {}
-    clashes: list[tuple[str, BoundTool, BoundTool]] = []
-    for tools in scopes:
-        for tool in tools:
-            name = tool.offer.name
-            if name in found and found[name].title != tool.title:
-                clashes.append((name, found[name], tool))
-            found[name] = tool
-    return Toolbox(found, tuple([tool.offer for tool in found.values()]), tuple(clashes))
+    merged = {tool.key: tool for tools in scopes for tool in tools}
+    found = {tool.offer.name: tool for tool in merged.values()}
+    if len(found) < len(merged):
+        found = _named_apart(merged)
+    return Toolbox(found, tuple([tool.offer for tool in found.values()]))
+
+
+def _named_apart(tools: Mapping[ToolKey, BoundTool]) -> dict[str, BoundTool]:
+    """The tools under names that are all different. What a server describes gives way to the program's own;
+    else the first of two keeps its name."""
+    names: dict[str, ToolKey] = {}
+    for key in sorted(tools, key=lambda key: tools[key].foreign):
+        name, number = tools[key].offer.name, 0
+        while name in names:
+            name, number = with_hash(tools[key].offer.name, "\0".join([*key, str(number)])), number + 1
+        names[name] = key
+    of_key = {key: name for name, key in names.items()}
+    return {of_key[key]: _renamed(tool, of_key[key]) for key, tool in tools.items()}
+
+
+def _renamed(tool: BoundTool, name: str) -> BoundTool:
+    if tool.offer.name == name:
+        return tool
+    return replace(tool, offer=replace(tool.offer, name=name, title=tool.title))
 
 
 EMPTY = Toolbox({}, ())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.natives.task import Task
 from concerto.runtime.concurrency.fibers import Branch, cancel, current_branch, drive, wait
+from concerto.runtime.concurrency.stopped import start_noting
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.operations import parts_of
 from concerto.vm.values import Err, Ok, Some, Struct, Value, Variant, failure
@@ -26,12 +27,14 @@ Body: TypeAlias = Callable[[], Value]
 
 class RunningTask(Task):
     """A Task that the event loop runs. `cause` is the failure of another one that cancelled it; `seen` says
-    that somebody was told how it ended."""
+    that somebody was told how it ended; `said` holds what its agent's execution had said when it was
+    cancelled."""
 
-    __slots__ = ("cause", "scope", "seen", "work")
+    __slots__ = ("cause", "said", "scope", "seen", "work")
 
-    def __init__(self, work: asyncio.Task[Value], scope: TaskScope) -> None:
+    def __init__(self, work: asyncio.Task[Value], said: list[Value], scope: TaskScope) -> None:
         self.work = work
+        self.said = said
         self.scope = scope
         self.cause: BaseException | None = None
         self.seen = False
@@ -58,8 +61,8 @@ class TaskScope:
     def __bool__(self) -> bool:
         return bool(self._tasks)
 
-    def add(self, work: asyncio.Task[Value]) -> RunningTask:
-        task = RunningTask(work, self)
+    def add(self, work: asyncio.Task[Value], said: list[Value]) -> RunningTask:
+        task = RunningTask(work, said, self)
         self._tasks[task] = None
         work.add_done_callback(lambda _: task.scope.ended(task))
         return task
@@ -139,11 +142,9 @@ def scope_of(branch: Branch) -> TaskScope:
 
 async def spawn(branch: Branch, body: Body, keep: Callable[[asyncio.Task[Value]], None]) -> RunningTask:
     """Start a body as a task of the branch's scope."""
-    import asyncio
-
-    work = asyncio.ensure_future(drive(branch.child(), body))
+    work, said = start_noting(drive(branch.child(), body))
     keep(work)
-    return scope_of(branch).add(work)
+    return scope_of(branch).add(work, said)
 
 
 async def result_of(task: RunningTask) -> Value:
@@ -156,7 +157,10 @@ async def result_of(task: RunningTask) -> Value:
         return task.work.result()
     if task.cause is not None:
         raise task.cause
-    raise failure("the task was cancelled", "Cancelled")
+    cancelled = failure("the task was cancelled", "Cancelled")
+    if task.said:
+        cancelled.value.fields["messages"] = list(task.said)
+    raise cancelled
 
 
 def _tasks_in(value: Value) -> Iterator[RunningTask]:

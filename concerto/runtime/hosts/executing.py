@@ -160,12 +160,12 @@ class Hosts:
         )
 
     async def _with_schema(self, work: HostExecution, wanted: TypeValue, retry_message: str) -> Value:
-        from concerto.runtime.agents.structured import ATTEMPTS, Wanted, ask_for
+        from concerto.runtime.agents.structured import ATTEMPTS, Answer, Wanted, ask_for
 
         target = Wanted(self._run, wanted)
 
-        async def ask() -> str:
-            return _written(await self._converse(work, target))
+        async def ask() -> Answer:
+            return Answer(_written(await self._converse(work, target)))
 
         def complain(text: str) -> None:
             work.said.append(Said("user", text))

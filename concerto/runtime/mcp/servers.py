@@ -20,7 +20,7 @@ from concerto.ir.module import McpServer, MethodDef, ToolUse
 from concerto.manifest import LOCK_NAME
 from concerto.natives.agentbuilder import ToolRef
 from concerto.runtime.agents.requests import ToolOffer
-from concerto.runtime.agents.toolbox import BoundTool, wire_name, with_hash
+from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import Branch, all_of
 from concerto.runtime.mcp.comparison import Change, breaking, compare
 from concerto.runtime.mcp.content import fitting_content, plain_content, sendable, text_of, without_data
@@ -160,16 +160,16 @@ class McpServers:
         )
 
     def _bound_offers(self, name: str) -> list[BoundTool]:
-        found: dict[str, BoundTool] = {}
-        for tool in self._offered(name).values():
-            written = wire_name(name, tool.name)
-            if written in found:  # Two names that differ only in what the wire does not allow.
-                written = with_hash(written, tool.name)
-            offer = ToolOffer(written, tool.description, tool.parameters)
-            found[written] = BoundTool(
-                offer, name, tool.name, partial(self._call_offer_from_model, name, tool.name)
+        return [
+            BoundTool(
+                ToolOffer(wire_name(name, tool.name), tool.description, tool.parameters),
+                name,
+                tool.name,
+                partial(self._call_offer_from_model, name, tool.name),
+                foreign=True,
             )
-        return list(found.values())
+            for tool in self._offered(name).values()
+        ]
 
     def _offered(self, name: str) -> Interface:
         """The tools of a ready server; of a mocked one what the mock has."""

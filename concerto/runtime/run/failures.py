@@ -24,6 +24,7 @@ class AgentKind(StrEnum):
     MAX_ITERATIONS = "MaxIterationsExceeded"
     BUDGET = "BudgetExceeded"
     TOOL_NOT_FOUND = "ToolNotFound"
+    TOOL_NOT_CALLED = "ToolNotCalled"
     TOOL_FAILED = "ToolFailed"
     REPEATED_FAILURE = "RepeatedFailure"
     SCHEMA = "SchemaError"

@@ -19,6 +19,7 @@ from concerto.vm.operations import to_text
 from concerto.vm.values import Value, failure
 
 if TYPE_CHECKING:
+    from concerto.runtime.llm.connections import Connection
     from concerto.runtime.run.run import Run
 
 Json: TypeAlias = Any
@@ -84,16 +85,21 @@ class Mocks:
                 return None
 
     def _model(self, effect: ModelCall) -> Awaitable[Value] | None:
-        mocked = self._agents.get(effect.agent)
+        mocked, connection = self._agents.get(effect.agent), self._run.connection(effect.connection)
         if mocked is not None:
             return _delivered(effect, _scripted(mocked, effect.request))
         options = self._run.options
-        if options.mock or self._run.connection(effect.connection).provider == "mock":
+        if options.mock or connection.provider == "mock":
             return _delivered(effect, mock_reply(effect.request))
         if options.testing:
             message = f"agent `{effect.agent}` is not mocked, and a test calls no model"
             raise agent_failure(message, AgentKind.UNMOCKED, agent=effect.agent)
         return None
+
+    def speak_for(self, connection: Connection) -> bool:
+        """Whether a script answers in place of a connection's models."""
+        options = self._run.options
+        return options.mock or options.testing or connection.provider == "mock"
 
     def _host(self, effect: HostTurn) -> Awaitable[Json] | None:
         """A mocked host answers as a model would, and has no questions."""
@@ -194,13 +200,19 @@ def _turn(entry: Value, number: int, request: Request) -> Reply:
     calls = tuple(
         ToolCallRequest(
             f"{MADE_ID}{number}_{place}",
-            wire_name(*each["call"].split("::")),
+            _offered(each["call"], request),
             json.dumps(to_json(each.get("arguments", {}))),
         )
         for place, each in enumerate(entries)
         if _is_call(each)
     )
     return Reply(Message("assistant", text, calls), "tool_calls", request.model, cost_usd=0.0)
+
+
+def _offered(called: str, request: Request) -> str:
+    """The name on the wire of what a script calls."""
+    own = (offer.name for offer in request.tools if offer.title == called)
+    return next(own, None) or wire_name(*called.split("::"))
 
 
 def _is_call(entry: Value) -> bool:

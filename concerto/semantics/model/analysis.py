@@ -247,7 +247,8 @@ class Analysis:
     In `x |> f(a)` the Call, MethodCall or (for a bare `x |> f`) the Path is the key of the call, with `x`
     among its arguments (a ValueCall has a Path of its own as callee); `types` has the Pipe, the Path and what
     stands around it, all with the type of the result. `propagations`: how a `?` converts the error that it
-    passes on (absent: not at all); its `coercions` are for the value.
+    passes on (absent: not at all); its `coercions` are for the value. `thrown_by_loops`: the For loops over
+    streams that leave by `throw` where the stream breaks off; `propagations` may say how.
 
     `uses`: what a Path means where it stands for a value; for the path of a StructLit its struct or variant.
     `patterns`: what a BindPattern (binding, unit variant, const), VariantPattern, StructPattern, RestPattern
@@ -267,6 +268,7 @@ class Analysis:
     coercions: dict[ast.Node, tuple[Coercion, ...]] = field(default_factory=dict)
     uses: dict[ast.Path | ast.FieldInit, Symbol] = field(default_factory=dict)
     propagations: dict[ast.Expr, Coercion] = field(default_factory=dict)
+    thrown_by_loops: set[ast.For] = field(default_factory=set)
     calls: dict[ast.Expr, CallTarget] = field(default_factory=dict)
     fields: dict[ast.Expr, FieldTarget] = field(default_factory=dict)
     patterns: dict[ast.Node, PatternTarget] = field(default_factory=dict)

@@ -41,7 +41,8 @@ def encode(request: Request) -> WireCall:
         body["system"] = system
     tools = [_tool(offer) for offer in request.tools]
     choice: dict[str, Json] | None = None
-    if request.schema is not None:
+    demands = bool(request.tools) and (request.forced_tool or request.tool_choice == "required")
+    if request.schema is not None and not demands:  # The answer's own tool would be a way out.
         tools.append(
             {"name": _ANSWER_TOOL, "description": "Give the answer", "input_schema": request.schema.schema}
         )
@@ -215,7 +216,8 @@ def _reply(blocks: Json, stop_reason: Json, model: str, tokens_in: int, tokens_o
     answer = next((each for each in blocks if each.get("name") == _ANSWER_TOOL), None)
     if answer is not None:
         text = answer.get("written") or json.dumps(answer.get("input"), ensure_ascii=False)
-        return Reply(Message("assistant", text), "stop", model, tokens_in, tokens_out)
+        reason = "length" if stop_reason == "max_tokens" else "stop"
+        return Reply(Message("assistant", text), reason, model, tokens_in, tokens_out)
     text = "".join(text_of(each.get("text")) for each in blocks if each.get("type") == "text")
     calls = tuple(_call(each) for each in blocks if each.get("type") == "tool_use")
     plain = all(each.get("type") in ("text", "tool_use") for each in blocks)

@@ -7,6 +7,7 @@ from typing import Final
 from concerto.diagnostics import ConditionNotBool, MismatchedTypes, Misplaced, MissingReturn
 from concerto.semantics.check.blocks import report_missing_return
 from concerto.semantics.check.body_checker import DISCARD, Body, Frame, FrameKind, LoopFrame, checks, wanted
+from concerto.semantics.check.expressions.failures import pass_broken_stream_on
 from concerto.semantics.check.expressions.operators import check_compared
 from concerto.semantics.check.join import Branches
 from concerto.semantics.check.patterns import bind_pattern
@@ -131,7 +132,10 @@ def loop(body: Body, node: ast.Loop, hint: Type | None) -> Type:
 
 @checks(ast.For)
 def for_loop(body: Body, node: ast.For, hint: Type | None) -> Type:
-    item = element_type(body, node.iterable, body.infer(node.iterable))
+    found = body.infer(node.iterable)
+    item = element_type(body, node.iterable, found)
+    if isinstance(known := widened(found), Named) and known.symbol is ITERATOR:
+        pass_broken_stream_on(body, node)
     mark = body.enter_scope()
     bind_pattern(body, node.pattern, item, "pattern")
     _check_loop_body(body, LoopFrame(node, None), node.body)

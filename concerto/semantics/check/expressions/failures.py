@@ -124,6 +124,25 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
         )
 
 
+def pass_broken_stream_on(body: Body, node: ast.For) -> None:
+    """A loop over a stream that breaks off ends as by `throw` of an AgentError, where one could be thrown."""
+    error, frame = body.world.error_type("AgentError"), left_by_errors(body.frame)
+    assert error is not None, "the library declares AgentError"
+    if frame.tries:
+        frame.tries[-1].thrown.append((node, error))
+        return
+    parts = result_parts(resolve(frame.result))
+    if parts is None:
+        return
+    if isinstance(resolve(parts[1]), Unsolved) or fits_error(error, parts[1]):
+        unify(parts[1], error)
+    elif (conversion := error_conversion(body, error, parts[1])) is not None:
+        body.analysis.propagations[node] = conversion
+    else:
+        return
+    body.analysis.thrown_by_loops.add(node)
+
+
 def left_by_errors(frame: Frame) -> Frame:
     """The body that an error thrown in a frame leaves or is caught in: a branch lets it through."""
     while frame.kind == "branch" and not frame.tries:
@@ -249,6 +268,8 @@ def _pass_uncaught_on(body: Body, node: ast.TryCatch, thrown: TryFrame, caught: 
             continue
         if frame.tries:
             frame.tries[-1].thrown.append((place, found))
+        elif isinstance(place, ast.For) and result_parts(resolve(frame.result)) is None:
+            continue  # Nobody wrote a `throw`: what nobody catches ends the run.
         elif not _fits_result(frame, found):
             mark = (
                 body.source.span(place.end - 1, place.end) if isinstance(place, ast.Try) else body.span(place)

@@ -1,0 +1,112 @@
+"""A stream that breaks off ends the loop over it by `throw` of an AgentError, wherever the loop stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.runtime.running import AGENTS, Outcome, chat_at
+from tests.runtime.servers import Answer, Script
+
+Run = Callable[..., Outcome]
+BROKEN = Answer("data: " + json.dumps({"choices": [{"delta": {"content": "half"}}]}) + "\n\n")
+
+PLACES = {
+    "a function": (
+        """fn read() -> Result<String, AgentError> {
+            for chunk in Reader.stream("x")? { print(chunk.text); }
+            Ok("whole")
+        }""",
+        'match read() { Ok(text) => println(text), Err(e) => println(" ${e.kind}") }',
+        "half StreamBroken",
+    ),
+    "a pattern in the head": (
+        """fn read() -> Result<String, AgentError> {
+            for (i, chunk) in [(0, Reader.stream("x")?)] {
+                for _ in chunk { print("${i}"); }
+            }
+            Ok("whole")
+        }""",
+        'match read() { Ok(text) => println(text), Err(e) => println(" ${e.kind}") }',
+        "0 StreamBroken",
+    ),
+    "a function with an error of its own": (
+        """struct Trouble { why: String }
+        impl From<AgentError> for Trouble {
+            fn from(e: AgentError) -> Trouble { Trouble { why: e.kind } }
+        }
+        fn read() -> Result<String, Trouble> {
+            let stream = Reader.stream("x")?;
+            for chunk in stream { print(chunk.text); }
+            Ok("whole")
+        }""",
+        'match read() { Ok(text) => println(text), Err(e) => println(" ${e.why}") }',
+        "half StreamBroken",
+    ),
+    "a closure": (
+        "",
+        """let read = || -> Result<Int, AgentError> {
+            for chunk in Reader.stream("x")? { print(chunk.text); }
+            Ok(1)
+        };
+        println(" ${read().err().unwrap().kind}");""",
+        "half StreamBroken",
+    ),
+    "a branch": (
+        """fn read() -> Result<Int, AgentError> {
+            let all = parallel for i in 0..1 {
+                for chunk in Reader.stream("x")? { print(chunk.text); }
+                i
+            };
+            Ok(all.len())
+        }""",
+        'println(" ${read().is_err()}");',
+        "half true",
+    ),
+    "a try": (
+        """fn read() -> Result<Int, AgentError> {
+            try {
+                for chunk in Reader.stream("x")? { print(chunk.text); }
+            } catch SchemaError(e) { println("no"); }
+            Ok(1)
+        }""",
+        'println(" ${read().is_err()}");',
+        "half true",
+    ),
+    "a try that takes it": (
+        "",
+        """try {
+            for chunk in Reader.stream("x")? { print(chunk.text); }
+        } catch AgentError(e) { println(" ${e.kind}"); }""",
+        "half StreamBroken",
+    ),
+    "a method of a library type": (
+        "",
+        """for part in Reader.stream("x").unwrap().results() {
+            match part { Ok(chunk) => print(chunk.text), Err(e) => println(" ${e.kind}") }
+        }""",
+        "half StreamBroken",
+    ),
+}
+
+
+@pytest.mark.parametrize("tier", ["python", "interpreter"])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_broken_stream_is_thrown(script: Script, run: Run, place: str, tier: Any) -> None:
+    declarations, body, expected = PLACES[place]
+    script.answer(BROKEN)
+    outcome = run(
+        f"{AGENTS} {declarations} fn main() {{ {body} }}", connections=chat_at(script.url), tier=tier
+    )
+    assert (outcome.err, outcome.lines) == ("", [expected])
+
+
+def test_where_nothing_can_be_thrown_the_run_ends(script: Script, run: Run) -> None:
+    script.answer(BROKEN)
+    body = 'for chunk in Reader.stream("x").unwrap() { println(chunk.text); }'
+    outcome = run(f"{AGENTS} fn main() {{ {body} }}", connections=chat_at(script.url))
+    assert outcome.lines == ["half"]
+    assert "error: the stream broke off" in outcome.err
