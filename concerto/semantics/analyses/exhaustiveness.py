@@ -33,7 +33,7 @@ from concerto.semantics.model.analysis import (
     MatchStruct,
     MatchVariant,
 )
-from concerto.semantics.model.types import ERROR, Literals, TupleOf
+from concerto.semantics.model.types import ERROR, Literals, TupleOf, Type
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Source
 from concerto.syntax import ast
@@ -78,27 +78,14 @@ class _MatchChecker:
         subject = resolve(self.analysis.types.get(node.subject, ERROR))
         if subject == ERROR or any(self._broken(arm.pattern) for arm in node.arms):
             return
-        self.matrix.restart()
-        rows: list[Row] = []
-        # The constructors taken so far, as long as no arm above looks further: then a new one is reached.
-        taken_keys: set[Key] = set()
-        plain = not isinstance(subject, Literals)
+        rows = self._reached(node, subject)
         try:
-            for arm in node.arms:
-                row = (self._lower(arm.pattern),)
-                keys = plain_keys(row[0])
-                is_new = plain and not keys <= taken_keys
-                if not is_new and not self.matrix.useful(rows, row, (subject,)):
-                    span = self.source.span(arm.pattern.start, arm.pattern.end)
-                    taken = self.matrix.useful([], row, (subject,))
-                    label = "matched by an arm above" if taken else "there is no such value"
-                    self.problems.add(UnreachableArm(span, "this arm is never reached", label=label))
-                if arm.guard is None:
-                    rows.append(row)
-                    plain = plain and bool(keys)
-                    taken_keys |= keys
+            self.matrix.restart()
             missing = self.matrix.witness(rows, (subject,))
         except TooManySteps:
+            self._report_undecided(
+                node.subject, "this `match` is too large to be sure that it covers every value"
+            )
             return
         if missing is not None:
             span = self.source.span(node.subject.start, node.subject.end)
@@ -110,6 +97,42 @@ class _MatchChecker:
                     help=_advice(str(missing[0])),
                 )
             )
+
+    def _reached(self, node: ast.Match, subject: Type) -> list[Row]:
+        """The arms without a guard as rows; arms that are never reached are told, as far as that can be found
+        out."""
+        self.matrix.restart()
+        decided = True
+        rows: list[Row] = []
+        # The constructors taken so far, as long as no arm above looks further: then a new one is reached.
+        taken_keys: set[Key] = set()
+        plain = not isinstance(subject, Literals)
+        for arm in node.arms:
+            row = (self._lower(arm.pattern),)
+            keys = plain_keys(row[0])
+            is_new = plain and not keys <= taken_keys
+            try:
+                if decided and not is_new and not self.matrix.useful(rows, row, (subject,)):
+                    span = self.source.span(arm.pattern.start, arm.pattern.end)
+                    taken = self.matrix.useful([], row, (subject,))
+                    label = "matched by an arm above" if taken else "there is no such value"
+                    self.problems.add(UnreachableArm(span, "this arm is never reached", label=label))
+            except TooManySteps:
+                decided = False
+            if arm.guard is None:
+                rows.append(row)
+                plain = plain and bool(keys)
+                taken_keys |= keys
+        return rows
+
+    def _report_undecided(self, node: ast.Node, message: str) -> None:
+        self.problems.add(
+            NotExhaustive(
+                self.source.span(node.start, node.end),
+                message,
+                help="end it with an arm `_ => …`, or take the value apart in several steps",
+            )
+        )
 
     def check_irrefutable(self, pattern: ast.Pattern, instead: str) -> None:
         if isinstance(pattern, ast.WildcardPattern) or self._broken(pattern):
@@ -124,6 +147,7 @@ class _MatchChecker:
         try:
             missing = self.matrix.witness([(self._lower(pattern),)], (type_,))
         except TooManySteps:
+            self._report_undecided(pattern, "this pattern is too large to be sure that it covers every value")
             return
         if missing is not None:
             self.problems.add(

@@ -70,7 +70,7 @@ Case: TypeAlias = tuple[Ctor, tuple[Type, ...]]
 
 
 class TooManySteps(Exception):
-    """The matrix is so large that nothing is said about it."""
+    """The matrix is so large that its question stays open."""
 
 
 @record
@@ -89,6 +89,8 @@ class Matrix:
         self._step(len(rows))
         if not types:
             return None if rows else []
+        if any(map(_takes_all, rows)):
+            return None
         rows = list(_expanded(rows))
         head, rest = resolve(types[0]), types[1:]
         used = [row[0].ctor for row in rows if isinstance(row[0], Made)]
@@ -108,6 +110,8 @@ class Matrix:
         self._step(len(rows))
         if not types:
             return not rows
+        if any(map(_takes_all, rows)):
+            return False
         first = row[0]
         if isinstance(first, Either):
             above = list(rows)
@@ -188,6 +192,10 @@ def _expanded(rows: Sequence[Row]) -> Iterator[Row]:
             yield from _expanded([(alternative, *row[1:]) for alternative in row[0].alternatives])
         else:
             yield row
+
+
+def _takes_all(row: Row) -> bool:
+    return all(pattern is WILD for pattern in row)
 
 
 def _specialise(rows: Sequence[Row], ctor: Ctor) -> list[Row]:
