@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Final
 
 from concerto.diagnostics import (
     ImmutableChange,
@@ -181,6 +182,14 @@ def _holds_nil(type_: Type) -> bool:
     return type_ in (NIL, NEVER, ERROR) or any(map(_holds_nil, inside))
 
 
+_NEVER_FAILS: Final = (
+    ast.Path, ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit, ast.NilLit, ast.Ident, ast.Let,
+    ast.Assign, ast.ExprStmt, ast.BindPattern, ast.WildcardPattern, ast.Block, ast.If, ast.Match,
+    ast.Break, ast.Continue, ast.Return, ast.TryCatch, ast.Closure,
+)  # fmt: skip
+"""Nodes whose parts may fail, but which do not by themselves; of assignments only those to a variable."""
+
+
 class _Assignment:
     """Definite assignment of the `deferred` locals of one body."""
 
@@ -195,14 +204,20 @@ class _Assignment:
         self.possibly: set[LocalSymbol] = set()
         self.exits: dict[ast.Expr, list[set[LocalSymbol]]] = {}
         self.reported: set[LocalSymbol] = set()
+        # What may have been assigned where the code of the innermost `try` may fail.
+        self.failed: set[LocalSymbol] = set()
 
     def visit(self, node: ast.Node) -> None:
         match node:
             case ast.Path():
                 self._read(node)
-            case ast.Assign(target=ast.Path() as target, op="="):
+            case ast.Assign():
                 self.visit(node.value)
-                self._assign(target)
+                if node.op == "=" and isinstance(node.target, ast.Path):
+                    self._assign(node.target)
+                else:
+                    self.visit(node.target)
+                    self.failed |= self.possibly
             case ast.Binary(op="&&" | "||" | "??"):
                 self.visit(node.left)
                 self._branches([lambda: self.visit(node.right), _nothing])
@@ -219,7 +234,8 @@ class _Assignment:
                 )
             case ast.Match():
                 self.visit(node.subject)
-                self._branches([lambda arm=arm: self.visit(arm) for arm in node.arms] or [_nothing])
+                asked: set[LocalSymbol] = set()
+                self._branches([lambda arm=arm: self._arm(arm, asked) for arm in node.arms] or [_nothing])
             case ast.While():
                 self._loop(node, before=node.condition, endless=False)
             case ast.Loop():
@@ -228,9 +244,9 @@ class _Assignment:
                 self.visit(node.iterable)
                 self._loop(node, before=None, endless=False)
             case ast.TryCatch():
-                before = None if self.assigned is None else set(self.assigned)
-                catches = [lambda catch=catch: self._restart(before, catch.body) for catch in node.catches]
-                self._branches([lambda: self.visit(node.body), *catches])
+                failed: set[LocalSymbol] = set()
+                catches = [lambda catch=catch: self._catch(catch, failed) for catch in node.catches]
+                self._branches([lambda: self._attempt(node.body, failed), *catches])
             case ast.Break() | ast.Continue():
                 self._jump(node)
             case ast.Return() | ast.Throw():
@@ -246,6 +262,8 @@ class _Assignment:
                     self.visit(child)
                 if isinstance(node, ast.Call | ast.MethodCall) and self._diverges(node):
                     self.assigned = None
+        if not isinstance(node, _NEVER_FAILS):
+            self.failed |= self.possibly
 
     def _left_spine(self, node: ast.Binary) -> None:
         spine: list[ast.Binary] = []
@@ -309,27 +327,47 @@ class _Assignment:
         self.possibly = all_possibly
         self.assigned = set.intersection(*after) if after else None
 
-    def _restart(self, state: set[LocalSymbol] | None, body: ast.Block) -> None:
-        self.assigned = None if state is None else set(state)
+    def _arm(self, arm: ast.MatchArm, asked: set[LocalSymbol]) -> None:
+        """`asked`: what the guards of arms above may have assigned, with this one's afterwards."""
+        self.possibly |= asked
+        if arm.guard is not None:
+            self.visit(arm.guard)
+            asked |= self.possibly
+        self.visit(arm.body)
+
+    def _attempt(self, body: ast.Block, failed: set[LocalSymbol]) -> None:
+        outer, self.failed = self.failed, failed
         self.visit(body)
+        outer |= failed
+        self.failed = outer
+
+    def _catch(self, catch: ast.Catch, failed: set[LocalSymbol]) -> None:
+        self.possibly |= failed
+        self.visit(catch.body)
 
     def _loop(self, node: ast.While | ast.Loop | ast.For, before: ast.Expr | None, endless: bool) -> None:
         self.exits[node] = []
         # What the body assigns may have been assigned by an earlier round.
         outer = {local for local in self.deferred if not node.start <= _declared_at(local) < node.end}
+        if self._comes_round(node):
+            self.possibly |= outer & self._assigned_in(node.body)
+            if before is not None:
+                self.possibly |= outer & self._assigned_in(before)
         if before is not None:
             self.visit(before)
         entry = None if self.assigned is None else set(self.assigned)
-        for inner in walk(node.body):
-            if isinstance(inner, ast.Assign) and isinstance(inner.target, ast.Path):
-                local = self.analysis.uses.get(inner.target)
-                if isinstance(local, LocalSymbol) and local in outer and self._comes_round(node):
-                    self.possibly.add(local)
         self.visit(node.body)
         exits = self.exits.pop(node)
         if not endless and entry is not None:
             exits.append(entry)
         self.assigned = set.intersection(*exits) if exits else None
+
+    def _assigned_in(self, part: ast.Node) -> set[object]:
+        return {
+            self.analysis.uses.get(node.target)
+            for node in walk(part)
+            if isinstance(node, ast.Assign) and isinstance(node.target, ast.Path)
+        }
 
     def _comes_round(self, loop: ast.While | ast.Loop | ast.For) -> bool:
         """Can the body run twice? Not if it always ends in a `break` or `return`."""

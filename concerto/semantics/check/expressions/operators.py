@@ -425,6 +425,8 @@ def assign(body: Body, node: ast.Assign, hint: Type | None) -> Type:
     result = arithmetic_type(body, op, left, right)
     if result is None:
         _bad_compound(body, node, left, right)
+    elif isinstance(declared := resolve(target), Literals):
+        body.mismatch(node, declared, result)
     elif result is not left and left is not ANY and result is not ANY:
         body.mismatch(node.value, left, right)
     elif left is FLOAT:
