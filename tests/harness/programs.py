@@ -1,4 +1,5 @@
-"""Collects `tests/programs/**/*.conc`: one test for what the compiler says, one for each tier's run."""
+"""Collects `tests/programs/**/*.conc`: one test for what the compiler says, one for each tier's run, one
+for what the oracle says of it."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from concerto.diagnostics import Problem, render
 from concerto.vm.machine import Tier
 from tests.harness.expectations import BadExpectation, Expectations, read_expectations
 from tests.harness.running import compile_program, run_program
+from tests.oracle import evaluate
+from tests.oracle.left_out import LEFT_OUT, PROGRAMS
 
 TIERS: tuple[Tier, ...] = ("python", "interpreter")
 
@@ -30,6 +33,8 @@ class ProgramFile(pytest.File):
         if expected.wants_main and not expected.errors:
             for tier in TIERS:
                 yield RunItem.from_parent(self, name=tier, expected=expected, tier=tier)
+            if str(self.path.relative_to(PROGRAMS)) not in LEFT_OUT:
+                yield OracleItem.from_parent(self, name="oracle", expected=expected)
 
 
 class ProgramItem(pytest.Item):
@@ -72,16 +77,31 @@ class RunItem(ProgramItem):
             if module is None:
                 raise Unexpected(f"does not compile:\n{render(problems)}")
             outcome = run_program(module, self.expected, folder, self.tier)
-        complaints = []
-        if (output := _lines(outcome.stdout)) != self.expected.output:
-            complaints.append(_difference(self.expected.output, output))
-        if outcome.status != (self.expected.status or 0):
-            complaints.append(f"exit status {outcome.status}, expected {self.expected.status or 0}")
+        complaints = _complaints(self.expected, outcome.stdout, outcome.status)
         complaints += [
             f"not on stderr: {part}" for part in self.expected.stderr if part not in outcome.stderr
         ]
         if complaints:
             raise Unexpected("\n".join([*complaints, f"stderr:\n{outcome.stderr}"]))
+
+
+class OracleItem(ProgramItem):
+    """What is announced is what the language reference says, as an evaluator of its own reads it."""
+
+    def runtest(self) -> None:
+        outcome = evaluate(self.expected.files, self.expected.arguments)
+        complaints = _complaints(self.expected, outcome.stdout, outcome.status)
+        if complaints:
+            raise Unexpected("\n".join([*complaints, f"stderr:\n{outcome.stderr}"]))
+
+
+def _complaints(expected: Expectations, stdout: str, status: int) -> list[str]:
+    complaints = []
+    if (output := _lines(stdout)) != expected.output:
+        complaints.append(_difference(expected.output, output))
+    if status != (expected.status or 0):
+        complaints.append(f"exit status {status}, expected {expected.status or 0}")
+    return complaints
 
 
 def compare_problems(expected: Expectations, problems: list[Problem]) -> None:

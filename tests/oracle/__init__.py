@@ -1,0 +1,130 @@
+"""A third opinion on what programs do: an evaluator of typed trees, written from the language reference.
+
+It takes the front end's tree, types and names, and shares nothing with what turns them into code and runs
+that: it has its own values, arithmetic, calls by trait, library and text of values. It is plain before it is
+fast.
+What it does not know it says: `Unsupported`.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from concerto.diagnostics import Problems, render
+from concerto.semantics import check_program
+from concerto.semantics.model.analysis import Analysis
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.parser import parse
+from tests.harness.expectations import MAIN
+from tests.oracle import flow  # noqa: F401 – registers what it evaluates
+from tests.oracle.run import Run
+from tests.oracle.text import text_of
+from tests.oracle.values import Err, Failure, Panicked, Unsupported, Value
+
+__all__ = ["Outcome", "Unsupported", "evaluate"]
+
+_STACK = 1024 * 1024 * 1024
+_FRAMES = 2_000_000
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """As that of `tests.harness.running`, but `stderr` is the line of the message alone."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+def evaluate(files: Mapping[str, str], arguments: Sequence[str] = ()) -> Outcome:
+    """What the program does, `main.conc` first; on the error stream stands the message alone.
+
+    Raises Unsupported with a reason, ValueError for a program that does not compile.
+    """
+    return _with_room(lambda: evaluate_analysis(analyze(files), arguments))
+
+
+def analyze(files: Mapping[str, str]) -> Analysis:
+    problems = Problems()
+    tree = parse(Source(MAIN, files[MAIN]), problems)
+    analysis = check_program(tree, _Files(files, problems), problems)
+    if problems.errors:
+        raise ValueError(render(problems))
+    return analysis
+
+
+def evaluate_analysis(analysis: Analysis, arguments: Sequence[str] = ()) -> Outcome:
+    """As `evaluate`, of a program that was checked; the caller provides room for deep recursion."""
+    if analysis.entry is None:
+        raise ValueError("the program has no `main`")
+    run = Run(analysis, arguments)
+    status, message = 0, ""
+    try:
+        given = [run.arguments] if analysis.entry.parameters else []
+        result = run.invoke(analysis.entry, given, {})
+        if isinstance(result, Err):
+            status, message = 1, _message(result.value)
+    except Failure as failure:
+        status, message = 1, failure.error.fields["message"]
+    except Panicked as panic:
+        run.output.append(f"[emit:panic] {panic.message}\n")
+        status, message = 1, f"panic: {panic.message}"
+    return Outcome(status, "".join(run.output), f"error: {message}\n" if status else "")
+
+
+def _message(error: Value) -> str:
+    return text_of(error)
+
+
+def _with_room(work: Callable[[], T]) -> T:
+    """The result of `work`, on a stack of its own that bears deep recursion."""
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            failures.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
+    sys.setrecursionlimit(_FRAMES)
+    try:
+        thread = threading.Thread(target=body, daemon=True)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    if failures:
+        raise failures[0]
+    return results[0]
+
+
+class _Files:
+    """A project whose files are given."""
+
+    lock: bytes | None = None
+
+    def __init__(self, files: Mapping[str, str], problems: Problems) -> None:
+        self._files = files
+        self._problems = problems
+        manifest = tomllib.loads(files.get("Concerto.toml", ""))
+        self.connections = frozenset(manifest.get("connections", ()))
+        self.mcp_servers = frozenset(manifest.get("mcp", ()))
+        self.hosts = frozenset({**manifest.get("hosts", {}), **manifest.get("agents", {})})
+        self.python_tools = frozenset(manifest.get("tools", ()))
+
+    def load(self, path: tuple[str, ...]) -> ast.Module | None:
+        for name in (f"{'/'.join(path)}.conc", f"{'/'.join(path)}/mod.conc"):
+            if name in self._files:
+                return parse(Source(name, self._files[name]), self._problems)
+        return None

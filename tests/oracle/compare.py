@@ -1,0 +1,146 @@
+"""Equality, order and identity of values: by content, an Int equal to the Float of the same size, a Bool to
+no number."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from tests.oracle.values import (
+    Err,
+    Error,
+    Failure,
+    Map,
+    Ok,
+    Queue,
+    Range,
+    Set,
+    Some,
+    Stack,
+    Struct,
+    Tuple,
+    Value,
+    Variant,
+    type_name,
+)
+
+
+def is_number(value: Value) -> bool:
+    return value.__class__ is int or value.__class__ is float
+
+
+def equal(left: Value, right: Value) -> bool:
+    if is_number(left) and is_number(right):
+        return bool(left == right) if left.__class__ is right.__class__ else float(left) == float(right)
+    if left.__class__ is not right.__class__:
+        return False
+    match left:
+        case bool() | str() | None:
+            return bool(left == right)
+        case tuple():
+            return _all_equal(left, right)
+        case Tuple() | Queue() | Stack():
+            return _all_equal(left.items, right.items)
+        case Struct() | Variant():
+            return left.symbol is right.symbol and _all_equal(left.fields, right.fields)
+        case Some() | Ok() | Err():
+            return equal(left.value, right.value)
+        case Error():
+            return left.name == right.name and _all_equal(
+                tuple(left.fields.values()), tuple(right.fields.values())
+            )
+        case Map():
+            return bool(left.entries.keys() == right.entries.keys()) and all(
+                equal(value, right.entries[key][1]) for key, (_, value) in left.entries.items()
+            )
+        case Set():
+            return bool(left.entries.keys() == right.entries.keys())
+        case Range():
+            return bool(left.numbers() == right.numbers())
+        case _:
+            return left is right
+
+
+def _all_equal(left: tuple[Value, ...], right: tuple[Value, ...]) -> bool:
+    return len(left) == len(right) and all(equal(a, b) for a, b in zip(left, right, strict=True))
+
+
+def identity(value: Value) -> Any:
+    """The same for equal values, for use as a key of Python's."""
+    match value:
+        case bool() | str() | None:
+            return (value.__class__.__name__, value)
+        case float() if value != value:
+            return object()
+        case int() | float():
+            return ("number", value)
+        case tuple():
+            return ("array", *map(identity, value))
+        case Tuple() | Queue() | Stack():
+            return (value.__class__.__name__, *map(identity, value.items))
+        case Struct() | Variant():
+            return (value.symbol, *map(identity, value.fields))
+        case Some() | Ok() | Err():
+            return (value.__class__.__name__, identity(value.value))
+        case Error():
+            return (value.name, *map(identity, value.fields.values()))
+        case Map():
+            return ("map", frozenset((key, identity(held)) for key, (_, held) in value.entries.items()))
+        case Set():
+            return ("set", frozenset(value.entries))
+        case Range():
+            return ("range", value.numbers())
+        case _:
+            return value
+
+
+def compare(sign: str, left: Value, right: Value) -> bool:
+    """`<`, `<=`, `>`, `>=`"""
+    if is_number(left) and is_number(right):
+        if left.__class__ is not right.__class__:
+            left, right = float(left), float(right)
+    elif left.__class__ is not right.__class__ or not isinstance(left, bool | str | tuple | Tuple):
+        raise _no_order(sign, left, right)
+    elif isinstance(left, tuple | Tuple):
+        return _compare_all(sign, left, right)
+    match sign:
+        case "<":
+            return bool(left < right)
+        case "<=":
+            return bool(left <= right)
+        case ">":
+            return bool(left > right)
+        case _:
+            return bool(left >= right)
+
+
+def _compare_all(sign: str, left: Value, right: Value) -> bool:
+    """The first pair that is not equal decides, else the lengths."""
+    ours, theirs = (left.items, right.items) if isinstance(left, Tuple) else (left, right)
+    if isinstance(left, Tuple) and len(ours) != len(theirs):
+        raise _no_order(sign, left, right)
+    for one, other in zip(ours, theirs, strict=False):
+        if not equal(one, other):
+            return compare(sign, one, other)
+    return compare(sign, len(ours), len(theirs))
+
+
+def _no_order(sign: str, left: Value, right: Value) -> Failure:
+    message = f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}"
+    return Failure(message, "TypeError")
+
+
+def make_map(entries: Iterable[tuple[Value, Value]]) -> Map:
+    """A later entry of an equal key replaces the value, not the key's place."""
+    made: dict[Hashable, tuple[Value, Value]] = {}
+    for key, value in entries:
+        known = identity(key)
+        made[known] = (made[known][0] if known in made else key, value)
+    return Map(made)
+
+
+def make_set(items: Iterable[Value]) -> Set:
+    made: dict[Hashable, Value] = {}
+    for item in items:
+        made.setdefault(identity(item), item)
+    return Set(made)

@@ -1,0 +1,273 @@
+"""Literals, names, operators and what is built from parts."""
+
+from __future__ import annotations
+
+from concerto.semantics.model.builtins import FLOAT, INT, NIL, OPTION
+from concerto.semantics.model.symbols import (
+    BuiltinSymbol,
+    ConstSymbol,
+    FieldSymbol,
+    FunctionSymbol,
+    LocalSymbol,
+    StateSymbol,
+    StructSymbol,
+    ToolSymbol,
+    VariantSymbol,
+)
+from concerto.semantics.model.types import FunctionOf, Named
+from concerto.syntax import ast
+from tests.oracle.access import element, part, slice_of
+from tests.oracle.calls import call, function_value
+from tests.oracle.compare import compare, equal, make_map
+from tests.oracle.constants import constant
+from tests.oracle.numbers import arithmetic, checked, negated, to_int
+from tests.oracle.patterns import matches
+from tests.oracle.run import Frame, Run, evaluates
+from tests.oracle.state import state_of, tool_of
+from tests.oracle.text import text_of
+from tests.oracle.types import converted
+from tests.oracle.values import (
+    NONE,
+    Err,
+    Failure,
+    Function,
+    Ok,
+    Range,
+    Some,
+    Struct,
+    Tuple,
+    Unsupported,
+    Value,
+    Variant,
+    type_name,
+)
+
+# --- Literals -----------------------------------------------------------------------------------------
+
+
+@evaluates(ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit)
+def literal(run: Run, node: ast.IntLit, frame: Frame) -> Value:
+    return node.value
+
+
+@evaluates(ast.NilLit)
+def nil(run: Run, node: ast.NilLit, frame: Frame) -> Value:
+    return None
+
+
+@evaluates(ast.Interpolation)
+def interpolation(run: Run, node: ast.Interpolation, frame: Frame) -> Value:
+    return "".join([p if isinstance(p, str) else text_of(run.value(p, frame)) for p in node.parts])
+
+
+@evaluates(ast.ArrayLit)
+def array(run: Run, node: ast.ArrayLit, frame: Frame) -> Value:
+    return tuple([run.value(item, frame) for item in node.items])
+
+
+@evaluates(ast.TupleLit)
+def tuple_of(run: Run, node: ast.TupleLit, frame: Frame) -> Value:
+    return Tuple(tuple([run.value(item, frame) for item in node.items]))
+
+
+@evaluates(ast.MapLit)
+def map_of(run: Run, node: ast.MapLit, frame: Frame) -> Value:
+    return make_map([(run.value(entry.key, frame), run.value(entry.value, frame)) for entry in node.entries])
+
+
+@evaluates(ast.RangeExpr)
+def range_of(run: Run, node: ast.RangeExpr, frame: Frame) -> Value:
+    assert node.low is not None and node.high is not None
+    return Range(run.value(node.low, frame), run.value(node.high, frame), node.inclusive)
+
+
+@evaluates(ast.StructLit)
+def struct(run: Run, node: ast.StructLit, frame: Frame) -> Value:
+    """The fields as written, then `..base`, then the defaults."""
+    symbol = run.analysis.uses[node.path]
+    assert isinstance(symbol, StructSymbol | VariantSymbol)
+    given: dict[str, Value] = {}
+    for init in node.fields:
+        given[init.name.text] = _field_value(run, init, frame)
+    base = None if node.base is None else run.value(node.base, frame)
+    values = []
+    for field in symbol.fields:
+        if field.name in given:
+            values.append(given[field.name])
+        elif base is not None:
+            values.append(base.fields[field.index])
+        else:
+            values.append(default_of(run, field))
+    return (
+        Struct(symbol, tuple(values)) if isinstance(symbol, StructSymbol) else Variant(symbol, tuple(values))
+    )
+
+
+def _field_value(run: Run, init: ast.FieldInit, frame: Frame) -> Value:
+    if init.value is not None:
+        return run.value(init.value, frame)
+    value = read(run, run.analysis.uses[init], frame)
+    coercions = run.analysis.coercions.get(init, ())
+    return run.coerced(init, value, coercions, frame)  # type: ignore[arg-type]
+
+
+def default_of(run: Run, field: FieldSymbol) -> Value:
+    if field.default is not None:
+        return run.value(field.default, Frame({}))
+    return NONE
+
+
+# --- Names ----------------------------------------------------------------------------------------------
+
+
+@evaluates(ast.Path)
+def path(run: Run, node: ast.Path, frame: Frame) -> Value:
+    if node in run.analysis.calls:
+        return call(run, node, frame)
+    symbol = run.analysis.uses[node]
+    if isinstance(symbol, FunctionSymbol):
+        return function_value(run, node, symbol, frame)
+    return read(run, symbol, frame)
+
+
+def read(run: Run, symbol: object, frame: Frame) -> Value:
+    match symbol:
+        case LocalSymbol():
+            return frame.locals[symbol]
+        case ConstSymbol():
+            return constant(run, symbol)
+        case VariantSymbol(fields=[], named=False):
+            return Variant(symbol, ())
+        case VariantSymbol():
+            return Function(lambda *values: Variant(symbol, values))
+        case BuiltinSymbol(name="None"):
+            return NONE
+        case BuiltinSymbol(name="Some" | "Ok" | "Err"):
+            return Function({"Some": Some, "Ok": Ok, "Err": Err}[symbol.name])
+        case StateSymbol():
+            return state_of(run, symbol)
+        case ToolSymbol():
+            return tool_of(run, symbol)
+        case _:
+            raise Unsupported(f"{type(symbol).__name__} as a value")
+
+
+# --- Operators --------------------------------------------------------------------------------------------
+
+
+@evaluates(ast.Unary)
+def unary(run: Run, node: ast.Unary, frame: Frame) -> Value:
+    if node.op == "-" and isinstance(node.operand, ast.IntLit):
+        # The lowest Int has no positive counterpart that could be negated.
+        return run.coerced(
+            node.operand, checked(-node.operand.value), run.analysis.coercions.get(node.operand, ()), frame
+        )
+    value = run.value(node.operand, frame)
+    if node.op == "-":
+        return negated(value)
+    return not _boolean(value, "!")
+
+
+def _boolean(value: Value, sign: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise Failure(f"expected `Bool`, found `{type_name(value)}`", "TypeError")
+
+
+@evaluates(ast.Binary)
+def binary(run: Run, node: ast.Binary, frame: Frame) -> Value:
+    op = node.op
+    left = run.value(node.left, frame)
+    match op:
+        case "&&":
+            return _boolean(left, op) and _boolean(run.value(node.right, frame), op)
+        case "||":
+            return _boolean(left, op) or _boolean(run.value(node.right, frame), op)
+        case "??":
+            return _coalesced(run, node, left, frame)
+    right = run.value(node.right, frame)
+    match op:
+        case "==":
+            return equal(left, right)
+        case "!=":
+            return not equal(left, right)
+        case "<" | "<=" | ">" | ">=":
+            return compare(op, left, right)
+        case _:
+            return arithmetic(op, left, right)
+
+
+def _coalesced(run: Run, node: ast.Binary, left: Value, frame: Frame) -> Value:
+    if left is NONE or left is None:
+        return run.value(node.right, frame)
+    types = run.analysis.types
+    found = types[node.left]
+    # With an Option on the right that holds as much as the one on the left, the value stays an Option.
+    stays = isinstance(found, Named) and found.symbol is OPTION and types[node] == found
+    return left.value if isinstance(left, Some) and not stays else left
+
+
+@evaluates(ast.Cast)
+def cast(run: Run, node: ast.Cast, frame: Frame) -> Value:
+    value = run.value(node.operand, frame)
+    target = run.type_of(node, frame)
+    if value.__class__ is float and target is INT:
+        return to_int(value)
+    if value.__class__ is int and target is FLOAT:
+        return float(value)
+    return converted(value, target)
+
+
+@evaluates(ast.Pipe)
+def pipe(run: Run, node: ast.Pipe, frame: Frame) -> Value:
+    return run.value(node.target, frame)
+
+
+# --- Parts ------------------------------------------------------------------------------------------------
+
+
+@evaluates(ast.FieldAccess)
+def field_access(run: Run, node: ast.FieldAccess, frame: Frame) -> Value:
+    return part(run.value(node.receiver, frame), run.analysis.fields[node])
+
+
+@evaluates(ast.Index)
+def index(run: Run, node: ast.Index, frame: Frame) -> Value:
+    receiver = run.value(node.receiver, frame)
+    if isinstance(node.index, ast.RangeExpr):
+        ends = node.index
+        low = None if ends.low is None else run.value(ends.low, frame)
+        high = None if ends.high is None else run.value(ends.high, frame)
+        return slice_of(receiver, low, high, ends.inclusive)
+    if node in run.analysis.fields:
+        return part(receiver, run.analysis.fields[node])
+    return element(receiver, run.value(node.index, frame))
+
+
+# --- Closures ---------------------------------------------------------------------------------------------
+
+
+@evaluates(ast.Closure)
+def closure(run: Run, node: ast.Closure, frame: Frame) -> Value:
+    # What it captures is what is there now: nothing that is assigned later reaches it.
+    captured = dict(frame.locals)
+
+    def invoke(*arguments: Value) -> Value:
+        if len(arguments) != len(node.parameters):
+            raise Failure("`{function}` is called with a wrong number of arguments", "TypeError")
+        inner = Frame(frame.types, dict(captured))
+        for parameter, argument in zip(node.parameters, arguments, strict=True):
+            inner.locals[run.analysis.parameters[parameter]] = argument
+            if parameter.pattern is not None:
+                matches(run, parameter.pattern, argument, inner)
+        result = run.body(node.body, inner)
+        return None if gives_nothing else result
+
+    type_ = run.type_of(node, frame)
+    gives_nothing = isinstance(type_, FunctionOf) and type_.result is NIL
+    return Function(invoke)
+
+
+@evaluates(ast.Call, ast.MethodCall)
+def any_call(run: Run, node: ast.Call, frame: Frame) -> Value:
+    return call(run, node, frame)

@@ -1,0 +1,231 @@
+"""Blocks, branches, loops, errors on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from concerto.semantics.model.builtins import MAP, OPTION, RESULT
+from concerto.semantics.model.types import Named, Type
+from concerto.syntax import ast
+from tests.oracle.expressions import _boolean
+from tests.oracle.patterns import matches
+from tests.oracle.run import Frame, Run, evaluates
+from tests.oracle.types import is_of
+from tests.oracle.values import (
+    NONE,
+    Broken,
+    Continued,
+    Err,
+    Failure,
+    Map,
+    Ok,
+    Queue,
+    Range,
+    Returned,
+    Set,
+    Some,
+    Stack,
+    Thrown,
+    Tuple,
+    Unsupported,
+    Value,
+    type_name,
+)
+
+
+@evaluates(ast.Block)
+def block(run: Run, node: ast.Block, frame: Frame) -> Value:
+    for statement in node.statements:
+        match statement:
+            case ast.ExprStmt():
+                run.value(statement.expr, frame)
+            case ast.Let():
+                if statement.value is not None:
+                    matches(run, statement.pattern, run.value(statement.value, frame), frame)
+            case ast.Mock():
+                raise Unsupported("mock")
+            case _:
+                pass
+    if node.result is not None:
+        return run.value(node.result, frame)
+    if not node.statements:
+        found = run.analysis.types.get(node)
+        if isinstance(found, Named) and found.symbol is MAP:
+            return Map({})
+    return None
+
+
+# --- Branches -------------------------------------------------------------------------------------------
+
+
+@evaluates(ast.If)
+def if_else(run: Run, node: ast.If, frame: Frame) -> Value:
+    if _holds(run, node.pattern, node.condition, frame):
+        value = run.value(node.then, frame)
+        return None if node.otherwise is None else value
+    return None if node.otherwise is None else run.value(node.otherwise, frame)
+
+
+def _holds(run: Run, pattern: ast.Pattern | None, condition: ast.Expr, frame: Frame) -> bool:
+    value = run.value(condition, frame)
+    if pattern is not None:
+        return matches(run, pattern, value, frame)
+    return _boolean(value, "")
+
+
+@evaluates(ast.Match)
+def match(run: Run, node: ast.Match, frame: Frame) -> Value:
+    subject = run.value(node.subject, frame)
+    for arm in node.arms:
+        if matches(run, arm.pattern, subject, frame) and (
+            arm.guard is None or _boolean(run.value(arm.guard, frame), "")
+        ):
+            return run.value(arm.body, frame)
+    raise AssertionError("a match that is not exhaustive")
+
+
+# --- Loops ------------------------------------------------------------------------------------------------
+
+
+def _go_round(run: Run, node: ast.While | ast.Loop | ast.For, frame: Frame) -> None:
+    try:
+        run.value(node.body, frame)
+    except Continued as continued:
+        if continued.loop is not node:
+            raise
+
+
+@evaluates(ast.While)
+def while_loop(run: Run, node: ast.While, frame: Frame) -> Value:
+    try:
+        while _holds(run, node.pattern, node.condition, frame):
+            _go_round(run, node, frame)
+    except Broken as broken:
+        if broken.loop is not node:
+            raise
+    return None
+
+
+@evaluates(ast.Loop)
+def loop(run: Run, node: ast.Loop, frame: Frame) -> Value:
+    try:
+        while True:
+            _go_round(run, node, frame)
+    except Broken as broken:
+        if broken.loop is not node:
+            raise
+        return broken.value
+
+
+@evaluates(ast.For)
+def for_loop(run: Run, node: ast.For, frame: Frame) -> Value:
+    items = elements(run.value(node.iterable, frame))
+    try:
+        for item in items:
+            matches(run, node.pattern, item, frame)
+            _go_round(run, node, frame)
+    except Broken as broken:
+        if broken.loop is not node:
+            raise
+    return None
+
+
+def elements(value: Value) -> Iterable[Value]:
+    match value:
+        case tuple() | str():
+            return value
+        case Range():
+            return value.numbers()
+        case Map():
+            return [Tuple(entry) for entry in value.entries.values()]
+        case Set():
+            return list(value.entries.values())
+        case Queue() | Stack():
+            return value.items
+        case _:
+            raise Failure(f"`for` cannot go through {type_name(value)}", "TypeError")
+
+
+@evaluates(ast.Break)
+def break_loop(run: Run, node: ast.Break, frame: Frame) -> Value:
+    value = None if node.value is None else run.value(node.value, frame)
+    target = run.analysis.jumps[node]
+    assert target is not None
+    raise Broken(target, value)
+
+
+@evaluates(ast.Continue)
+def continue_loop(run: Run, node: ast.Continue, frame: Frame) -> Value:
+    target = run.analysis.jumps[node]
+    assert target is not None
+    raise Continued(target)
+
+
+@evaluates(ast.Return)
+def return_value(run: Run, node: ast.Return, frame: Frame) -> Value:
+    raise Returned(None if node.value is None else run.value(node.value, frame))
+
+
+# --- Errors -----------------------------------------------------------------------------------------------
+
+
+@evaluates(ast.Throw)
+def throw(run: Run, node: ast.Throw, frame: Frame) -> Value:
+    raise Thrown(run.value(node.value, frame))
+
+
+@evaluates(ast.Try)
+def question_mark(run: Run, node: ast.Try, frame: Frame) -> Value:
+    value = run.value(node.operand, frame)
+    match value:
+        case Ok() | Some():
+            return value.value
+        case Err():
+            raise Thrown(_passed_on(run, node, value.value, frame))
+        case _ if value is NONE:
+            raise Returned(NONE)
+        case _:
+            raise Failure(f"`?` asks for a Result or an Option, found {type_name(value)}", "TypeError")
+
+
+def _passed_on(run: Run, node: ast.Try, error: Value, frame: Frame) -> Value:
+    """The error as the function's own, if that is of another type."""
+    conversion = run.analysis.propagations.get(node)
+    if conversion is None or conversion.target is None:
+        return error
+    source = run.type_of(node.operand, frame)
+    assert isinstance(source, Named) and source.symbol in (RESULT, OPTION)
+    return run.error_as(error, source.arguments[-1], _concrete(run, conversion.target, frame))
+
+
+def _concrete(run: Run, type_: Type, frame: Frame) -> Type:
+    from tests.oracle.types import substitute
+
+    return substitute(type_, frame.types)
+
+
+@evaluates(ast.TryCatch)
+def try_catch(run: Run, node: ast.TryCatch, frame: Frame) -> Value:
+    try:
+        return run.value(node.body, frame)
+    except (Thrown, Failure) as left:
+        error = left.error
+        for catch in node.catches:
+            wanted = run.analysis.catches[catch]
+            if wanted is None or is_of(error, _concrete(run, wanted, frame)):
+                if catch.pattern is not None:
+                    matches(run, catch.pattern, error, frame)
+                break
+        else:
+            raise
+    return run.value(catch.body, frame)
+
+
+# --- Concurrency: nothing waits, so one thing comes after the other -------------------------
+
+
+@evaluates(ast.Await)
+def wait(run: Run, node: ast.Await, frame: Frame) -> Value:
+    from tests.oracle.tasks import result_of
+
+    return result_of(run.value(node.operand, frame))

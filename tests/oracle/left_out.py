@@ -1,0 +1,61 @@
+"""The programs of `tests/programs` that the oracle does not take, each with what it needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+PROGRAMS: Final = Path(__file__).parents[1] / "programs"
+
+LEFT_OUT: Final = {
+    "agents/manifest_without_connections.conc": "AgentCall",
+    "agents/tool_context.conc": "a ToolContext",
+    "concurrency/failures.conc": "Spawn",
+    "concurrency/panic.conc": "Spawn",
+    "concurrency/tasks.conc": "Spawn",
+    "concurrency/thrown.conc": "AwaitAll",
+    "concurrency/trace.conc": "ParallelFor",
+    "concurrency/values.conc": "AwaitAll",
+    "declarations/partial_schemas.conc": "the library's `std::prelude::parse_schema`",
+    "everything.conc": "hashmap",
+    "flow/empty_bodies.conc": "ParallelFor",
+    "flow/unused_values.conc": "hashmap",
+    "flow/ways_out.conc": "AwaitAll",
+    "functions/async_functions.conc": "AwaitAll",
+    "hosts/listen.conc": "Listen",
+    "library/crypto_module.conc": "the library's `std::crypto::sha256`",
+    "library/env_module.conc": "the library's `std::prelude::env`",
+    "library/error_conversion.conc": "the library's `std::json::parse`",
+    "library/failures.conc": "the library's `std::math::random_int`",
+    "library/json.conc": "the library's `std::json::parse`",
+    "library/json_both_ways.conc": "the library's `std::json::parse`",
+    "library/math_module.conc": "the library's `std::math::random`",
+    "library/methods_of_all_kinds.conc": "the library's `std::json::stringify`",
+    "library/prompt_module.conc": "the library's `std::prompt::template`",
+    "library/regex_module.conc": "the library's `std::regex::is_match`",
+    "library/schemas.conc": "the library's `std::prelude::parse_schema`",
+    "library/time_module.conc": "the library's `std::time::now_ms`",
+    "library/validators_everywhere.conc": "the library's `std::prelude::parse_schema`",
+    "modules/module_beside_function.conc": "the library's `std::env::get`",
+    "modules/paths.conc": "the library's `std::json::parse`",
+    "modules/tools_of_modules.conc": "the tool method `FileTool::exists`, which has no body",
+    "modules/unused_imports.conc": "the library's `std::json::parse`",
+    "ownership/escaping_closures.conc": "Spawn",
+    "ownership/handles_keep_their_own.conc": "hashmap",
+    "ownership/mutable_loop_variables.conc": "ParallelFor",
+    "ownership/on_change_sees_values.conc": "hashmap",
+    "ownership/task_awaited_twice.conc": "Spawn",
+    "ownership/tasks_and_branches.conc": "Spawn",
+    "ownership/tasks_in_collections.conc": "Spawn",
+    "patterns/every_kind.conc": "disputed",
+    "pipelines/decorators.conc": "a pipeline",
+    "pipelines/stages.conc": "a pipeline",
+    "state/hashmap.conc": "hashmap",
+    "state/ledger.conc": "ledger",
+    "state/memory.conc": "memory",
+    "state/persistence.conc": "hashmap",
+    "state/watchers.conc": "hashmap",
+    "strings/parsing_numbers.conc": "the library's `String::parse_json`",
+    "types/named_like_the_library.conc": "parse_schema",
+    "types/concurrency.conc": "AwaitAll",
+}

@@ -1,0 +1,147 @@
+"""Arrays. A closure that is called is a `Function`; what may end early stops calling it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cmp_to_key, reduce
+
+from concerto.semantics.model.builtins import FLOAT
+from tests.oracle.access import position, slice_of
+from tests.oracle.compare import compare, equal, identity, make_set
+from tests.oracle.library.strings import not_negative
+from tests.oracle.numbers import arithmetic
+from tests.oracle.values import NONE, Failure, Function, Functions, Map, Some, Tuple, Value, type_name
+
+Items = tuple[Value, ...]
+
+
+def _group_by(items: Items, key: Function) -> Map:
+    groups: dict[object, tuple[Value, Items]] = {}
+    for item in items:
+        found = key.call(item)
+        first, before = groups.get(identity(found), (found, ()))
+        groups[identity(found)] = (first, (*before, item))
+    return Map(groups)
+
+
+def _chunks(items: Items, length: int) -> Value:
+    if length < 1:
+        raise Failure(f"a chunk has at least one element, found {length}", "ValueError")
+    return tuple(items[start : start + length] for start in range(0, len(items), length))
+
+
+def _sum(items: Items, type_: object) -> Value:
+    if not all(type(item) in (int, float) for item in items):
+        raise Failure("`sum` needs an array of numbers", "TypeError")
+    return reduce(lambda total, item: arithmetic("+", total, item), items, 0.0 if type_ is FLOAT else 0)
+
+
+# --- Order ------------------------------------------------------------------------------------------------
+
+
+def order(left: Value, right: Value) -> int:
+    """Negative, zero or positive. A NaN, wherever it stands in the values, comes after the numbers."""
+    if isinstance(left, Tuple) and isinstance(right, Tuple):
+        return order(left.items, right.items)
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        pairs = (order(one, other) for one, other in zip(left, right, strict=False))
+        return next(filter(None, pairs), len(left) - len(right))
+    if isinstance(left, float) and isinstance(right, float) and (left != left or right != right):
+        return (left != left) - (right != right)
+    return -1 if compare("<", left, right) else int(compare(">", left, right))
+
+
+def _by_key(left: tuple[Value, Value], right: tuple[Value, Value]) -> int:
+    return order(left[0], right[0])
+
+
+def _sorted(items: Items, key: Callable[[Value], Value]) -> Value:
+    keyed: list[tuple[Value, Value]] = [(key(item), item) for item in items]
+    try:
+        in_order = sorted(keyed, key=cmp_to_key(_by_key))
+    except Failure:
+        kinds = ", ".join(f"`{name}`" for name in sorted({type_name(found) for found, _ in keyed}))
+        raise Failure(f"no order is defined among {kinds}", "TypeError") from None
+    return tuple(item for _, item in in_order)
+
+
+def _extreme(items: Items, side: int) -> Value:
+    """The first of the smallest or largest; NaN counts as missing."""
+    there = [item for item in items if item == item] or items
+    if not there:
+        return NONE
+    return Some(reduce(lambda best, item: item if order(item, best) * side > 0 else best, there))
+
+
+PURE: Functions = {
+    "Array::len": len,
+    "Array::is_empty": lambda items: not items,
+    "Array::get": lambda items, index: Some(items[index]) if 0 <= index < len(items) else NONE,
+    "Array::first": lambda items: Some(items[0]) if items else NONE,
+    "Array::last": lambda items: Some(items[-1]) if items else NONE,
+    "Array::contains": lambda items, wanted: any(equal(item, wanted) for item in items),
+    "Array::index_of": lambda items, wanted: next(
+        (Some(index) for index, item in enumerate(items) if equal(item, wanted)), NONE
+    ),
+    "Array::map": lambda items, change: tuple([change.call(item) for item in items]),
+    "Array::filter": lambda items, accept: tuple([item for item in items if accept.call(item)]),
+    "Array::fold": lambda items, start, combine: reduce(combine.call, items, start),
+    "Array::reduce": lambda items, start, combine: reduce(combine.call, items, start),
+    "Array::find": lambda items, accept: next((Some(item) for item in items if accept.call(item)), NONE),
+    "Array::any": lambda items, accept: any(accept.call(item) for item in items),
+    "Array::all": lambda items, accept: all(accept.call(item) for item in items),
+    "Array::count": lambda items, accept: len([item for item in items if accept.call(item)]),
+    "Array::sort": lambda items: _sorted(items, lambda item: item),
+    "Array::sort_by_key": lambda items, key: _sorted(items, key.call),
+    "Array::sort_by": lambda items, order: tuple(sorted(items, key=cmp_to_key(order.call))),
+    "Array::min": lambda items: _extreme(items, -1),
+    "Array::max": lambda items: _extreme(items, 1),
+    "Array::sum": _sum,
+    "Array::reverse": lambda items: items[::-1],
+    "Array::slice": slice_of,
+    "Array::concat": lambda items, other: items + other,
+    "Array::take": lambda items, number: items[: not_negative(number, "a number of elements")],
+    "Array::skip": lambda items, number: items[not_negative(number, "a number of elements") :],
+    "Array::zip": lambda items, other: tuple(map(Tuple, zip(items, other, strict=False))),
+    "Array::flat_map": lambda items, change: tuple([part for item in items for part in change.call(item)]),
+    "Array::flatten": lambda items: tuple([part for item in items for part in item]),
+    "Array::enumerate": lambda items: tuple(map(Tuple, enumerate(items))),
+    "Array::chunks": _chunks,
+    "Array::group_by": _group_by,
+    "Array::unique": lambda items: tuple(make_set(items).entries.values()),
+    "Array::to_set": make_set,
+}
+
+
+# --- Changes ----------------------------------------------------------------------------------------------
+
+
+def _insert(items: Items, index: int, item: Value) -> tuple[Value, Items]:
+    if not 0 <= index <= len(items):
+        message = f"index {index} is out of bounds for inserting into length {len(items)}"
+        raise Failure(message, "IndexError")
+    return None, (*items[:index], item, *items[index:])
+
+
+def _remove(items: Items, index: int) -> tuple[Value, Items]:
+    at = position(index, len(items))
+    return items[at], (*items[:at], *items[at + 1 :])
+
+
+def _swap(items: Items, left: int, right: int) -> tuple[Value, Items]:
+    one, other = position(left, len(items)), position(right, len(items))
+    changed = list(items)
+    changed[one], changed[other] = items[other], items[one]
+    return None, tuple(changed)
+
+
+CHANGING: Functions = {
+    "Array::push": lambda items, item: (None, (*items, item)),
+    "Array::pop": lambda items: (Some(items[-1]), items[:-1]) if items else (NONE, items),
+    "Array::insert": _insert,
+    "Array::remove": _remove,
+    "Array::extend": lambda items, other: (None, items + other),
+    "Array::clear": lambda items: (None, ()),
+    "Array::swap": _swap,
+    "Array::truncate": lambda items, length: (None, items[: not_negative(length, "a length")]),
+}

@@ -1,0 +1,58 @@
+"""The oracle is a third opinion: it shares nothing with what it judges, and it leaves out only programs that
+need the world outside."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.harness.expectations import read_expectations
+from tests.oracle import Unsupported, evaluate
+from tests.oracle.left_out import LEFT_OUT, PROGRAMS
+
+_JUDGED = (
+    "concerto.emit",
+    "concerto.ir",
+    "concerto.vm",
+    "concerto.natives",
+    "concerto.program",
+    "concerto.runtime",
+)
+
+
+def test_nothing_is_shared() -> None:
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    assert len(files) > 10
+    for file in files:
+        if not file.name.startswith("test_"):
+            shared = [name for name in _imports(file) if name.startswith(_JUDGED)]
+            assert not shared, f"{file.name} imports {shared}"
+            foreign = [name for name in _imports(file) if name.startswith("tests.")]
+            assert all(name.startswith(("tests.oracle", "tests.harness.expectations")) for name in foreign)
+
+
+def _imports(file: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name, reason in LEFT_OUT.items() if reason != "disputed"])
+def test_left_out(name: str) -> None:
+    """What is left out is indeed not taken, for the reason that is given."""
+    expected = read_expectations((PROGRAMS / name).read_text(encoding="utf-8"))
+    with pytest.raises(Unsupported) as refused:
+        evaluate(expected.files, expected.arguments)
+    assert LEFT_OUT[name] in str(refused.value)
+
+
+def test_a_failure_is_told() -> None:
+    outcome = evaluate({"main.conc": "fn main() { println(1); println([1][2]); }"})
+    assert outcome.stdout == "1\n"
+    assert (outcome.status, outcome.stderr) == (1, "error: index 2 is out of bounds for length 1\n")

@@ -1,0 +1,191 @@
+"""The oracle's values. Nobody ever changes one: what changes a place puts a new value there, so that values
+are values by construction. Handles, shared by nature, are the only exception.
+
+Int, Float, String, Bool and nil are Python's; an Array is a tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from concerto.semantics.model.symbols import StructSymbol, VariantSymbol
+from concerto.syntax import ast
+
+Value: TypeAlias = Any
+Functions: TypeAlias = dict[str, Callable[..., Any]]
+"""Bodies of library functions by the names that their declarations give."""
+
+
+class Unsupported(Exception):
+    """The oracle does not know what this program needs; the reason says what that is."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Tuple:
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Map:
+    """`entries` by what is equal for equal keys (`compare.identity`): the key and the value."""
+
+    entries: dict[Any, tuple[Value, Value]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Set:
+    entries: dict[Any, Value]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Queue:
+    """The first to leave first."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Stack:
+    """The top last."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Range:
+    """As it was written."""
+
+    low: int
+    high: int
+    inclusive: bool
+    step: int = 1
+
+    def numbers(self) -> range:
+        return range(self.low, self.high + 1 if self.inclusive else self.high, self.step)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Struct:
+    symbol: StructSymbol
+    fields: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Variant:
+    symbol: VariantSymbol
+    fields: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Some:
+    value: Value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NoneType:
+    pass
+
+
+NONE = NoneType()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ok:
+    value: Value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Err:
+    value: Value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Error:
+    """An error of the library; fields by name, `message` and `kind` among them."""
+
+    name: str
+    fields: dict[str, Value]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Function:
+    call: Callable[..., Value]
+
+
+@dataclass(eq=False, slots=True)
+class Tool:
+    """A tool with its state, which its methods share."""
+
+    name: str
+    fields: list[Value]
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """Work that is done when somebody asks for it."""
+
+    work: Callable[[], Value] | None
+    result: Value = None
+
+
+# --- What ends an evaluation early --------------------------------------------------------------------
+
+
+class Failure(Exception):
+    """A RuntimeError of the running program."""
+
+    def __init__(self, message: str, kind: str = "RuntimeError") -> None:
+        super().__init__(message)
+        self.error = Error("RuntimeError", {"message": message, "kind": kind})
+
+
+@dataclass(eq=False)
+class Thrown(Exception):
+    """A value that was thrown, or passed on by `?`, on its way to a `catch` or out of the function."""
+
+    error: Value
+
+
+@dataclass(eq=False)
+class Returned(Exception):
+    value: Value
+
+
+@dataclass(eq=False)
+class Broken(Exception):
+    loop: ast.Expr
+    value: Value = None
+
+
+@dataclass(eq=False)
+class Continued(Exception):
+    loop: ast.Expr
+
+
+@dataclass(eq=False)
+class Panicked(Exception):
+    message: str = field(default="")
+
+
+# --- Names of types -------------------------------------------------------------------------------------
+
+_NAMES = {
+    int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", tuple: "Array", Map: "Map",
+    Tuple: "Tuple", Range: "Range", Some: "Option", NoneType: "Option", Ok: "Result", Err: "Result",
+    Set: "Set", Queue: "Queue", Stack: "Stack", Function: "fn", Task: "Task",
+}  # fmt: skip
+
+
+def type_name(value: Value) -> str:
+    """What `typeof` says."""
+    match value:
+        case Struct():
+            return value.symbol.name
+        case Variant():
+            return value.symbol.enum.name
+        case Error() | Tool():
+            return value.name
+        case _:
+            return _NAMES.get(type(value)) or type(value).__name__
