@@ -1,6 +1,6 @@
 """Finds the files that come with the package: `grammar/…` and `stdlib/…`, and tells which code this is.
 
-An installed wheel holds them under `concerto/_data`; in a checkout they stand beside the package.
+An installed wheel holds them under `_data` in the package; in a checkout they stand beside the package.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Separate compilation: the bodies of a file are compiled again only if something they depend on changed.
 
 A `Unit` is what one compilation keeps of one file: its interface (`syntax.outline`), the interfaces that its
-bodies depend on, and what checking and emitting them gave (`semantics.separate`, `emit.recording`). The next
-compilation declares all files anew, files with a valid unit from their outline, checks and writes the bodies
-of the others, and links. So the result is that of compiling everything, byte for byte.
+bodies depend on, and what checking and emitting them gave (`semantics.incremental`, `emit.recording`). The
+next compilation declares all files anew, files with a valid unit from their outline, checks and writes the
+bodies of the others, and links. So the result is that of compiling everything, byte for byte.
 
 A unit is valid if its file's text and all interfaces that it uses are the same, and with them, for all files
 together: what the manifest declares, the files that were looked for in vain, and the impls that stand in

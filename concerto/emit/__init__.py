@@ -1,7 +1,7 @@
 """From a checked program to its IR: code of all functions, tool and JSON schemas, declarations.
 
-`emit_program` is the one entry. It takes an Analysis without errors and gives the linked `ir.Module`; the
-same analysis gives the same module.
+`emit_program` is the one entry. It takes an Analysis without errors and gives the linked `ir.module.Module`;
+the same analysis gives the same module.
 """
 
 # Imported for what they register: how each class of node is emitted.

@@ -1,7 +1,7 @@
 """The types and traits that the compiler itself provides, with ways to make and to recognise their uses.
 
 `BUILTIN_TYPES` and `BUILTIN_TRAITS` are visible in every module. Everything else that needs no `use` is
-declared in the library (`library.PRELUDE_MODULES`).
+declared in `std::prelude`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Turns type expressions into types (E0202, E0302) and bounds into trait uses.
 
-Bounds of type arguments (`Box<T: Ord>`, map keys) are only collected here, in `world.demands`: whether a
+Bounds of type arguments (`Box<T: Ord>`, map keys) are only collected here (`World.demand`): whether a
 type satisfies a trait is known when all impls are."""
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ An operand waits while those after it are computed, and a value may hold the sam
 both are watched, as is the state of a tool, which other calls change behind its methods' back.
 
 `collect.py` walks each body once and notes uses, changes and keepings; `decide.py` settles them, callees
-before their callers (`groups.py`). Positions stand for time: control only goes back in
+before their callers (`call_graph.py`). Positions stand for time: control only goes back in
 loops, and each note knows its loops and branches."""
 
 from __future__ import annotations
