@@ -6,6 +6,8 @@ An `inout` function gives (result, self): the changed self goes back to the plac
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Final
 
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
@@ -75,11 +77,25 @@ def pipe(b: FunctionBuilder, node: ast.Pipe) -> None:
 
 
 def arguments(b: FunctionBuilder, given: Sequence[Given]) -> None:
+    _compute_as_written(b, given)
     for argument in given:
         if isinstance(argument, Default):
             b.default(argument.parameter.default, argument.parameter.type)
         else:
             b.operand(argument)
+
+
+def _compute_as_written(b: FunctionBuilder, given: Sequence[Given]) -> None:
+    """Named and piped arguments may be written in another order than they are declared."""
+    written = [argument for argument in given if not isinstance(argument, Default)]
+    if all(first.start <= then.start for first, then in pairwise(written)):
+        return
+    for argument in sorted(written, key=lambda argument: argument.start):
+        if not isinstance(argument, _LITERALS):
+            b.compute_early(argument)
+
+
+_LITERALS: Final = (ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit, ast.NilLit)
 
 
 def _mark(b: FunctionBuilder, node: ast.Expr) -> None:
@@ -130,6 +146,9 @@ def _receiver(b: FunctionBuilder, given: Sequence[Given]) -> Place | None:
     if isinstance(first, Default) or not is_place(b, first):
         arguments(b, given)
         return None
+    before = [value for value in given[1:] if not isinstance(value, Default) and value.start < first.start]
+    for argument in sorted(before, key=lambda argument: argument.start):
+        b.compute_early(argument)
     place = prepare(b, first)
     place.load()
     arguments(b, given[1:])

@@ -114,9 +114,10 @@ class FunctionBuilder:
             self.emit(COPY_ARRAY if flat else COPY)
 
     def compute_early(self, node: ast.Expr) -> None:
-        """Compute an operand before its turn: it may replace what comes first."""
-        self.value(node)
-        self.early[node] = self.keep()
+        """Compute an operand before its turn, unless that was done."""
+        if node not in self.early:
+            self.value(node)
+            self.early[node] = self.keep()
 
     def operand(self, node: ast.Expr) -> None:
         """Push the value of an operand that may have been computed early."""

@@ -1,5 +1,8 @@
 """Assignment: to locals, and to fields and elements at any depth.
 
+The right side comes first, then the place: its containers and indices, for `+=` its present value. Where
+nobody can tell, the value is computed last: it is on top of the stack when it is stored.
+
 Containers are reached by reference and changed in place. A tuple is not changed but replaced, and so is what
 an `inout` call gives back; a `Place` that was prepared once can therefore be stored to without evaluating its
 parts again.
@@ -16,6 +19,7 @@ from concerto.emit.names import get_field, index_suffix
 from concerto.emit.operators import operation
 from concerto.records import frozen
 from concerto.semantics.model.analysis import NamedMember, SlotField, TupleItem
+from concerto.semantics.model.builtins import BOOL, FLOAT, INT, STRING
 from concerto.semantics.model.symbols import LocalSymbol
 from concerto.syntax import ast
 
@@ -23,6 +27,8 @@ from concerto.syntax import ast
 @effect_of(ast.Assign)
 def assign(b: FunctionBuilder, node: ast.Assign) -> None:
     target = node.target
+    if node in b.program.analysis.late_places or not _comes_last(b, node):
+        b.compute_early(node.value)
     if isinstance(target, ast.Path):
         _assign_local(b, node, target)
     elif isinstance(b.fields.get(target), TupleItem):
@@ -54,8 +60,6 @@ def _assign_local(b: FunctionBuilder, node: ast.Assign, target: ast.Path) -> Non
 
 def _assign_part(b: FunctionBuilder, node: ast.Assign, target: ast.Expr) -> None:
     """Into a struct, array or map: the container (and index), the new value, the store."""
-    if node in b.program.analysis.late_places:
-        b.compute_early(node.value)
     if node.op == "=":
         match target:
             case ast.FieldAccess(receiver=receiver):
@@ -74,10 +78,63 @@ def _assign_part(b: FunctionBuilder, node: ast.Assign, target: ast.Expr) -> None
     _store_part(b, target)
 
 
+_LITERALS: Final = (ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit, ast.NilLit)
+_PLAIN: Final = (INT, FLOAT, STRING, BOOL)
+
+
+def _comes_last(b: FunctionBuilder, node: ast.Assign) -> bool:
+    """Whether nobody can tell that the place is reached before the value, which changes none of the place's
+    variables."""
+    target = node.target
+    if isinstance(node.value, _LITERALS) or isinstance(target, ast.Path):
+        return True
+    if not _is_plain_place(target):
+        return False
+    if _is_quiet(b, node.value):
+        return True
+    match target:
+        case ast.Index(receiver=receiver, index=index) if node.op == "=":
+            return index not in b.coercions and _never_fails(b, receiver)
+        case ast.FieldAccess(receiver=receiver) if node.op == "=":
+            return _never_fails(b, receiver)
+        case _:
+            return _never_fails(b, target)
+
+
+def _is_quiet(b: FunctionBuilder, node: ast.Expr) -> bool:
+    """Whether a value is computed without doing or failing anything."""
+    match node:
+        case ast.Path():
+            return isinstance(b.uses.get(node), LocalSymbol) and node not in b.coercions
+        case ast.Binary(left=left, right=right) if node not in b.coercions:
+            plain = b.types[left] in _PLAIN and b.types[right] in _PLAIN and b.types[node] in _PLAIN
+            return plain and b.types[node] is not INT and _is_quiet(b, left) and _is_quiet(b, right)
+        case ast.Unary(operand=operand):
+            return isinstance(operand, _LITERALS)
+        case _:
+            return isinstance(node, _LITERALS)
+
+
+def _is_plain_place(node: ast.Expr) -> bool:
+    """Whether a place is reached through fields and by indices that are variables or literals."""
+    while isinstance(node, ast.FieldAccess | ast.Index):
+        if isinstance(node, ast.Index) and not isinstance(node.index, (ast.Path, *_LITERALS)):
+            return False
+        node = node.receiver
+    return isinstance(node, ast.Path)
+
+
+def _never_fails(b: FunctionBuilder, place: ast.Expr) -> bool:
+    """Whether a place is a variable, or declared fields of one."""
+    while isinstance(place, ast.FieldAccess) and not isinstance(b.fields[place], NamedMember):
+        place = place.receiver
+    return isinstance(place, ast.Path)
+
+
 def _new_value(b: FunctionBuilder, node: ast.Assign, load: Callable[[], None]) -> None:
     """What is assigned; for `+=` and the others from the present value."""
     if node.op == "=":
-        b.value(node.value)
+        b.operand(node.value)
         return
     load()
     b.operand(node.value)

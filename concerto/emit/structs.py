@@ -13,15 +13,15 @@ from concerto.syntax import ast
 
 @value_of(ast.StructLit)
 def struct(b: FunctionBuilder, node: ast.StructLit) -> None:
-    """Fields are evaluated as written and then stand in declared order."""
+    """Fields are evaluated as written, then the base; then they stand in declared order."""
     symbol = b.uses[node.path]
     assert isinstance(symbol, StructSymbol | VariantSymbol)
+    written = {init.name.text: init for init in node.fields}
+    places = {} if _in_any_order(symbol.fields, node) else _evaluate(b, node.fields)
     base = None
     if node.base is not None:
         b.value(node.base)
         base = b.keep()
-    written = {init.name.text: init for init in node.fields}
-    places = {} if _in_order(symbol.fields, node.fields) else _evaluate(b, node.fields)
     for field in symbol.fields:
         init = written.get(field.name)
         if init is None:
@@ -40,11 +40,13 @@ def _build(b: FunctionBuilder, symbol: StructSymbol | VariantSymbol, count: int)
         b.emit(("BUILD_STRUCT", b.program.types.general(symbol), count))
 
 
-def _in_order(fields: list[FieldSymbol], written: list[ast.FieldInit]) -> bool:
-    """May the fields be evaluated in declared order without anyone seeing a difference?"""
+def _in_any_order(fields: list[FieldSymbol], node: ast.StructLit) -> bool:
+    """May the base be evaluated first, and the fields in declared order, without a difference?"""
+    if all(isinstance(init.value, _SIMPLE) for init in node.fields):
+        return isinstance(node.base, NoneType | ast.Path)
     order = {field.name: field.index for field in fields}
-    indices = [order[init.name.text] for init in written]
-    return indices == sorted(indices) or all(isinstance(init.value, _SIMPLE) for init in written)
+    indices = [order[init.name.text] for init in node.fields]
+    return node.base is None and indices == sorted(indices)
 
 
 _SIMPLE: Final = (NoneType, ast.Path, ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit)

@@ -340,8 +340,12 @@ class _Collector(Notebook):
             return
         mark = len(self.changed)
         self.visit(node.value, Keep.OWN if node.op == "=" else None)
-        self.look_up_late(node, target, mark)
+        computed = len(self.changed)
+        if computed > mark and not self.variables(target).isdisjoint(self.changed[mark:]):
+            self.analysis.late_places.add(node)
         self.visit(target)
+        if len(self.changed) > computed:
+            self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
         self.change(target)
 
     # --- Calls ---

@@ -21,7 +21,7 @@ from concerto.semantics.model.analysis import Analysis, MatchBinding
 from concerto.semantics.model.symbols import LocalSymbol
 from concerto.semantics.model.types import ERROR
 from concerto.syntax import ast
-from concerto.syntax.walk import children
+from concerto.syntax.walk import children, walk
 
 _NAMES = frozenset({ast.Ident, ast.Path})
 """Parts of patterns that bind nothing."""
@@ -73,6 +73,11 @@ class Notebook:
         """What was visited since the mark may have given the place's variable a new value."""
         if root_of(self.analysis, place) in self.changed[mark:]:
             self.analysis.late_places.add(node)
+
+    def variables(self, place: ast.Expr) -> set[object]:
+        """All that is named on the way to a place, its own variable too."""
+        uses = self.analysis.uses
+        return {uses.get(node) for node in walk(place) if isinstance(node, ast.Path | ast.FieldInit)}
 
     def change(self, place: ast.Expr) -> None:
         root = root_of(self.analysis, place)
