@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
-from concerto.cli.targets import IR_SUFFIX, source_file
-from concerto.compiler.disk import DiskProject, open_project, read_bytes, shown_path
+from concerto.cli.targets import IR_SUFFIX, entry_of, source_file, source_files
+from concerto.compiler.disk import (
+    SOURCE_SUFFIX,
+    DiskProject,
+    open_project,
+    read_bytes,
+    shown_path,
+    sources_below,
+)
 from concerto.compiler.pipeline import analyze, read_source
 from concerto.compiler.store import load_module
 from concerto.diagnostics import Problems
@@ -33,58 +40,91 @@ class BuildOptions:
 
 
 def build(target: str, options: BuildOptions) -> int:
-    """Compiles a program and writes what was asked for; writes nothing if there is an error."""
-    status, _ = _build(target, options)
+    """Compiles the programs of a file or folder and writes what was asked for; of a program with an error,
+    nothing."""
+    status, _ = _build_all(target, options)
     return status
 
 
 def watch(target: str, options: BuildOptions) -> int:
-    """Builds now and after every change of a file that the program depends on; ends when interrupted."""
+    """Builds now and after every change of a file that the programs depend on; ends when interrupted."""
     while True:
-        _, looked_at = _build(target, options)
+        _, looked_at = _build_all(target, options)
         print(f"watching {len(looked_at)} files", file=sys.stderr)
         while all(read_bytes(path) == data for path, data in looked_at.items()):
             time.sleep(_POLL_SECONDS)
 
 
 def check(targets: tuple[str, ...], format: str = "text") -> int:  # noqa: A002  the option's word
-    """Reports the problems of programs."""
+    """Reports the problems of programs, of a folder's in all its files."""
     problems = Problems()
     for target in targets:
-        for problem in _problems_of(target):
-            problems.add(problem)
+        try:
+            paths = _checked_files(target)
+        except ManifestError as broken:
+            problems.add_all(broken.problems)
+            continue
+        seen: set[Path] = set()
+        for path in paths:
+            # What a program before it uses was checked with it.
+            if path.absolute() not in seen:
+                problems.add_all(_problems_of(path, seen))
     show_problems(problems, format)
     return USAGE if problems.errors else OK
 
 
-def _problems_of(target: str) -> Problems:
+def _checked_files(target: str) -> list[Path]:
+    """A file, or those of a folder: first the programs, so that modules are seen from there."""
+    folder = Path(target)
+    if not folder.is_dir():
+        return [source_file(target)]
+    entry_of(folder)  # A manifest that is wrong is told.
+    files = sources_below(folder)
+    if not files:
+        raise Failure(f"there is no program (`{SOURCE_SUFFIX}`) in `{target}`")
+    return sorted(files, key=lambda path: path.name != "main.conc")
+
+
+def _problems_of(path: Path, seen: set[Path]) -> Problems:
     problems = Problems()
     try:
-        source, project = _open(target, problems)
+        source, project = _open(path, problems)
     except ManifestError as broken:
         return broken.problems
     analyze(source, project, problems)
+    seen.update(project.looked_at)
     return problems
 
 
-def _build(target: str, options: BuildOptions) -> tuple[int, dict[Path, bytes | None]]:
+def _build_all(target: str, options: BuildOptions) -> tuple[int, dict[Path, bytes | None]]:
     """The exit status, and what would have to change for another result."""
     problems = Problems()
+    looked_at: dict[Path, bytes | None] = {}
     try:
-        source, project = _open(target, problems)
+        paths = source_files(target)
+        if options.out is not None and len(paths) * len(options.emit) > 1:
+            raise Failure("`-o` takes one output: name one program, and one kind for `--emit`")
+        for path in paths:
+            looked_at |= _build(path, options, problems)
     except ManifestError as broken:
-        show_problems(broken.problems, options.format)
-        return USAGE, {broken.file: read_bytes(broken.file)}
-    outputs = _outputs(source, project, options.emit, problems)
+        looked_at[broken.file] = read_bytes(broken.file)
+        problems.add_all(broken.problems)
     show_problems(problems, options.format)
-    if outputs is None:
-        return USAGE, project.looked_at
-    _write(outputs, source_file(target), options.out)
-    return OK, project.looked_at
+    return USAGE if problems.errors else OK, looked_at
 
 
-def _open(target: str, problems: Problems) -> tuple[Source, DiskProject]:
-    path = source_file(target)
+def _build(path: Path, options: BuildOptions, problems: Problems) -> dict[Path, bytes | None]:
+    """What was looked at for it."""
+    found = Problems()
+    source, project = _open(path, found)
+    outputs = _outputs(source, project, options.emit, found)
+    problems.add_all(found)
+    if outputs is not None:
+        _write(outputs, path, options.out)
+    return project.looked_at
+
+
+def _open(path: Path, problems: Problems) -> tuple[Source, DiskProject]:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -111,17 +151,17 @@ def _emit_ir(source: Source, project: DiskProject, problems: Problems) -> bytes 
     from concerto.ir.codec import encode
 
     module = load_module(source, project, problems)
-    return encode(_portable(module, project.root)) if module is not None else None
+    return encode(_portable(module, project.roots)) if module is not None else None
 
 
-def _portable(module: Module, root: Path) -> Module:
+def _portable(module: Module, roots: Iterable[Path]) -> Module:
     """The same source gives the same bytes, whatever folder it is built from."""
+    folders = [root.absolute() for root in roots]
 
     def inside(path: str) -> str:
         absolute = Path(path).absolute()
-        return (
-            absolute.relative_to(root.absolute()).as_posix() if root.absolute() in absolute.parents else path
-        )
+        root = next((each for each in folders if each in absolute.parents), None)
+        return path if root is None else absolute.relative_to(root).as_posix()
 
     files = [replace(file, path=inside(file.path)) for file in module.files]
     return replace(module, source_file=inside(module.source_file), files=files)
@@ -155,8 +195,6 @@ _SUFFIXES = {"ir": IR_SUFFIX, "ast": ".ast", "schemas": ".schemas.json"}
 
 
 def _write(outputs: dict[str, bytes], source: Path, out: str | None) -> None:
-    if out is not None and len(outputs) > 1:
-        raise Failure("`-o` takes one output: ask `--emit` for one kind")
     for suffix, content in outputs.items():
         if out == STANDARD_OUTPUT:
             sys.stdout.buffer.write(content)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from concerto.cli.reporting import FAILED, OK, USAGE, Failure, cannot, show_problems
-from concerto.cli.targets import SOURCE_SUFFIX
-from concerto.compiler.disk import shown_path
+from concerto.compiler.disk import shown_path, sources_below
 from concerto.compiler.pipeline import read_source
 from concerto.diagnostics import Problems
 from concerto.files import write_atomically
@@ -41,7 +40,7 @@ def format_files(targets: tuple[str, ...], *, check: bool) -> int:
 def _files(target: str) -> Iterator[Path]:
     path = Path(target)
     if path.is_dir():
-        yield from sorted(path.rglob(f"*{SOURCE_SUFFIX}"))
+        yield from sources_below(path)
     elif path.exists():
         yield path
     else:
@@ -68,7 +67,6 @@ def _formatted(data: bytes, path: str, problems: Problems) -> str | None:
     found = Problems()
     tree = parse(read_source(data, path, found), found)
     if found.errors:
-        for problem in found:
-            problems.add(problem)
+        problems.add_all(found)
         return None
     return format_module(tree)

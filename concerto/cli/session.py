@@ -203,10 +203,7 @@ class Session:
 
     def _project(self, problems: Problems) -> DiskProject:
         """The project around the current folder; `use` paths start where those of its entry do."""
-        project = open_project(Path.cwd() / "repl.conc", problems)
-        if project.manifest is not None and project.manifest.project.entry is not None:
-            project.root = (project.home / project.manifest.project.entry).parent
-        return project
+        return open_project(Path.cwd() / "repl.conc", problems)
 
     def _run(self, module: Module, assembly: Assembly) -> bool:
         """Run the session with a new input in it; whether all went well."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from concerto.cli.reporting import Failure, cannot
+from concerto.compiler.disk import SOURCE_SUFFIX, USUAL_ENTRIES, sources_below
 from concerto.manifest import FILE_NAME, check_owner, load_manifest
 
-SOURCE_SUFFIX = ".conc"
 IR_SUFFIX = ".conc-ir"
-_USUAL_ENTRIES = ("main.conc", "src/main.conc")
 
 
 def program_file(target: str) -> Path:
@@ -20,7 +19,10 @@ def program_file(target: str) -> Path:
     path = Path(target)
     try:
         if path.is_dir():
-            return _entry_of(path)
+            entry = entry_of(path)
+            if entry is None:
+                raise _no_program(target)
+            return entry
         if not path.exists():
             near = path.with_name(path.name + SOURCE_SUFFIX)
             advice = f"; did you mean `{near}`?" if near.is_file() else ""
@@ -40,17 +42,30 @@ def source_file(target: str) -> Path:
     return path
 
 
-def _entry_of(folder: Path) -> Path:
+def source_files(target: str) -> list[Path]:
+    """As `source_file`; a folder that has no program stands for those of the folders below it."""
+    folder = Path(target)
+    if not folder.is_dir() or entry_of(folder) is not None:
+        return [source_file(target)]
+    below = {parent for path in sources_below(folder) for parent in path.parents if folder in parent.parents}
+    entries = [entry for each in sorted(below) if (entry := entry_of(each)) is not None]
+    if not entries:
+        raise _no_program(target)
+    return list(dict.fromkeys(entries))
+
+
+def entry_of(folder: Path) -> Path | None:
+    """What its manifest says, or a file of the usual name; None if there is none."""
     manifest_path = folder / FILE_NAME
-    entry = None
     if manifest_path.is_file():
         check_owner(manifest_path, folder)
         entry = load_manifest(manifest_path).project.entry
-    if entry is not None:
-        if not (folder / entry).is_file():
-            raise Failure(f"the entry `{entry}` of `{manifest_path}` does not exist")
-        return folder / entry
-    for usual in _USUAL_ENTRIES:
-        if (folder / usual).is_file():
-            return folder / usual
-    raise Failure(f"there is no `main.conc` or `src/main.conc` in `{folder}`")
+        if entry is not None:
+            if not (folder / entry).is_file():
+                raise Failure(f"the entry `{entry}` of `{manifest_path}` does not exist")
+            return folder / entry
+    return next((folder / usual for usual in USUAL_ENTRIES if (folder / usual).is_file()), None)
+
+
+def _no_program(folder: object) -> Failure:
+    return Failure(f"there is no `main.conc` or `src/main.conc` in `{folder}`")

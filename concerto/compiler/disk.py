@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from concerto.source import Source
     from concerto.syntax import ast
 
+SOURCE_SUFFIX = ".conc"
+USUAL_ENTRIES = ("main.conc", "src/main.conc")
+_LEFT_OUT = frozenset({"node_modules", "__pycache__"})
+
 
 class DiskProject:
-    """Implements `semantics.Project`. `root` is the folder where `use` paths start, `home` that of the
-    manifest, if there is one.
+    """Implements `semantics.Project`. `use` paths are looked for in the folders `roots`, in their order;
+    `home` is that of the manifest, if there is one.
 
     `tools` are the names of those that a host will give to the run.
 
@@ -28,13 +32,13 @@ class DiskProject:
 
     def __init__(
         self,
-        root: Path,
+        folder: Path,
         manifest: Manifest | None,
         problems: Problems,
         tools: frozenset[str] = frozenset(),
     ) -> None:
-        self.root = root
-        self.home = root
+        self.roots: tuple[Path, ...] = (folder,)
+        self.home = folder
         self.manifest = manifest
         self.problems = problems
         self._tools = tools
@@ -64,11 +68,11 @@ class DiskProject:
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         from concerto.syntax.decoding import decode
 
-        base = self.root.joinpath(*path)
-        for candidate in (base.with_suffix(".conc"), base / "mod.conc"):
-            data = self.read(candidate)
-            if data is not None:
-                return self.parse(decode(data, shown_path(candidate), self.problems), self.problems)
+        for base in (root.joinpath(*path) for root in self.roots):
+            for candidate in (base.with_suffix(SOURCE_SUFFIX), base / "mod.conc"):
+                data = self.read(candidate)
+                if data is not None:
+                    return self.parse(decode(data, shown_path(candidate), self.problems), self.problems)
         return None
 
     def read(self, path: Path) -> bytes | None:
@@ -81,28 +85,53 @@ class DiskProject:
 def open_project(file: Path, problems: Problems, tools: frozenset[str] = frozenset()) -> DiskProject:
     """The project around a program's first file; raises `ManifestError` for a broken manifest.
 
-    `use` paths start at the folder of the manifest's entry if the file lies in it, so that a single module
-    can be checked, else at the folder of the file.
+    `use` paths start at the folder of the project's entry, so that a module can be checked alone and tests
+    see the modules; a file that lies elsewhere also sees those beside itself. Without a project they
+    start at the folder of the file.
     """
     manifest_path = find_manifest(file.parent)
-    manifest = None
-    root = file.parent
-    if manifest_path is not None:
-        from concerto.manifest import load_manifest
-
-        manifest = load_manifest(manifest_path)
-        entry = manifest.project.entry
-        if entry is not None:
-            folder = (manifest_path.parent / entry).parent
-            root = folder if file.absolute().is_relative_to(folder.absolute()) else root
-    project = DiskProject(root, manifest, problems, tools)
-    if manifest_path is not None:
-        project.home = manifest_path.parent
-        project.read(manifest_path)
-    else:
+    if manifest_path is None:
+        project = DiskProject(file.parent, None, problems, tools)
         for folder in (file.parent.absolute(), *file.parent.absolute().parents):
             project.looked_at[folder / FILE_NAME] = None
+        return project
+    from concerto.manifest import load_manifest
+
+    manifest = load_manifest(manifest_path)
+    project = DiskProject(file.parent, manifest, problems, tools)
+    project.home = manifest_path.parent
+    project.read(manifest_path)
+    entry = _entry_of(project)
+    if entry is not None:
+        lies_in_it = file.absolute().is_relative_to(entry.parent.absolute())
+        project.roots = (entry.parent,) if lies_in_it else (entry.parent, file.parent)
     return project
+
+
+def _entry_of(project: DiskProject) -> Path | None:
+    """The first file of a project: its manifest's word, or one of the usual ones that is there."""
+    assert project.manifest is not None, "without a manifest there is no project"
+    named = project.manifest.project.entry
+    if named is not None:
+        return project.home / named
+    usual = (project.home / name for name in USUAL_ENTRIES)
+    return next((path for path in usual if project.read(path) is not None), None)
+
+
+def sources_below(folder: Path) -> list[Path]:
+    """The source files of a folder and those in it, but none in hidden folders or where other tools put
+    theirs, in the order of their names."""
+    found = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in _LEFT_OUT
+            and not (Path(place) / name / "pyvenv.cfg").exists()
+        ]
+        found += [Path(place) / name for name in files if name.endswith(SOURCE_SUFFIX)]
+    return sorted(found)
 
 
 def _parse(source: Source, problems: Problems) -> ast.Module:

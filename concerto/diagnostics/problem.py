@@ -8,11 +8,11 @@ happened in one program is in the fields of an instance. Nothing here prints or 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import ClassVar, Literal
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, Literal, TypeAlias
 
 from concerto.records import field, record
-from concerto.source import Source, Span
+from concerto.source import Span
 
 Severity = Literal["error", "warning"]
 
@@ -20,6 +20,8 @@ _CLASSES: dict[str, type[Problem]] = {}
 
 # One mistake may be seen from several sides; more than this many at one place helps nobody.
 _MOST_AT_ONE_PLACE = 3
+
+_Place: TypeAlias = tuple[str, str, int, int]
 
 
 @record(frozen=True, slots=False)
@@ -51,20 +53,26 @@ class Problems:
 
     def __init__(self) -> None:
         self._found: list[Problem] = []
-        self._seen: set[tuple[str, Span, str]] = set()
-        self._at_place: Counter[tuple[str, Span]] = Counter()
-        self._files: dict[Source, int] = {}
+        self._seen: set[tuple[_Place, str]] = set()
+        self._at_place: Counter[_Place] = Counter()
+        self._files: dict[str, int] = {}
 
     def add(self, problem: Problem) -> None:
         """Keeps a finding, unless it repeats one or its place has been spoken of often enough."""
-        identity = (problem.code, problem.span, problem.message)
-        place = (problem.code, problem.span)
+        span = problem.span
+        # By its path: two programs may each have read a file that both use.
+        place = (problem.code, span.source.path, span.start, span.end)
+        identity = (place, problem.message)
         if identity in self._seen or self._at_place[place] >= _MOST_AT_ONE_PLACE:
             return
         self._seen.add(identity)
         self._at_place[place] += 1
-        self._files.setdefault(problem.span.source, len(self._files))
+        self._files.setdefault(span.source.path, len(self._files))
         self._found.append(problem)
+
+    def add_all(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            self.add(problem)
 
     @property
     def errors(self) -> bool:
@@ -79,7 +87,7 @@ class Problems:
 
     def _order(self, problem: Problem) -> tuple[int, int, int, str]:
         span = problem.span
-        return (self._files[span.source], span.start, span.end, problem.code)
+        return (self._files[span.source.path], span.start, span.end, problem.code)
 
 
 def problem_classes() -> dict[str, type[Problem]]:

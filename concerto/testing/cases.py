@@ -6,8 +6,6 @@ that it uses: these are found in their own files.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,9 +18,7 @@ from concerto.source import Source
 if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
 
-_SUFFIX = ".conc"
 _MARK = b"@test"
-_LEFT_OUT = frozenset({"node_modules", "__pycache__"})
 _CHANGES_THE_WORLD = frozenset(
     {"std::fs::write_file", "std::fs::append_file", "std::fs::remove_file", "HashMap::with_persistence"}
 )
@@ -65,9 +61,11 @@ def find_tests(path: Path, problems: Problems) -> list[TestFile]:
 
     Raises `OSError` for a file that cannot be read and `ManifestError` for a broken manifest.
     """
+    from concerto.compiler.disk import sources_below
+
     if not path.is_dir():
         return [tests_of(path, problems)]
-    found = (tests_of(file, problems) for file in sorted(_sources(path)) if _MARK in file.read_bytes())
+    found = (tests_of(file, problems) for file in sources_below(path) if _MARK in file.read_bytes())
     return [file for file in found if file.cases]
 
 
@@ -90,19 +88,6 @@ def tests_of(path: Path, problems: Problems) -> TestFile:
         if _file(module, test) == shown
     )
     return TestFile(path, cases, together=not _shares_the_world(module, manifest))
-
-
-def _sources(folder: Path) -> Iterator[Path]:
-    """Source files, but none in hidden folders or where other tools put theirs."""
-    for place, folders, files in os.walk(folder):
-        folders[:] = [
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name not in _LEFT_OUT
-            and not (Path(place) / name / "pyvenv.cfg").exists()
-        ]
-        yield from (Path(place) / name for name in files if name.endswith(_SUFFIX))
 
 
 def _file(module: Module, test: Test) -> str:
