@@ -7,10 +7,7 @@ The names load on first use, so that importing the package, or running cached co
 compiler.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # As in `typing`, which a start need not load this early.
 
 if TYPE_CHECKING:
     from concerto.compiler import CompileError, compile_file, compile_source
@@ -52,6 +49,8 @@ _HOMES = {
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
+        from importlib import import_module
+
         home = _HOMES.get(name)
         if home is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,7 +31,7 @@ _PARTS = {
 
 _START = """
 import sys
-from concerto.cli.entry import run_concerto
+from concerto.cli.dispatch import run_concerto
 status = run_concerto(sys.argv[1:])
 print(*sorted(sys.modules), file=sys.stderr)
 sys.exit(status)

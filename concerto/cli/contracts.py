@@ -100,7 +100,7 @@ def lock(names: tuple[str, ...], target: str, *, environment: str | None, debug:
 
 def check(target: str, *, format: str, environment: str | None, debug: bool) -> int:  # noqa: A002
     """Reports what has changed; the status says whether something broke."""
-    contracts = _open(target, environment)
+    contracts = _open(target, environment, format)
     if contracts is None:
         return USAGE
     try:
@@ -119,7 +119,7 @@ def check(target: str, *, format: str, environment: str | None, debug: bool) -> 
     return FAILED if failed or broken else OK
 
 
-def _open(target: str, environment: str | None) -> Contracts | None:
+def _open(target: str, environment: str | None, format: str = "text") -> Contracts | None:  # noqa: A002
     """The servers of a program; None if it cannot be read, which has been shown."""
     if environment is not None:
         load_environment(Path(environment))
@@ -129,12 +129,12 @@ def _open(target: str, environment: str | None) -> Contracts | None:
         project = open_project(path, problems)
         analysis = inspect(read_source(path.read_bytes(), shown_path(path), problems), project, problems)
     except ManifestError as broken:
-        show_problems(broken.problems)
+        show_problems(broken.problems, format)
         return None
     except OSError as error:
         raise cannot("read", error.filename or target, error) from None
     if analysis is None:
-        show_problems(problems)
+        show_problems(problems, format)
         return None
     manifest = project.manifest.mcp if project.manifest is not None else {}
     return Contracts(

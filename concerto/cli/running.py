@@ -94,7 +94,8 @@ def prepare(
     try:
         path = program_file(target)
         program = _load(path, problems, to_run)
-        show_problems(problems)
+        if program is None or not options.quiet:
+            show_problems(problems)
         if program is None:
             return None
         manifest_path = find_manifest(path.parent)
@@ -158,7 +159,7 @@ def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:
             from concerto.compiler.compiled import load_compiled
 
             return load_compiled(path, problems, to_run=to_run)
-        return load_program(path, problems, to_run=to_run)
+        return load_program(path, problems, to_run=to_run, warn_again=False)
     except OSError as error:
         raise cannot("read", error.filename or path, error) from None
 

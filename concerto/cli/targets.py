@@ -26,11 +26,12 @@ def program_file(target: str) -> Path:
         if not path.exists():
             near = path.with_name(path.name + SOURCE_SUFFIX)
             advice = f"; did you mean `{near}`?" if near.is_file() else ""
-            raise Failure(f"there is no file `{target}`{advice}")
+            raise Failure(f"there is no file `{target}`{advice}", file=target)
     except OSError as error:
         raise cannot("read", target, error) from None
     if path.suffix not in (SOURCE_SUFFIX, IR_SUFFIX):
-        raise Failure(f"`{target}` is neither a program (`.conc`) nor a compiled one (`.conc-ir`)")
+        message = f"`{target}` is neither a program (`.conc`) nor a compiled one (`.conc-ir`)"
+        raise Failure(message, file=target)
     return path
 
 
@@ -38,7 +39,7 @@ def source_file(target: str) -> Path:
     """As `program_file`, for commands that need the source."""
     path = program_file(target)
     if path.suffix == IR_SUFFIX:
-        raise Failure(f"`{target}` is compiled already: give its source, a `.conc` file")
+        raise Failure(f"`{target}` is compiled already: give its source, a `.conc` file", file=target)
     return path
 
 
@@ -62,10 +63,11 @@ def entry_of(folder: Path) -> Path | None:
         entry = load_manifest(manifest_path).project.entry
         if entry is not None:
             if not (folder / entry).is_file():
-                raise Failure(f"the entry `{entry}` of `{manifest_path}` does not exist")
+                message = f"the entry `{entry}` of `{manifest_path}` does not exist"
+                raise Failure(message, file=str(manifest_path))
             return folder / entry
     return next((folder / usual for usual in USUAL_ENTRIES if (folder / usual).is_file()), None)
 
 
 def _no_program(folder: object) -> Failure:
-    return Failure(f"there is no `main.conc` or `src/main.conc` in `{folder}`")
+    return Failure(f"there is no `main.conc` or `src/main.conc` in `{folder}`", file=str(folder))

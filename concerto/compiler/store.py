@@ -29,14 +29,17 @@ _PASSES = ("compiler", "diagnostics", "emit", "ir", "manifest", "natives", "sema
 """The folders whose code has a say in what a program is compiled to."""
 
 
-def load_program(path: Path, problems: Problems, *, to_run: bool = False) -> Program | None:
+def load_program(
+    path: Path, problems: Problems, *, to_run: bool = False, warn_again: bool = True
+) -> Program | None:
     """The program that begins in `path`, with its warnings; None if there is an error.
 
-    `to_run` asks for a `main`. Raises `OSError` if the file cannot be read and `ManifestError` for
-    a broken manifest.
+    `to_run` asks for a `main`. Without `warn_again` there are only the warnings of what is compiled anew.
+    Raises `OSError` if the file cannot be read and `ManifestError` for a broken manifest.
     """
     data = path.read_bytes()
-    program = _from_cache(path, data, problems) or _compiled(path, data, problems)
+    known = problems if warn_again else Problems()
+    program = _from_cache(path, data, known) or _compiled(path, data, problems, known)
     if program is not None and to_run and program.module.entry is None:
         require_main(program.module, read_source(data, shown_path(path), problems), problems)
         return None
@@ -69,22 +72,24 @@ def _from_cache(path: Path, data: bytes, problems: Problems) -> Program | None:
     kept = _kept(path, data)
     if kept is None or not kept.code:
         return None
-    for problem in unpack_problems(kept.problems):
-        problems.add(problem)
+    problems.add_all(unpack_problems(kept.problems))
     return Program(unpack_module(kept.module), kept.code)
 
 
-def _compiled(path: Path, data: bytes, problems: Problems) -> Program | None:
+def _compiled(path: Path, data: bytes, problems: Problems, known: Problems) -> Program | None:
+    """`known` gets the warnings of an earlier compilation, which made all but the code."""
     from concerto.vm.python_tier import compile_module as compile_code
 
     project = open_project(path, problems)
     project.looked_at[path.absolute()] = data
     source = read_source(data, shown_path(path), problems)
-    module = _kept_module(source, project, problems) or _compiled_module(source, project, problems)
+    module = _kept_module(source, project, known)
+    found = problems if module is None else known
+    module = module or _compiled_module(source, project, problems)
     if module is None:
         return None
     code = compile_code(module)
-    _keep(path, project, problems, module, code)
+    _keep(path, project, found, module, code)
     return Program(module, code)
 
 
@@ -94,8 +99,7 @@ def _kept_module(source: Source, project: DiskProject, problems: Problems) -> Mo
     if kept is None:
         return None
     project.looked_at |= {Path(file): data for file, data in kept.looked_at}
-    for problem in unpack_problems(kept.problems):
-        problems.add(problem)
+    problems.add_all(unpack_problems(kept.problems))
     return unpack_module(kept.module)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics.agents import *
+from concerto.diagnostics.commands import *
 from concerto.diagnostics.ir import *
 from concerto.diagnostics.lexical import *
 from concerto.diagnostics.modules import *

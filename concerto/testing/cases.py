@@ -75,7 +75,9 @@ def tests_of(path: Path, problems: Problems) -> TestFile:
     from concerto.compiler.store import load_program
     from concerto.manifest import find_manifest, load_manifest
 
-    program = load_program(path, problems)
+    found = Problems()
+    program = load_program(path, found)
+    problems.add_all(found)
     if program is None:
         return TestFile(path, (), together=False)
     place = find_manifest(path.parent)

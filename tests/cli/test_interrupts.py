@@ -1,0 +1,78 @@
+"""Ctrl-C at any moment: status 130 and one line, whatever the command was just doing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness.commands import environment
+
+HEAD = """
+import atexit, os, signal, sys
+
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+
+class AtImport:
+    def __init__(self, name):
+        self.name = name
+    def find_spec(self, name, path=None, target=None):
+        if self.name is None:
+            print(name, file=sys.stderr)
+        elif name == self.name:
+            act()
+"""
+START = "\nfrom concerto.cli.entry import concerto\nconcerto()\n"
+PROGRAM = 'agent A { provider: mock, model: "m" }\n\nfn main() { println(A.execute("hi").unwrap().text); }\n'
+
+
+def finished(folder: Path, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", HEAD + code + START, *arguments]
+    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CONCERTO_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "main.conc").write_text(PROGRAM)
+    return tmp_path
+
+
+@pytest.mark.parametrize("act", ["raised", "in a place where nothing can be raised"])
+@pytest.mark.parametrize("arguments", [["run", "main.conc"], ["run", "--quiet", "."]])
+def test_while_the_command_loads(folder: Path, arguments: list[str], act: str) -> None:
+    """Every module that a start loads, a few of them at each run of this test's loop."""
+    for _ in range(2):  # compiled, then from the cache
+        listing = "act = lambda: None\nsys.meta_path.insert(0, AtImport(None))"
+        asked = finished(folder, listing, *arguments).stderr.split()
+    modules = asked[asked.index("concerto.cli.dispatch") :]
+    assert "concerto.vm.machine" in modules and "concerto.runtime.agents" in modules
+    for name in modules[:: len(modules) // 12]:
+        acting = (
+            "act = press" if act == "raised" else "class Lost:\n    def __del__(self): press()\nact = Lost"
+        )
+        done = finished(folder, f"{acting}\nsys.meta_path.insert(0, AtImport({name!r}))", *arguments)
+        assert (done.returncode, done.stderr) == (130, "error: interrupted\n"), name
+
+
+def test_while_python_shuts_down(folder: Path) -> None:
+    done = finished(folder, "atexit.register(press)", "run", "main.conc")
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+    assert done.stdout.endswith("[mock response to: hi]\n")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+@pytest.mark.parametrize("delay", [0.02, 0.05, 0.08, 0.12])
+def test_after_any_time(folder: Path, delay: float) -> None:
+    (folder / "main.conc").write_text("fn main() { loop { } }\n")
+    done = finished(
+        folder,
+        f"signal.setitimer(signal.ITIMER_REAL, {delay})\nsignal.signal(signal.SIGALRM, lambda *_: press())",
+        "run",
+        "main.conc",
+    )
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
