@@ -3,6 +3,7 @@
 Ctrl-C ends them at any moment with status 130 and one line: nothing is loaded here before that holds.
 """
 
+import atexit
 import os
 import sys
 
@@ -45,10 +46,14 @@ def _quit_at_interrupts() -> None:
 
 
 def _quit() -> None:
-    """End the process at once: threads may be in the middle of anything."""
+    """End the process at once, and what it has started: threads may be in the middle of anything."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         sys.stdout.flush()
         os.write(2, b"error: interrupted\n")
-    except (OSError, ValueError, AttributeError, RuntimeError):  # There may be no stream, or one in use.
+        atexit._run_exitfuncs()
+    except Exception:  # There may be no stream, or one in use.
         pass
     os._exit(130)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -51,7 +52,7 @@ def test_while_the_command_loads(folder: Path, arguments: list[str], act: str) -
         asked = finished(folder, listing, *arguments).stderr.split()
     modules = asked[asked.index("concerto.cli.dispatch") :]
     assert "concerto.vm.machine" in modules and "concerto.runtime.agents" in modules
-    for name in modules[:: len(modules) // 12]:
+    for name in modules[:: len(modules) // 6]:
         acting = (
             "act = press" if act == "raised" else "class Lost:\n    def __del__(self): press()\nact = Lost"
         )
@@ -76,3 +77,42 @@ def test_after_any_time(folder: Path, delay: float) -> None:
         "main.conc",
     )
     assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+
+
+SLOW_SERVER = '[mcp.slow]\ntransport = "stdio"\ncommand = "sh"\nargs = ["-c", "{script}"]\n'
+USES_A_SERVER = (
+    'mcp slow {\n    @describe("x")\n    fn f() -> Result<String, ToolError>;\n}\n\n'
+    'fn main() {\n    println("begun");\n    let _ = slow.f();\n}\n'
+)
+
+
+def test_while_a_server_starts(folder: Path) -> None:
+    """One that never answers and does not listen to SIGTERM: it is gone with the command."""
+    script = f"trap '' TERM; echo $$ > {folder}/pid; while true; do sleep 0.1; done"
+    (folder / "Concerto.toml").write_text(SLOW_SERVER.format(script=script))
+    (folder / "main.conc").write_text(USES_A_SERVER)
+    watch = (
+        "import threading, time\n"
+        "def watch():\n    while not os.path.exists('pid') or not open('pid').read(): time.sleep(0.01)\n"
+        "    press()\n"
+        "threading.Thread(target=watch, daemon=True).start()\n"
+    )
+    done = finished(folder, watch, "run", ".")
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((folder / "pid").read_text()), 0)
+
+
+def test_while_a_library_loads_in_the_run(folder: Path) -> None:
+    """What takes a while to be loaded is not loaded to its end: the client of MCP servers."""
+    (folder / "Concerto.toml").write_text(SLOW_SERVER.format(script="touch started; sleep 100"))
+    (folder / "main.conc").write_text(USES_A_SERVER)
+    (folder / "mcp.py").write_text("import time\nopen('loading', 'w')\nwhile True: time.sleep(0.01)\n")
+    watch = (
+        "import threading, time\n"
+        "def watch():\n    while not os.path.exists('loading'): time.sleep(0.01)\n    press()\n"
+        "threading.Thread(target=watch, daemon=True).start()\n"
+    )
+    done = finished(folder, watch, "run", ".")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "begun\n", "error: interrupted\n")
+    assert not (folder / "started").exists()

@@ -45,6 +45,7 @@ class Notes:
     on_end: Callable[[], None] = lambda: None
     errors: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
     stray: str = ""
+    answered: bool = False
     status: int | None = None
     trouble: str = ""
 
@@ -106,6 +107,7 @@ async def _read(process: asyncio.subprocess.Process, received: Any, notes: Notes
             async for line in _lines(process.stdout):
                 message = line if isinstance(line, JSONRPCError) else _message(line, notes)
                 if message is not None:
+                    notes.answered = True
                     await received.send(SessionMessage(message))
                 elif notes.trouble:
                     break
@@ -184,5 +186,6 @@ async def _note_status(process: asyncio.subprocess.Process, notes: Notes) -> Non
 
 
 async def _end(process: asyncio.subprocess.Process, notes: Notes) -> None:
-    await end_group(process)
+    # One that never answered has nothing to put in order, and somebody may be waiting for the end.
+    await end_group(process, at_once=not notes.answered)
     notes.status = process.returncode if notes.status is None else notes.status

@@ -18,6 +18,7 @@ from concerto.vm.values import Cancelled
 _PATIENCE = 0.1
 """Seconds until it is looked at whether the code still computes."""
 _INTERPRETER = "concerto.vm.interpreter"
+_LOADER = "<frozen importlib._bootstrap>"
 
 
 def wait_for_end(done: threading.Event, thread: int | None, grace: float | None) -> bool:
@@ -29,6 +30,16 @@ def wait_for_end(done: threading.Event, thread: int | None, grace: float | None)
         if thread is not None and _computes(thread):
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Cancelled))
     return True
+
+
+def loads_a_library(thread: int | None) -> bool:
+    """Whether a thread is in the middle of an import, which does not notice that it has to stop."""
+    frame = sys._current_frames().get(thread or 0)
+    while frame is not None:
+        if frame.f_code.co_filename == _LOADER:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _computes(thread: int) -> bool:

@@ -42,6 +42,7 @@ class Ended:
 
 
 _TIME, _MEMORY = "time", "memory"
+_LOADING_GRACE = 0.3
 _EVERY = 0.02
 """Seconds between two looks at the memory."""
 
@@ -57,13 +58,25 @@ def run_to_end(
     """Call `start` on a stack that bears deep recursion; Ctrl-C and the limits call `stop` from here.
 
     With a `grace`, work that goes on for longer than so many seconds after `stop` is left behind. In an
-    `own_process` the system sees to the memory as well.
+    `own_process` the system sees to the memory as well, and KeyboardInterrupt is raised for a run that is
+    still loading a library after a moment: whoever raised it does not wait for megabytes of code.
     """
     if own_process and max_memory_mb is not None:
         from concerto.runtime.run.memory_limit import process_held
 
         with process_held(max_memory_mb):
-            return run_to_end(start, stop, timeout, max_memory_mb, grace)
+            return _run_to_end(start, stop, timeout, max_memory_mb, grace, own_process)
+    return _run_to_end(start, stop, timeout, max_memory_mb, grace, own_process)
+
+
+def _run_to_end(
+    start: Callable[[], Value],
+    stop: Callable[[], None],
+    timeout: float | None,
+    max_memory_mb: float | None,
+    grace: float | None,
+    own_process: bool,
+) -> Ended:
     ended = Ended()
     # Not the thread's own end: Python 3.11 takes a thread for ended once its `join` was interrupted.
     done = threading.Event()
@@ -86,7 +99,12 @@ def run_to_end(
     except KeyboardInterrupt:
         ended.interrupted = True
         stop()
-        _wait_for_end(done, thread.ident)
+        if not _wait_for_end(done, thread.ident, _LOADING_GRACE if own_process else None):
+            from concerto.runtime.run.interrupt import loads_a_library
+
+            if loads_a_library(thread.ident):
+                raise
+            _wait_for_end(done, thread.ident)
     if not ended.stuck:
         thread.join()
     ended.interrupted = ended.interrupted or (_is_stop(ended.error) and not ended.by_limit)
