@@ -93,7 +93,7 @@ for _name, _word, _function in (
 _op("NEG_INT", "", "a -> b", "negation", "-{0}", "int!", "pure")
 _op("NEG_FLOAT", "", "a -> b", "negation", "-{0}", "float", "pure")
 _op("NEG", "", "a -> b", "negation", "negate({0})", "", "read")
-_op("CONCAT", "", "a b -> c", "joined strings", "{0} + {1}", "str", "pure")
+_op("CONCAT", "", "a b -> c", "joined strings; RuntimeError if they are too long", "", "str", "read")
 _op("NOT", "", "a -> b", "logical not", "not {0}", "bool", "pure")
 _op("INT_TO_FLOAT", "", "a -> b", "Int as Float", "float({0})", "float", "pure")
 _op(

@@ -75,8 +75,10 @@ class McpServer(Table):
 
 
 class Host(Table):
-    """`processes` is how many executions run at once, each in a process of its own."""
+    """`processes` is how many executions run at once, each in a process of its own. `transport` says what is
+    so anyway."""
 
+    transport: Literal["stdio"] = "stdio"
     command: str
     args: Strings = ()
     env: Strings = ()

@@ -14,6 +14,7 @@ from typing import Any
 import concerto.natives.array_changes
 import concerto.natives.set  # noqa: F401 - both register methods of Array
 from concerto.natives import limits
+from concerto.vm import sizes
 from concerto.vm.access import slice_of
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
@@ -166,7 +167,7 @@ def reverse(items: list[Value]) -> list[Value]:
 
 @native("Array::join")
 def join(items: list[str], separator: str) -> str:
-    return separator.join(items)
+    return sizes.join(items, separator)
 
 
 @native("Array::concat", inline="({0} + {1})")

@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from concerto.vm.arithmetic import power_float
+from concerto.natives.float import half_away
+from concerto.vm.arithmetic import power_float, remainder_float
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 100
@@ -25,10 +26,10 @@ FUNCTIONS: Final[dict[str, tuple[range, Callable[..., float]]]] = {
     "floor": (range(1, 2), lambda x: float(math.floor(x))),
     "ln": (range(1, 2), math.log),
     "log10": (range(1, 2), math.log10),
-    "max": (range(1, 100), max),
-    "min": (range(1, 100), min),
+    "max": (range(1, 100), lambda *xs: max(xs)),
+    "min": (range(1, 100), lambda *xs: min(xs)),
     "pow": (range(2, 3), power_float),
-    "round": (range(1, 2), lambda x: math.copysign(math.floor(abs(x) + 0.5), x)),
+    "round": (range(1, 2), lambda x: float(half_away(x))),
     "sin": (range(1, 2), math.sin),
     "sqrt": (range(1, 2), math.sqrt),
     "tan": (range(1, 2), math.tan),
@@ -146,4 +147,4 @@ def _apply(operator: str, left: float, right: float) -> float:
         case "/":
             return left / right
         case _:
-            return math.fmod(left, right)
+            return remainder_float(left, right)

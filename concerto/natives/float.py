@@ -49,10 +49,14 @@ def to_string(number: float) -> str:
 
 @native("Float::round")
 def rounded(number: float) -> int:
-    """Half away from zero, without the error that adding 0.5 makes."""
-    whole = float_to_int(number)
-    rest = abs(number - whole)
-    return whole if rest < 0.5 else checked(whole + (1 if number > 0 else -1))
+    float_to_int(number)
+    return checked(half_away(number))
+
+
+def half_away(number: float) -> int:
+    """The nearest integer, half away from zero, without the error that adding 0.5 makes."""
+    whole = int(number)
+    return whole if abs(number - whole) < 0.5 else whole + (1 if number > 0 else -1)
 
 
 @native("Float::floor")

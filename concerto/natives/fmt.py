@@ -22,8 +22,10 @@ def format_text(template: str, values: list[Value]) -> str:
     if places != len(values):
         found = f"{_counted(places, 'place')} for {_counted(len(values), 'value')}"
         raise failure(f"`format` has {found}", "ValueError")
-    texts = map(to_text, values)
-    return _PLACE.sub(lambda place: next(texts) if place.group() == "{}" else place.group()[0], template)
+    texts = [to_text(value) for value in values]
+    limits.size(len(template) + sum(map(len, texts)))
+    left = iter(texts)
+    return _PLACE.sub(lambda place: next(left) if place.group() == "{}" else place.group()[0], template)
 
 
 @native("std::fmt::truncate")

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Any, NoReturn
 
 from concerto.vm.values import Value
+from concerto.well_formed import well_formed
 
 MAX_DEPTH = 1_000
 """Arrays and objects in one another: far above any real document, below what recursion in C bears."""
@@ -19,7 +20,6 @@ _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _STEPS = bytes.maketrans(b"[{]}", b"\0\0\2\2")
 """What takes an opening bracket to 0 and a closing one to 2: one less and one more than 1."""
 _NO_BRACKETS = bytes(set(range(128)) - set(b"[]{}"))
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def decode(text: str) -> Value:
@@ -31,7 +31,7 @@ def decode(text: str) -> Value:
     except json.JSONDecodeError as error:
         message = error.msg[0].lower() + error.msg[1:]
         raise ValueError(f"{message} at line {error.lineno}, column {error.colno}") from None
-    return _mended(value) if "\\u" in text else value
+    return _mended(value) if _may_hold_halves(text) else value
 
 
 def loads(text: str | bytes, **how: Any) -> Any:
@@ -42,9 +42,10 @@ def loads(text: str | bytes, **how: Any) -> Any:
     if _too_deep(text):
         raise ValueError(_TOO_DEEP)
     try:
-        return json.loads(text, **how)
+        value = json.loads(well_formed(text), **how)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+    return _mended(value) if _may_hold_halves(text) else value
 
 
 def _integer(digits: str) -> int | float:
@@ -71,11 +72,16 @@ def _too_deep(text: str) -> bool:
     return max(accumulate(map((1).__sub__, brackets)), default=0) > MAX_DEPTH
 
 
+def _may_hold_halves(text: str) -> bool:
+    """Whether escapes of a document may be halves of surrogate pairs."""
+    return "\\ud" in text or "\\uD" in text
+
+
 def _mended(value: Value) -> Value:
     """Half of a surrogate pair, which no text can hold, becomes the replacement character."""
     match value:
         case str():
-            return _LONE_SURROGATE.sub("\ufffd", value)
+            return well_formed(value)
         case list():
             return [_mended(item) for item in value]
         case dict():

@@ -125,6 +125,17 @@ def length(ledger: Ledger) -> int:
     return len(ledger.visible()) if ledger.prefix else len(ledger.all)
 
 
+@native("Ledger::is_empty")
+def is_empty(ledger: Ledger) -> bool:
+    return not length(ledger)
+
+
+@native("Ledger::clear")
+def clear(ledger: Ledger) -> None:
+    for entry in ledger.visible():
+        ledger.all.remove(entry.identifier)
+
+
 def _shown(machine: Machine, ledger: Ledger, found: Iterable[Entry]) -> list[Value]:
     """The entries that the view sees, as values of the program."""
     cut = len(ledger.prefix)

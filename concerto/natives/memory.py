@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from concerto.natives import limits
 from concerto.vm.native import native
 from concerto.vm.values import Handle, Value, failure
 
@@ -15,16 +16,27 @@ _ROLES = ("system", "user", "assistant", "tool")
 
 
 class Memory(Handle):
-    """Role and text of each message, oldest first."""
+    """Role and text of each message, oldest first. `cut` says whether older ones have left."""
 
-    __slots__ = ("entries",)
+    __slots__ = ("cut", "entries")
     type_name: ClassVar[str] = "Memory"
 
     def __init__(self, capacity: int | None = None) -> None:
         self.entries: deque[tuple[str, str]] = deque(maxlen=capacity)
+        self.cut = False
 
     def append(self, role: str, text: str) -> None:
+        self.cut = self.cut or len(self.entries) == self.entries.maxlen
         self.entries.append((role, text))
+
+    def conversation(self) -> list[tuple[str, str]]:
+        """What a model is sent: no answer whose question has left, since no server takes it first."""
+        entries = list(self.entries)
+        if not self.cut:
+            return entries
+        answers = ("assistant", "tool")
+        first = next((place for place, (role, _) in enumerate(entries) if role not in answers), len(entries))
+        return entries[first:]
 
     def to_text(self) -> str:
         return f"Memory({len(self.entries)} messages)"
@@ -50,9 +62,8 @@ def messages(machine: Machine, memory: Memory) -> list[Value]:
 
 @native("Memory::last", machine=True)
 def last(machine: Machine, memory: Memory, count: int) -> list[Value]:
-    if count <= 0:
-        return []
-    return [message(machine, role, text) for role, text in list(memory.entries)[-count:]]
+    first = max(len(memory.entries) - limits.count(count, "a number of messages"), 0)
+    return [message(machine, role, text) for role, text in list(memory.entries)[first:]]
 
 
 @native("Memory::len")
@@ -68,6 +79,7 @@ def is_empty(memory: Memory) -> bool:
 @native("Memory::clear")
 def clear(memory: Memory) -> None:
     memory.entries.clear()
+    memory.cut = False
 
 
 def message(machine: Machine, role: str, text: str) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from concerto.natives import limits
 from concerto.natives.fs import read_file
 from concerto.vm.native import native
 from concerto.vm.operations import to_text
@@ -19,11 +20,16 @@ _WORD = re.compile(r"[A-Za-z]+|[0-9]{1,3}|[^\sA-Za-z0-9]")
 
 @native("std::prompt::template")
 def template(text: str, values: dict[str, Value]) -> str:
+    length = len(text)
+
     def fill(place: re.Match[str]) -> str:
+        nonlocal length
         name = place.group(1)
         if name not in values:
             raise failure(f"the template asks for `{name}`, which has no value", "KeyError")
-        return to_text(values[name])
+        filled = to_text(values[name])
+        length = limits.size(length + len(filled))
+        return filled
 
     return _PLACE.sub(fill, text)
 

@@ -1,16 +1,29 @@
-"""`std::regex`: patterns over texts. No pattern runs for longer than `TIME_LIMIT`, whatever the text."""
+"""`std::regex`: patterns over texts. No pattern runs for longer than `TIME_LIMIT`, whatever the text; what
+would take long to prepare, or memory without end, is refused before."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import regex  # type: ignore[import-untyped]
 
+from concerto.natives import limits
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Some, Value, failure
 
 TIME_LIMIT = 2.0
+MOST_NODES = 100_000
+"""What a pattern may come to when its repetitions are written out, as its compiler does it."""
+
+_SHOWN = 200
+_PIECE = re.compile(
+    r"""\\.|\(\?\#[^)]*\)|\[\^?\]?(?:\\.|[^\]\\])*\]
+    |(?P<call>\(\?(?:R|[+-]?\d+|&\w+|P>\w+)\))|(?P<open>\()|(?P<close>\))|\{(?P<least>\d+)(?:,\d*)?\}|.""",
+    re.DOTALL | re.VERBOSE,
+)
 
 Result = TypeVar("Result")
 
@@ -35,7 +48,7 @@ def find_all(pattern: str, text: str) -> list[str]:
 
 @native("std::regex::replace")
 def replace(pattern: str, text: str, replacement: str) -> str:
-    return _in_time(pattern, lambda compiled: str(compiled.sub(replacement, text, timeout=TIME_LIMIT)))
+    return _in_time(pattern, lambda compiled: _replaced(compiled, text, replacement))
 
 
 @native("std::regex::captures")
@@ -46,8 +59,68 @@ def captures(pattern: str, text: str) -> Value:
 
 def _in_time(pattern: str, work: Callable[[Any], Result]) -> Result:
     try:
+        refused = _refused(pattern)
+        if refused:
+            raise ValueError(refused)
         return work(regex.compile(pattern))
     except TimeoutError:
-        raise failure(f"the pattern `{pattern}` takes too long on this text", "PatternTimeout") from None
-    except (regex.error, IndexError, OverflowError, RecursionError) as error:
-        raise failure(f"the pattern `{pattern}` is not valid: {error}", "BadPattern") from None
+        raise failure(
+            f"the pattern `{_cut(pattern)}` takes too long on this text", "PatternTimeout"
+        ) from None
+    except (regex.error, ValueError, IndexError, OverflowError, RecursionError) as error:
+        raise failure(f"the pattern `{_cut(pattern)}` is not valid: {error}", "BadPattern") from None
+
+
+@lru_cache(maxsize=200)
+def _refused(pattern: str) -> str:
+    """Why a pattern is not given to the library: nothing bounds its memory or the time to prepare it."""
+    if len(pattern) > MOST_NODES or ("{" in pattern and _nodes(pattern) > MOST_NODES):
+        return f"it comes to more than {MOST_NODES} parts"
+    if "(?" in pattern and any(piece["call"] for piece in _PIECE.finditer(pattern)):
+        return "a pattern cannot call itself or its groups"
+    return ""
+
+
+def _nodes(pattern: str) -> int:
+    """About how many parts a pattern has when its repetitions are written out."""
+    outer: list[int] = []
+    total = last = 0
+    for piece in _PIECE.finditer(pattern):
+        if piece["open"]:
+            outer.append(total)
+            total = last = 0
+        elif piece["close"] and outer:
+            last = total + 1
+            total = outer.pop() + last
+        elif piece["least"]:
+            more = last * (min(int(piece["least"][:9]), MOST_NODES + 1) - 1)
+            total, last = total + max(more, 0), last + max(more, 0)
+        else:
+            total, last = total + 1, 1
+    return total + sum(outer)
+
+
+def _replaced(compiled: Any, text: str, replacement: str) -> str:
+    """The text with its matches replaced; no longer than texts may be, groups counted as they are."""
+    groups = replacement.count("\\")
+    if (len(text) + 1) * (len(replacement) + groups * len(text)) <= limits.MAX_ELEMENTS:
+        return str(compiled.sub(replacement, text, timeout=TIME_LIMIT))
+    length = len(text)
+
+    def expanded(match: Any) -> str:
+        nonlocal length
+        length += len(replacement) - len(match.group())
+        if groups:
+            longest = max(len(group or "") for group in (match.group(), *match.groups()))
+            limits.size(length + groups * longest)
+            part = str(match.expand(replacement))
+            length += len(part) - len(replacement)
+            return part
+        limits.size(length)
+        return replacement
+
+    return str(compiled.sub(expanded, text, timeout=TIME_LIMIT))
+
+
+def _cut(pattern: str) -> str:
+    return pattern if len(pattern) <= _SHOWN else pattern[: _SHOWN - 1] + "…"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concerto.natives import limits
 from concerto.natives.errors import parse_error
+from concerto.vm import sizes
 from concerto.vm.access import slice_of
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Err, Ok, Some, Value, failure
@@ -54,7 +55,7 @@ def split_whitespace(text: str) -> list[str]:
 
 @native("std::string::join")
 def join(parts: list[str], separator: str) -> str:
-    return separator.join(parts)
+    return sizes.join(parts, separator)
 
 
 @native("String::trim", inline="{0}.strip()")

@@ -55,6 +55,7 @@ _INT = re.compile(r"0[xX][0-9A-Za-z_]*|0[oO][0-9A-Za-z_]*|0[bB][0-9A-Za-z_]*|[0-
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _ATTRIBUTE = re.compile(r"#!?\[[^\]\n]*\]")
 _NUMBER_SUFFIX = re.compile(r"(?<=\d)(?:[iu](?:8|16|32|64|size)|f(?:32|64)?|[LlnN])$")
+_FOREIGN_WORD = re.compile(r"(?:[^\W\x00-\x7f]|[\u0300-\u036f])[\w\u0300-\u036f]*")
 _FOREIGN_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]|`([^`]*)`")
 _LINE_REST = re.compile(r"(?:[)\]};,\s]+//.*|[)\]};,\s]*)\Z")
 
@@ -107,6 +108,7 @@ class _Scanner:
         self.tokens = self.lexed.tokens
         self.strings: list[_OpenString] = []
         self.pending_docs: list[Token] = []
+        self.foreign_names: set[str] = set()
 
     def scan(self) -> Lexed:
         position: int | None = 0
@@ -244,19 +246,32 @@ class _Scanner:
             message = "there are no attributes"
             self.report(UnknownCharacter(self.span(start, attribute.end()), message, help=advice))
             return attribute.end()
+        word = _FOREIGN_WORD.match(self.text, start)
+        if word is not None:
+            return self.foreign_name(word.end(), start)
         message, advice = CHARACTERS.get(text, ("", ""))
         if not message:
             shown = text if text.isprintable() else f"U+{ord(text[0]):04X}"
             message = f"`{shown}` has no meaning here"
-        if text[0].isalpha():
-            advice = "names are made of the letters a to z, digits and `_`; write other text in quotes"
-            self.tokens.append(Token("NAME", text, start, end))
         self.report(UnknownCharacter(self.span(start, end), message, help=advice))
         quoted = _FOREIGN_STRING.match(self.text, start)
         if quoted is None:
             return end
         self.tokens.append(Token("STRING", quoted[quoted.lastindex or 1], start, quoted.end()))
         return quoted.end()
+
+    def foreign_name(self, end: int, start: int) -> int:
+        """A name with letters of other alphabets: one token, and one error however often it comes."""
+        if self.tokens and self.tokens[-1].end == start and self.tokens[-1].text.isidentifier():
+            start = self.tokens.pop().start
+        text = self.text[start:end]
+        self.tokens.append(Token("NAME", text, start, end))
+        if text not in self.foreign_names:
+            self.foreign_names.add(text)
+            message = f"`{text}` is no name here"
+            advice = "names are made of the letters a to z, digits and `_`; write other text in quotes"
+            self.report(UnknownCharacter(self.span(start, end), message, help=advice))
+        return end
 
     # --- Strings ---
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 from concerto.vm.operations import type_name
+from concerto.vm.sizes import concat
 from concerto.vm.values import Value, failure
 
 INT_MIN = -(2**63)
@@ -103,7 +104,7 @@ def _dynamic(
     return operate
 
 
-add = _dynamic("+", lambda a, b: checked(a + b), lambda a, b: a + b, lambda a, b: a + b)
+add = _dynamic("+", lambda a, b: checked(a + b), lambda a, b: a + b, concat)
 subtract = _dynamic("-", lambda a, b: checked(a - b), lambda a, b: a - b)
 multiply = _dynamic("*", lambda a, b: checked(a * b), lambda a, b: a * b)
 divide = _dynamic("/", divide_int, divide_float)

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from concerto.vm import access, arithmetic, operations
+from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.classes import build_variant
 from concerto.vm.interpreter import UNASSIGNED, CallStack, Frame, InterpretedFunction, handles
 from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Some, Value, failure
@@ -42,7 +42,7 @@ _TWO: tuple[tuple[str, Callable[..., Value]], ...] = (
     ("DIV", arithmetic.divide),
     ("REM", arithmetic.remainder),
     ("POW", arithmetic.power),
-    ("CONCAT", operator.add),
+    ("CONCAT", sizes.concat),
     ("LT", operations.less),
     ("LE", operations.less_or_equal),
     ("GT", operations.greater),
@@ -205,7 +205,7 @@ def _build_range(calls: CallStack, frame: Frame, inclusive: int) -> None:
 
 @handles("FORMAT")
 def _format(calls: CallStack, frame: Frame, count: int) -> None:
-    frame.stack.append("".join([operations.to_text(value) for value in frame.pop_many(count)]))
+    frame.stack.append(sizes.join([operations.to_text(value) for value in frame.pop_many(count)]))
 
 
 # Parts of values

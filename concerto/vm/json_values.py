@@ -32,6 +32,7 @@ from concerto.vm.values import (
     Variant,
     failure,
 )
+from concerto.well_formed import well_formed
 
 _DEPTH = 1000
 """Deeper data is refused in either direction."""
@@ -179,10 +180,12 @@ class _Reader:
                 return data
             case "Int" if kind is float and data.is_integer() and INT_MIN <= data <= INT_MAX:
                 return int(data)
-            case "Float" if kind is float or kind is int:
-                return float(data)
-            case "String" | "Prompt" if kind is str:
+            case "Float" if kind is float:
                 return data
+            case "Float" if kind is int:
+                return _as_float(data)
+            case "String" | "Prompt" if kind is str:
+                return well_formed(data)
             case "Bool" if kind is bool:
                 return data
             case "Nil" if data is None:
@@ -262,7 +265,7 @@ class _Reader:
             case "Bool":
                 raise self._misfit(type_index, key)
             case _:
-                return key
+                return well_formed(key)
 
     def _result(self, data: Json, definition: TypeDef, type_index: int, depth: int) -> Value:
         match data:
@@ -340,11 +343,14 @@ class _Reader:
         match data:
             case {"message": str(message)}:
                 others = {
-                    key: plain_value(item) for key, item in data.items() if key not in ("message", "kind")
+                    well_formed(key): plain_value(item)
+                    for key, item in data.items()
+                    if key not in ("message", "kind")
                 }
-                return ErrorValue(name, message, str(data.get("kind", "")), **others)
+                kind = well_formed(str(data.get("kind", "")))
+                return ErrorValue(name, well_formed(message), kind, **others)
             case str():
-                return ErrorValue(name, data)
+                return ErrorValue(name, well_formed(data))
             case _:
                 raise self._misfit(type_index, data)
 
@@ -352,16 +358,31 @@ class _Reader:
 def plain_value(data: Json) -> Value:
     """JSON as an Any: objects are Maps, numbers beyond 64 bits Floats."""
     match data:
-        case bool() | None | str() | float():
+        case str():
+            return well_formed(data)
+        case bool() | None | float():
             return data
         case int():
             return data if INT_MIN <= data <= INT_MAX else _as_float(data)
         case list():
             return [plain_value(item) for item in data]
         case dict():
-            return {str(key): plain_value(item) for key, item in data.items()}
+            return {_member(key): plain_value(item) for key, item in data.items()}
         case _:
             raise Misfit("Any", type(data).__name__)
+
+
+def _member(key: Json) -> str:
+    """A key of Python's as that of an object; `json.dumps` takes the same ones."""
+    match key:
+        case str():
+            return well_formed(key)
+        case bool() | int() | float():
+            return to_text(key)
+        case None:
+            return "null"
+        case _:
+            raise Misfit("a key of an object", type(key).__name__)
 
 
 def _as_float(number: int) -> float:

@@ -213,3 +213,33 @@ def test_calls_wait_for_the_beginning_of_a_tool(capsys: pytest.CaptureFixture[st
             connections={"openai": {"base_url": f"{server.url}/v1", "api_key": "k"}},
         ).run()
     assert (result.value, capsys.readouterr().err) == ([1, 1, 1], "")
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), asyncio.CancelledError(), KeyboardInterrupt(), BaseException()]
+)
+def test_no_tool_ends_the_run(error: BaseException, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither in a call nor at the beginning of the tool's use, and `shutdown` keeps nothing from ending."""
+
+    class Leaving:
+        def __init__(self, where: str) -> None:
+            self._where = where
+
+        async def initialize(self) -> None:
+            if self._where == "initialize":
+                raise error
+
+        def go(self) -> int:
+            if self._where == "go":
+                raise error
+            return 1
+
+        def shutdown(self) -> None:
+            raise error
+
+    program = concerto.compile_source("fn main() { }")
+    for where in ("initialize", "go"):
+        with pytest.raises(ToolFailed, match=r"^[A-Z]"):
+            ToolExecutor(program, tools={"leaving": Leaving(where)}).execute("leaving::go", {})
+    assert ToolExecutor(program, tools={"leaving": Leaving("")}).execute("leaving::go", {}) == 1
+    assert "`shutdown` of tool `leaving` failed: " in capsys.readouterr().err

@@ -175,6 +175,37 @@ def test_what_is_known_to_be_too_much_is_refused(tmp_path: Path, expression: str
     assert "main.conc:3:" in done.stderr
 
 
+GROWING = (
+    "s + s",
+    "{ let mut t = s; t += s; t }",
+    '"${s}${s}"',
+    '"${s}${s}${s}${s}${s}${s}${s}${s}${s}"',
+    '[s, s].join(",")',
+    'string::join([s, s], ",")',
+    'fmt::format("{}{}", [s, s])',
+    'prompt::template("{{a}}{{a}}", {"a": s})',
+    's.replace("x", "xxx")',
+    's.pad_left(s.len() * 2, "x")',
+    'regex::replace("x+", s, r"\\g<0>\\g<0>")',
+    "{ let a: Any = s; (a + a) as String }",
+)
+
+
+def test_no_text_doubles_for_ever(tmp_path: Path) -> None:
+    """Whatever makes a text of texts says so before it takes all memory, and a `catch` may go on."""
+    lines = "\n".join(f"grows(|s| {step});" for step in GROWING)
+    source = f"""
+        use std::{{fmt, prompt, regex, string}};
+        fn grows(step: fn(String) -> String) {{
+            let mut s = "x".repeat(100000000);
+            println(try {{ for _ in 0..5 {{ s = step(s); }} "no end" }} catch RuntimeError(e) {{ e.kind }});
+        }}
+        fn main() {{ {lines} }}
+    """
+    done = run_source(tmp_path, source)
+    assert (done.returncode, done.stdout.split()) == (0, ["ValueError"] * len(GROWING)), done.stderr
+
+
 _DEEP = '{"v": ' + "[" * 100_000 + "]" * 100_000 + "}"
 _DEEP_ANSWERS = {
     "an answer": (_DEEP, "InvalidReply"),

@@ -47,6 +47,47 @@ def test_plain_and_async_handlers_answer(capsys: pytest.CaptureFixture[str]) -> 
     ]
 
 
+class Escaped(BaseException):
+    pass
+
+
+LEAVING: dict[str, tuple[BaseException, str]] = {
+    "sys.exit": (SystemExit(3), "it called `sys.exit(3)`"),
+    "Ctrl-C's exception": (KeyboardInterrupt(), "KeyboardInterrupt"),
+    "a cancelled future": (asyncio.CancelledError(), "CancelledError"),
+    "an exception of its own": (Escaped("gone"), "gone"),
+}
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("name", LEAVING)
+def test_no_handler_ends_the_run(name: str, waits: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    error, said = LEAVING[name]
+
+    def leaves(payload: Any) -> Any:
+        raise error
+
+    async def leaves_later(payload: Any) -> Any:
+        await asyncio.sleep(0)
+        raise error
+
+    lines = answers(leaves_later if waits else leaves, capsys)
+    assert lines == [f"HandlerFailed on approval: the handler of `approval` failed: {said}"] * 2
+
+
+def test_halves_of_characters_are_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    """In values and keys, as in everything that JSON, file names and the environment may hold."""
+
+    def half(payload: Any) -> Any:
+        return {"a\ud800": ["\udfffb"], True: None, None: 1.5}
+
+    def fails(payload: Any) -> Any:
+        raise ValueError("odd \udcff")
+
+    assert answers(half, capsys)[0] == 'answer {"a\ufffd": ["\ufffdb"], "true": nil, "null": 1.5}'
+    assert answers(fails, capsys)[0].endswith("failed: odd \ufffd")
+
+
 def test_what_goes_wrong_with_an_answer_is_an_emit_error(capsys: pytest.CaptureFixture[str]) -> None:
     def fails(payload: Any) -> Any:
         raise KeyError("nobody")
@@ -55,6 +96,11 @@ def test_what_goes_wrong_with_an_answer_is_an_emit_error(capsys: pytest.CaptureF
         async with asyncio.timeout(0.01):
             await asyncio.sleep(60)
 
+    def says_nothing(payload: Any) -> Any:
+        raise ValueError
+
+    said = "HandlerFailed on approval: the handler of `approval` failed: ValueError"
+    assert answers(says_nothing, capsys)[0] == said
     said = "HandlerFailed on approval: the handler of `approval` failed: 'nobody'"
     assert answers(fails, capsys)[0] == said
     assert answers(waits, capsys)[0] == "Timeout on approval: `approval` took too long"

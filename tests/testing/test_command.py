@@ -103,6 +103,55 @@ PASSING = {
     "channel without a mock": """
         match await emit("ask", 1) { Ok(_) => panic("answered"), Err(e) => assert_eq(e.kind, "NoListener") }
     """,
+    "channel function that fails": """
+        mock "ask" { reply: |payload| [1][payload as Int] }
+        assert_eq((await emit("ask", 7)).err().unwrap().kind, "HandlerFailed");
+        mock "ask" { reply: |payload| -> Result<Int, String> { Err("no ${payload}") } }
+        let failed = (await emit("ask", 7)).err().unwrap();
+        assert_eq(failed.message, "the mock of `ask` failed: no 7");
+    """,
+    "server function that fails": """
+        mock GitHub { search: |args| [1][7] }
+        assert_eq(GitHub.search("x").err().unwrap().kind, "ToolFailed");
+    """,
+    "response function": """
+        mock Assistant { response: |prompt| "you said ${prompt}" }
+        assert_eq(Assistant.execute("hi").unwrap().text, "you said hi");
+        assert_eq(Assistant.calls()[0]["prompt"], "hi");
+        mock Worker { response: |prompt| {"said": prompt} }
+        assert_eq(Worker.execute("go").unwrap().text, r#"{"said": "go"}"#);
+        mock Assistant { response: |prompt| [prompt][1] }
+        assert_eq(Assistant.execute("hi").err().unwrap().kind, "ProviderError");
+    """,
+    "requests of two mocks": """
+        mock Assistant { response: "one" }
+        Assistant.execute("first").unwrap();
+        mock Assistant { response: "two" }
+        assert_eq(Assistant.execute("second").unwrap().text, "two");
+        assert_eq(Assistant.calls().map(|call| call["prompt"]), ["first", "second"]);
+    """,
+    "a memory that has lost a question": """
+        mock Assistant { response: |prompt| "${prompt}!" }
+        let memory = Memory::new(3);
+        for prompt in ["a", "b", "c"] { Assistant.with_memory(memory).execute(prompt).unwrap(); }
+        let sent = Assistant.calls().map(|call| (call["messages"] as Array<Any>).map(|each| each["content"]));
+        assert_eq(sent, [["a"], ["a", "a!", "b"], ["b", "b!", "c"]]);
+        assert_eq(memory.messages().map(|each| each.content), ["b!", "c", "c!"]);
+        let greeted = Memory::new(3);
+        greeted.append("assistant", "hello");
+        Assistant.with_memory(greeted).execute("d").unwrap();
+        assert_eq((Assistant.calls()[3]["messages"] as Array<Any>).len(), 2);
+    """,
+    "turns of texts, of nothing": """
+        mock Assistant { script: [[reply("a"), reply("b")], [], [1, 2]] }
+        assert_eq((0..3).map(|_| Assistant.execute("go").unwrap().text), ["ab", "", "[1, 2]"]);
+    """,
+    "members of emits": """
+        emit("result", {"n": 1});
+        assert_eq(test_emits()[0].channel, "result");
+        assert_eq(test_emits()[0].payload["n"], 1);
+        assert_eq(test_emits().map(|each| each["channel"]), ["result"]);
+    """,
     "emits": """
         emit("result", {"n": 1});
         assert_eq(test_emits(), [{"channel": "result", "payload": {"n": 1}}]);

@@ -19,7 +19,7 @@ from concerto.runtime.agents.execution import Execution
 from concerto.runtime.agents.requests import Message, ToolCallRequest, ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import drive
-from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.run.failures import AgentKind, agent_failure, ends_run, text_of
 from concerto.runtime.tools.declared_tools import CallContext, fill_parameters, unwrapped
 from concerto.vm.operations import parts_of, to_text
 from concerto.vm.values import NONE, Err, Ok, Some, Struct, Value, Variant
@@ -119,7 +119,7 @@ class Injections:
         )
         tools: list[BoundTool] = []
         for strategy in self.strategies:
-            for given in strategy.evaluate(context):
+            for given in _evaluated(strategy, context):
                 for tool in self._run.python_tools.adopt(given):
                     if tool.offer.name not in work.toolbox.tools:
                         tools.append(tool)
@@ -172,6 +172,16 @@ class Injections:
     def _most(self) -> int:
         most = self._run.settings.max_injected_tools
         return _MOST_INJECTED if most is None else most
+
+
+def _evaluated(strategy: ToolInjectionStrategy, context: InjectionContext) -> list[Any]:
+    try:
+        return strategy.evaluate(context)
+    except BaseException as error:
+        if ends_run(error):
+            raise
+        said = f"the strategy `{type(strategy).__name__}` failed: {text_of(error)}"
+        raise agent_failure(said, AgentKind.TOOL_FAILED) from error
 
 
 def _structs(value: Value, wanted: dict[str, ToolProvider]) -> Iterator[Struct]:

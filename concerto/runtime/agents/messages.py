@@ -20,7 +20,7 @@ _INTERRUPTED = '{"error": "the call was interrupted and has no result", "kind": 
 
 
 def from_memory(memory: Memory) -> list[Message]:
-    return [Message(checked_role(role), text) for role, text in memory.entries]
+    return [Message(checked_role(role), text) for role, text in memory.conversation()]
 
 
 def from_values(values: Iterable[Value]) -> list[Message]:

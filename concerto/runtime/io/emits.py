@@ -143,10 +143,13 @@ class Emits:
 def _tell(listener: Listener, channel: str, payload: Json) -> None:
     try:
         listener(payload)
-    except Exception as error:
-        from concerto.runtime.run.failures import RunEnds
+    except BaseException as error:
+        from concerto.runtime.run.failures import RunEnds, ends_run, text_of
 
-        raise RunEnds(f"a listener of `{channel}` failed: {type(error).__name__}: {error}") from error
+        if ends_run(error):
+            raise
+        said = f"{type(error).__name__}: {text_of(error)}" if str(error) else type(error).__name__
+        raise RunEnds(f"a listener of `{channel}` failed: {said}") from error
 
 
 async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
@@ -154,20 +157,25 @@ async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
 
     from inspect import isawaitable
 
+    from concerto.runtime.run.failures import ends_run, text_of
+
     try:
         answer = handler(payload)
         if isawaitable(answer):
             answer = await answer
         return plain_value(answer)
     except TimeoutError as error:
-        raise _emit_failure(str(error) or f"`{channel}` took too long", "Timeout", channel) from None
+        message = text_of(error) if str(error) else f"`{channel}` took too long"
+        raise _emit_failure(message, "Timeout", channel) from None
     except Raised:
         raise
-    except Misfit:
-        message = f"the handler of `{channel}` answered with a `{type(answer).__name__}`, which is no JSON"
+    except Misfit as misfit:
+        message = f"the handler of `{channel}` answered with a {misfit.found}, which is no JSON"
         raise _emit_failure(message, "HandlerFailed", channel) from None
-    except Exception as error:
-        message = f"the handler of `{channel}` failed: {error or type(error).__name__}"
+    except BaseException as error:
+        if ends_run(error):
+            raise
+        message = f"the handler of `{channel}` failed: {text_of(error)}"
         raise _emit_failure(message, "HandlerFailed", channel) from error
 
 

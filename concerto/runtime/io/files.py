@@ -26,6 +26,7 @@ from concerto.effects.kinds import (
 )
 from concerto.effects.permissions import Permissions
 from concerto.vm.values import ErrorValue, Raised, Value
+from concerto.well_formed import well_formed
 
 T = TypeVar("T")
 
@@ -51,7 +52,7 @@ def perform_local(effect: Local, permissions: Permissions, environment: Mapping[
         case Random(count):
             return os.urandom(count)
         case Env(name):
-            return dict(environment) if name is None else environment.get(name)
+            return _variables(environment) if name is None else _variable(environment.get(name))
         case ReadFile(path):
             return _on_file(path, permissions, _read)
         case WriteFile(path, text, append):
@@ -69,6 +70,14 @@ def perform_local(effect: Local, permissions: Permissions, environment: Mapping[
                 raise
         case _:
             assert_never(effect)
+
+
+def _variables(environment: Mapping[str, str]) -> dict[str, str]:
+    return {well_formed(name): well_formed(text) for name, text in environment.items()}
+
+
+def _variable(text: str | None) -> str | None:
+    return None if text is None else well_formed(text)
 
 
 def _on_file(path: str, permissions: Permissions, do: Callable[[int, str], T]) -> T:
@@ -130,7 +139,7 @@ def _require_plain(descriptor: int) -> None:
 def _list(folder: int, name: str) -> list[str]:
     descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
     try:
-        return sorted([entry.name for entry in os.scandir(descriptor)])
+        return sorted([well_formed(entry.name) for entry in os.scandir(descriptor)])
     finally:
         os.close(descriptor)
 

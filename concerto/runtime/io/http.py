@@ -17,6 +17,7 @@ from concerto.effects.kinds import Http
 from concerto.effects.permissions import Permissions, host_of
 from concerto.runtime.io.addresses import permitted_addresses
 from concerto.vm.values import ErrorValue, Raised
+from concerto.well_formed import well_formed
 
 _DEFAULT_TIMEOUT = 30.0
 _MOST_HOPS = 5
@@ -144,7 +145,8 @@ def _certificates() -> SSLContext:
 
 
 def _answer(response: httpx2.Response) -> dict[str, Any]:
-    return {"status": response.status_code, "body": response.text, "headers": dict(response.headers)}
+    headers = {name: well_formed(value) for name, value in response.headers.items()}
+    return {"status": response.status_code, "body": well_formed(response.text), "headers": headers}
 
 
 def _failure(message: str, kind: str) -> Raised:

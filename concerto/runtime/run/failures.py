@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from concerto.vm.operations import to_text
-from concerto.vm.values import NONE, ErrorValue, Raised, Some, Struct, Value
+from concerto.vm.values import NONE, Cancelled, ErrorValue, OutOfMemory, Panic, Raised, Some, Struct, Value
+from concerto.well_formed import well_formed
 
 
 class AgentKind(StrEnum):
@@ -80,3 +81,28 @@ class RequiresAction(BaseException):
     def __init__(self, calls: Sequence[dict[str, Value]]) -> None:
         super().__init__(f"{len(calls)} calls are to be executed outside")
         self.calls = list(calls)
+
+
+_ENDS = (RunEnds, RequiresAction, Panic, Cancelled, OutOfMemory, GeneratorExit)
+
+
+def ends_run(error: BaseException) -> bool:
+    """Whether an exception out of a host's Python code ends the run or its branch. `sys.exit` and its like do
+    not: what calls them does not own the process."""
+    import asyncio
+    import threading
+
+    match error:
+        case asyncio.CancelledError():
+            task = asyncio.current_task()
+            return task is not None and task.cancelling() > 0
+        case KeyboardInterrupt():
+            return threading.current_thread() is threading.main_thread()
+        case _:
+            return isinstance(error, _ENDS)
+
+
+def text_of(error: BaseException) -> str:
+    """What a Python exception says; its type's name if it says nothing."""
+    said = str(error) if not isinstance(error, SystemExit) else f"it called `sys.exit({error})`"
+    return well_formed(said) or type(error).__name__

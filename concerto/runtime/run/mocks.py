@@ -13,10 +13,10 @@ from concerto.runtime.agents.requests import MADE_ID, Message, OutputSchema, Rep
 from concerto.runtime.agents.toolbox import wire_name
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.llm.providers import StreamPart
-from concerto.runtime.run.failures import AgentKind, agent_failure, tool_failure
+from concerto.runtime.run.failures import AgentKind, agent_failure, message_of, tool_failure
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
-from concerto.vm.values import Value, failure
+from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
 
 if TYPE_CHECKING:
     from concerto.runtime.llm.connections import Connection
@@ -46,10 +46,13 @@ class Mocks:
         self._channels: dict[str, Value] = {}
 
     def add(self, target: Value, fields: dict[str, Value]) -> None:
-        """A `mock` statement; a later one for the same target replaces it."""
+        """A `mock` statement; a later one for the same target replaces what is answered, and the requests of
+        both are kept."""
         match target:
             case AgentRef():
-                self._agents[target.name] = MockedAgent(target.name, fields)
+                before = self._agents.get(target.name)
+                requests = [] if before is None else before.requests
+                self._agents[target.name] = MockedAgent(target.name, fields, requests=requests)
             case ToolRef():
                 self._servers[target.name] = fields
             case str():
@@ -76,7 +79,7 @@ class Mocks:
             case ModelCall():
                 return self._model(effect)
             case EmitAwait() if effect.channel in self._channels:
-                return self._given(self._channels[effect.channel], effect.payload)
+                return self._answer_channel(effect.channel, effect.payload)
             case HostTurn():
                 return self._host(effect)
             case McpCall() if self.server(effect.server) is not None:
@@ -87,7 +90,7 @@ class Mocks:
     def _model(self, effect: ModelCall) -> Awaitable[Value] | None:
         mocked, connection = self._agents.get(effect.agent), self._run.connection(effect.connection)
         if mocked is not None:
-            return _delivered(effect, _scripted(mocked, effect.request))
+            return self._deliver(effect, mocked)
         options = self._run.options
         if options.mock or connection.provider == "mock":
             return _delivered(effect, mock_reply(effect.request))
@@ -115,22 +118,63 @@ class Mocks:
             messages=(Message("user", effect.message["prompt"]),),
             schema=None if schema is None else OutputSchema("answer", schema),
         )
-        reply = mock_reply(request) if mocked is None else _scripted(mocked, request)
-        return _ready({"type": "result", "text": reply.message.text})
+        return self._result(mocked, request)
+
+    async def _result(self, mocked: MockedAgent | None, request: Request) -> Json:
+        reply = mock_reply(request) if mocked is None else await self._played(mocked, request)
+        return {"type": "result", "text": reply.message.text}
+
+    async def _deliver(self, effect: ModelCall, mocked: MockedAgent) -> Reply:
+        return await _delivered(effect, await self._played(mocked, effect.request))
+
+    async def _played(self, mocked: MockedAgent, request: Request) -> Reply:
+        """The next reply of a mocked agent; a function answers the prompt, and its failure is the model's."""
+        answer = mocked.fields.get("response")
+        if not callable(answer):
+            return _scripted(mocked, request)
+        mocked.requests.append(request)
+        try:
+            return _reply(await self._given(answer, prompt_of(request)), request)
+        except Raised as raised:
+            message = message_of(raised.value)
+            raise agent_failure(message, AgentKind.PROVIDER, agent=mocked.name) from raised
 
     async def _call_server(self, effect: McpCall) -> Json:
         functions = self._servers.get(effect.server, {})
         if effect.function not in functions:
             message = f"`{effect.server}::{effect.function}` is not mocked, and a test calls no server"
             raise tool_failure(message, AgentKind.UNMOCKED.value, effect.server, effect.function)
-        return await self._given(functions[effect.function], dict(effect.arguments))
+        try:
+            return await self._given(functions[effect.function], dict(effect.arguments))
+        except Raised as raised:
+            if _is(raised, "ToolError"):
+                raise
+            message = message_of(raised.value)
+            raise tool_failure(message, "ToolFailed", effect.server, effect.function) from raised
+
+    async def _answer_channel(self, channel: str, payload: Json) -> Json:
+        """What a mock answers; its failure is an EmitError, as that of a handler."""
+        try:
+            return await self._given(self._channels[channel], payload)
+        except Raised as raised:
+            if _is(raised, "EmitError"):
+                raise
+            message = f"the mock of `{channel}` failed: {message_of(raised.value)}"
+            raise Raised(ErrorValue("EmitError", message, "HandlerFailed", channel=channel)) from raised
 
     async def _given(self, mocked: Value, asked: Json) -> Json:
         """A mocked answer, or what a mocked function answers to what is asked."""
         if not callable(mocked):
             return to_json(mocked)
         given = self._run.machine_value(asked)
-        return to_json(await drive(Branch(), lambda: mocked(given)))
+        answer = await drive(Branch(), lambda: mocked(given))
+        if isinstance(answer, Err):
+            raise Raised(answer.value)
+        return to_json(answer.value if isinstance(answer, Ok) else answer)
+
+
+def _is(raised: Raised, error: str) -> bool:
+    return isinstance(raised.value, ErrorValue) and raised.value.type_name == error
 
 
 def mock_reply(request: Request) -> Reply:
@@ -194,9 +238,11 @@ def _scripted(mocked: MockedAgent, request: Request) -> Reply:
 def _turn(entry: Value, number: int, request: Request) -> Reply:
     """The reply of one entry: calls, which a text may go with, or a text."""
     entries = entry if isinstance(entry, list) else [entry]
-    if not any(_is_call(each) for each in entries):
-        return _reply(entry.get("reply", entry) if isinstance(entry, dict) else entry, request)
-    text = "".join(_text(each.get("reply", "") if isinstance(each, dict) else each) for each in entries)
+    if not all(isinstance(each, dict) and ("call" in each or "reply" in each) for each in entries):
+        return _reply(entry, request)
+    text = "".join(_text(each.get("reply", "")) for each in entries)
+    if not any(map(_is_call, entries)):
+        return _reply(text, request)
     calls = tuple(
         ToolCallRequest(
             f"{MADE_ID}{number}_{place}",
@@ -243,7 +289,3 @@ async def _delivered(effect: ModelCall, reply: Reply) -> Reply:
         for call in reply.message.calls:
             await effect.sink(StreamPart(call=call))
     return reply
-
-
-async def _ready(value: Value) -> Value:
-    return value

@@ -19,7 +19,7 @@ from concerto.records import field, record
 from concerto.runtime.agents.requests import ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import cancel
-from concerto.runtime.run.failures import AgentKind, agent_failure, tool_failure
+from concerto.runtime.run.failures import AgentKind, agent_failure, ends_run, text_of, tool_failure
 from concerto.runtime.tools.python_signatures import BadValues, Signature
 from concerto.vm.values import Raised, Value
 
@@ -122,7 +122,10 @@ class PythonTools:
             await cancel([initialized])
             shutdown = getattr(made.owner, "shutdown", None)
             if shutdown is not None:
-                await _resolved(shutdown())
+                try:
+                    await _call(shutdown)
+                except Exception as error:
+                    self._run.emits.log("warn", f"`shutdown` of tool `{made.name}` failed: {text_of(error)}")
 
     async def _begin(self, made: PythonTool) -> None:
         """Call `initialize` of a tool once; calls that come meanwhile wait for it."""
@@ -148,8 +151,10 @@ class PythonTools:
             self.add(name, found)
         except (ImportError, AttributeError, TypeError) as error:
             raise _unmade(name, place, str(error)) from None
-        except Exception as error:
-            raise _unmade(name, place, f"{type(error).__name__}: {error}") from None
+        except BaseException as error:
+            if ends_run(error):
+                raise
+            raise _unmade(name, place, f"{type(error).__name__}: {text_of(error)}") from None
 
     def _bind(self, made: PythonTool) -> list[BoundTool]:
         bound = []
@@ -175,10 +180,12 @@ class PythonTools:
                 raise tool_failure(
                     f"invalid arguments: {bad}", "InvalidArguments", made.name, method.name
                 ) from None
-            except Exception as error:
-                raise tool_failure(
-                    f"{type(error).__name__}: {error}", type(error).__name__, made.name, method.name
-                ) from error
+            except BaseException as error:
+                if ends_run(error):
+                    raise
+                kind = type(error).__name__
+                said = f"{kind}: {text_of(error)}" if str(error) else kind
+                raise tool_failure(said, kind, made.name, method.name) from error
 
         return await self._run.pass_gate(
             ToolCall(made.name, method.name, (given,), body, "model"), caller.branch
@@ -204,7 +211,13 @@ async def _resolved(value: Any) -> Any:
 
 
 async def _call(function: Callable[[], Any]) -> Any:
-    return await _resolved(function())
+    """What a function gives. In a task of its own `sys.exit` would end the event loop."""
+    try:
+        return await _resolved(function())
+    except BaseException as error:
+        if isinstance(error, Exception) or ends_run(error):
+            raise
+        raise RuntimeError(text_of(error)) from error
 
 
 def _unmade(name: str, place: str, reason: str) -> Raised:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from concerto.vm import access, arithmetic, operations
+from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.dispatch import MethodTable, bound_table
 from concerto.vm.failures import language_error
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Some, Value, failure
@@ -222,7 +222,7 @@ def _call(function: Value, *arguments: Value) -> Value:
 
 
 def _joined(*values: Value) -> str:
-    return "".join([operations.to_text(value) for value in values])
+    return sizes.join([operations.to_text(value) for value in values])
 
 
 def _parallel_for(
@@ -270,6 +270,7 @@ _SHARED: dict[str, Any] = {
     "to_text": operations.to_text,
     "copy_value": operations.copy_value,
     "joined": _joined,
+    "too_long": sizes.too_long,
     "get_member": access.get_member,
     "set_member": access.set_member,
     "with_item": access.with_item,

@@ -57,8 +57,17 @@ def _report_target(body: Body, node: ast.Mock, target: ast.Path) -> None:
 
 
 def _check_fields(body: Body, node: ast.Mock, allowed: tuple[str, ...], what: str) -> None:
-    for field in node.fields:
+    first = node.fields[0].name.text if node.fields else ""
+    for number, field in enumerate(node.fields):
         name = field.name.text
+        if number and name in _AGENT_FIELDS and what == "an agent":
+            body.report(
+                BadDeclarationField(
+                    body.span(field.name),
+                    f"a mock has `{first}` already, and `{name}` would say something else",
+                    help="a mock has one of `response`, `error` and `script`; a later `mock` replaces it",
+                )
+            )
         if allowed and name not in allowed:
             near = suggest(name, allowed)
             known = ", ".join(f"`{one}`" for one in allowed)
@@ -110,3 +119,11 @@ def _check_turn(body: Body, entry: ast.Expr) -> None:
         body.types[entry] = ANY
         return
     body.infer(entry, ANY)
+    if isinstance(entry, ast.Closure):
+        body.report(
+            BadDeclarationField(
+                body.span(entry),
+                "an entry of a script is no function",
+                help="`response: |prompt| …` answers every prompt by a function",
+            )
+        )

@@ -75,5 +75,24 @@ def _check_test(world: World, function: FunctionSymbol, node: ast.FnDecl, scope:
         message = "`main` cannot be a test"
         world.report(TestMisused, scope.module, node.name, message, help="give the test another name")
     else:
+        _check_title(world, node, scope)
         function.is_test = True
         world.analysis.tests.append(function)
+
+
+def _check_title(world: World, node: ast.FnDecl, scope: TypeScope) -> None:
+    """Two tests of a module under one name could not be told apart."""
+    title = _title(node)
+    titles = world.analysis.test_titles.setdefault(scope.module.path, set())
+    if title in titles:
+        message = f"another test is called `{title}`"
+        help_ = "give each a name of its own: results and `--filter` go by it"
+        world.report(TestMisused, scope.module, node.name, message, help=help_)
+    titles.add(title)
+
+
+def _title(node: ast.FnDecl) -> str:
+    """The text of `@test("…")`, or the function's name."""
+    decorator = next(each for each in node.decorators if each.name.text == "test")
+    given = [argument.value for argument in decorator.arguments]
+    return given[0].value if given and isinstance(given[0], ast.StringLit) else node.name.text

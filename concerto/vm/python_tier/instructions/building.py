@@ -7,8 +7,10 @@ from concerto.vm.python_tier.expression import INT, KINDS, READ, Comparison, Exp
 from concerto.vm.python_tier.instructions.registry import listed, writes
 from concerto.vm.python_tier.strings import piece_text
 from concerto.vm.python_tier.writer import FunctionWriter
+from concerto.vm.sizes import MAX_ELEMENTS
 
 _FEW = 50
+_FEW_TEXTS = 8
 
 _NOT_COPIED = frozenset({"int", "float", "str", "bool"})
 
@@ -69,15 +71,31 @@ def _build_range(writer: FunctionWriter, instr: Instr) -> None:
     writer.push(made)
 
 
+@writes("CONCAT")
+def _concat(writer: FunctionWriter, _: Instr) -> None:
+    """The right one is looked at, which leaves Python free to add to the left one where it is."""
+    left, right = parts = tuple(writer.pop_many(2))
+    if left.literal or right.literal:
+        writer.compute(f"{left.wrapped} + {right.wrapped}", parts, KINDS["str"])
+        return
+    first, again = writer.named(right)
+    checked = f"({again} if len({first}) <= {MAX_ELEMENTS} else too_long({again}))"
+    writer.compute(f"{left.wrapped} + {checked}", parts, KINDS["str"], READ)
+
+
 @writes("FORMAT")
 def _format(writer: FunctionWriter, instr: Instr) -> None:
     parts = tuple(writer.pop_many(instr[1]))
-    if any('"' in part.text for part in parts):
-        # An f-string cannot stand inside another one.
+    long = [part for part in parts if not part.literal and part.fact.kind not in ("int", "float", "bool")]
+    if any('"' in part.text for part in parts) or len(long) > _FEW_TEXTS:
+        # An f-string cannot stand inside another one, and so many long texts are looked at before.
         text = f"joined({listed(parts)})"
     else:
         text = 'f"' + "".join([_replacement(writer, part) for part in parts]) + '"'
-    level = READ if any(part.fact.kind not in ("int", "str", "float") for part in parts) else 0
+        if len(long) > 1:
+            made = writer.temporary()
+            text = f"({made} if len({made} := {text}) <= {MAX_ELEMENTS} else too_long({made}))"
+    level = READ if long else 0
     writer.compute(text, parts, KINDS["str"], level, atom=True)
 
 

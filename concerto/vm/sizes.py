@@ -1,0 +1,35 @@
+"""How long a text or array may become in one step: a wrong number is an error, not the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from concerto.vm.values import failure
+
+MAX_ELEMENTS: Final = 1 << 28
+
+
+def size(elements: int) -> int:
+    """The number itself; a failure if it is beyond the limit."""
+    if elements <= MAX_ELEMENTS:
+        return elements
+    raise failure(f"the result would have {elements} elements, more than {MAX_ELEMENTS}", "ValueError")
+
+
+def concat(left: str, right: str) -> str:
+    """Two texts joined. Only the right one is looked at, so that adding a little to a long text stays cheap;
+    nothing can double all the same."""
+    return left + right if len(right) <= MAX_ELEMENTS else too_long(right)
+
+
+def join(parts: Iterable[str], separator: str = "") -> str:
+    parts = list(parts)
+    size(sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0))
+    return separator.join(parts)
+
+
+def too_long(part: str) -> str:
+    """A failure: a text that this is a part of, or the whole of, is beyond the limit."""
+    size(max(len(part), MAX_ELEMENTS + 1))
+    raise AssertionError("unreachable")

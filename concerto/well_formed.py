@@ -1,0 +1,12 @@
+"""Text from outside as texts of the language: without halves of surrogate pairs, which have no UTF-8."""
+
+from __future__ import annotations
+
+import re
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def well_formed(text: str) -> str:
+    """The text with the replacement character for every half of a surrogate pair."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
