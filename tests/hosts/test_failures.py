@@ -188,3 +188,63 @@ def test_ctrl_c_ends_the_processes(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert errors.strip() == "error: interrupted"
     assert all(is_gone(int(pid)) for pid in pids)
+
+
+def test_an_answer_too_many_is_nobody_elses(tmp_path: Path, capsys: Capture) -> None:
+    """With an id it is dropped; without one the next execution fails and the one after has a new process."""
+    source = f"""{DECLARED}
+    fn main() {{
+        for prompt in ["twice id", "number", "twice", "number", "number"] {{
+            match Worker.execute(prompt) {{
+                Ok(response) => println(response.text),
+                Err(error) => println("${{error.kind}} ${{error.message}}"),
+            }}
+        }}
+    }}
+    """
+    twice, second, again, failed, fresh = run_hosts(source, tmp_path, capsys).lines
+    assert (twice, second, again, fresh) == ("twice", "2", "twice", "1")
+    assert failed.startswith("InvalidReply host `Worker`: it printed more than its answer: `{")
+
+
+def test_a_foreign_result_is_no_answer(tmp_path: Path, capsys: Capture) -> None:
+    said = execute('say {"type": "result", "id": "7", "text": "x"}', tmp_path, capsys, host={"timeout": 0.5})
+    assert said.endswith("within 0.5 seconds; it gave a result with the id `7`, which nobody waits for")
+
+
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        ('"tokens_in": 10e30, "tokens_out": -5, "cost_usd": true', "0 0 None"),
+        (f'"tokens_in": {10**30}, "tokens_out": true, "cost_usd": 1e999', f"{2**63 - 1} 0 None"),
+        (f'"tokens_in": "3", "tokens_out": null, "cost_usd": {10**400}', "0 0 None"),
+        ('"tokens_in": 3, "cost_usd": -0.5', "3 0 None"),
+        ('"tokens_in": 3, "cost_usd": 2', "3 0 Some(2.0)"),
+    ],
+)
+def test_numbers_of_a_host_are_numbers_of_the_language(
+    tmp_path: Path, capsys: Capture, result: str, shown: str
+) -> None:
+    source = f"""{DECLARED}
+    fn main() {{
+        let r = Worker.execute(r#"say {{"type": "result", {result}}}"#).unwrap();
+        println("${{r.tokens_in}} ${{r.tokens_out}} ${{r.cost_usd}}");
+    }}
+    """
+    assert run_hosts(source, tmp_path, capsys).lines == [shown]
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ('"text": "a\\\\ud800b"', "a\ufffdb"),
+        ('"value": {"\\\\udfff": 1}', '{"\ufffd": 1}'),
+        ('"text": null', ""),
+        ('"model": {"a": true}', ""),
+        ('"value": null', "null"),
+    ],
+)
+def test_texts_of_a_host_are_texts_of_the_language(
+    tmp_path: Path, capsys: Capture, said: str, text: str
+) -> None:
+    assert execute(f'say {{"type": "result", {said}}}'.replace("\\\\", "\\"), tmp_path, capsys) == text

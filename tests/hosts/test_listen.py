@@ -64,7 +64,7 @@ def test_handlers_answer(tmp_path: Path, capsys: Capture, message: str, arms: st
             "expected `String`, found `Int` at `text`",
         ),
         ('{"type": "q", "txt": "x"}', '"q" => |q: Question| q.text', "the unknown field `txt`"),
-        ('{"type": "other"}', '"q" => |q: Question| q.text', "nobody handles `other`"),
+        ('{"type": "other", "id": 1}', '"q" => |q: Question| q.text', "nobody handles `other`"),
         ('{"type": "q", "payload": 0}', '"q" => |n: Int| 1 / n', "division by zero"),
         ('{"type": "q"}', '"q" => || -> Result<Int, String> { Err("not today") }', "not today"),
     ],
@@ -84,10 +84,10 @@ def test_an_id_comes_back(tmp_path: Path, capsys: Capture) -> None:
 
 def test_without_listen_messages_are_unhandled(tmp_path: Path, capsys: Capture) -> None:
     source = f"""{DECLARED}
-    fn main() {{ println(Worker.execute("ask {{\\"type\\": \\"q\\", \\"n\\": 1}}").unwrap().text); }}
+    fn main() {{ println(Worker.execute("ask {{\\"type\\": \\"q\\", \\"id\\": 1}}").unwrap().text); }}
     """
     outcome = run_hosts(source, tmp_path, capsys, quiet=False)
-    assert '[emit:host:unhandled] {"host": "Worker", "message": {"type": "q", "n": 1}}' in outcome.lines
+    assert '[emit:host:unhandled] {"host": "Worker", "message": {"type": "q", "id": 1}}' in outcome.lines
     assert "nobody handles `q`" in outcome.lines[-1]
 
 
@@ -134,3 +134,45 @@ def test_listen_for_a_declared_type(tmp_path: Path, capsys: Capture) -> None:
     }}
     """
     assert run_hosts(source, tmp_path, capsys).lines == ["9"]
+
+
+def test_what_nobody_handles_and_nobody_waits_for_is_not_answered(tmp_path: Path, capsys: Capture) -> None:
+    """An answer would be taken for the next request."""
+    source = f"""{DECLARED}
+    fn main() {{
+        for prompt in ["notify", "number", "notify", "number"] {{
+            println(Worker.execute(prompt).unwrap().text);
+        }}
+    }}
+    """
+    assert run_hosts(source, tmp_path, capsys).lines == ["done", "2", "done", "4"]
+
+
+def test_who_waits_in_vain_is_told_why(tmp_path: Path, capsys: Capture) -> None:
+    source = f"""{DECLARED}
+    fn main() {{ println(Worker.execute("ask {{\\"type\\": \\"q\\"}}").err().unwrap().message); }}
+    """
+    outcome = run_hosts(source, tmp_path, capsys, host={"timeout": 0.5})
+    assert outcome.lines[-1].endswith("; nobody handles `q`, which without an `id` is not answered")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_host_may_be_executed_by_its_own_handlers(tmp_path: Path, capsys: Capture, processes: int) -> None:
+    """Also by many at once, through agents in between, and to a depth that is told."""
+    source = f"""{DECLARED}
+    fn asked(n: Int) -> Result<String, AgentError> {{
+        let r = listen Worker.execute("ask {{\\"type\\": \\"q\\"}}") {{
+            "q" => || -> Result<String, AgentError> {{
+                if n == 0 {{ Ok(Worker.execute("show").map(|r| "bottom")?) }} else {{ asked(n - 1) }}
+            }},
+        }};
+        Ok(r?.text)
+    }}
+    fn main() {{
+        let all = parallel for _ in 0..6 {{ asked(1).unwrap().contains("bottom") }};
+        println(all);
+        println(asked(20).unwrap().contains("executed by its own handlers 8 times inside one another"));
+    }}
+    """
+    outcome = run_hosts(source, tmp_path, capsys, host={"processes": processes})
+    assert outcome.lines == ["[true, true, true, true, true, true]", "true"], outcome.err

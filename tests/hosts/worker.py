@@ -25,6 +25,17 @@ def ask(**message: Any) -> Any:
     return hear()
 
 
+def say_more(message: Any, word: str, rest: str) -> None:
+    if word == "notify":
+        say(type="log", text="on my way")
+        say(type="result", text="done")
+    else:
+        # With the id of its request, or with none.
+        own = {"id": message["id"]} if rest == "id" else {}
+        sys.stdout.write(2 * (json.dumps({"type": "result", "text": "twice", **own}) + "\n"))
+        sys.stdout.flush()
+
+
 def obey(message: Any, number: int) -> None:
     word, _, rest = message["prompt"].partition(" ")
     match word:
@@ -49,6 +60,8 @@ def obey(message: Any, number: int) -> None:
             say(type="result", value={"name": "Ann"})
         case "error":
             say(type="error", message=rest, kind="Refused")
+        case "twice" | "notify":
+            say_more(message, word, rest)
         case "complain":
             print(rest, file=sys.stderr, flush=True)
             say(type="result", text="complained")

@@ -132,11 +132,11 @@ PASSING = {
     """,
     "a memory that has lost a question": """
         mock Assistant { response: |prompt| "${prompt}!" }
-        let memory = Memory::new(3);
-        for prompt in ["a", "b", "c"] { Assistant.with_memory(memory).execute(prompt).unwrap(); }
+        let kept = Memory::new(3);
+        for prompt in ["a", "b", "c"] { Assistant.with_memory(kept).execute(prompt).unwrap(); }
         let sent = Assistant.calls().map(|call| (call["messages"] as Array<Any>).map(|each| each["content"]));
         assert_eq(sent, [["a"], ["a", "a!", "b"], ["b", "b!", "c"]]);
-        assert_eq(memory.messages().map(|each| each.content), ["b!", "c", "c!"]);
+        assert_eq(kept.messages().map(|each| each.content), ["b!", "c", "c!"]);
         let greeted = Memory::new(3);
         greeted.append("assistant", "hello");
         Assistant.with_memory(greeted).execute("d").unwrap();

@@ -40,9 +40,9 @@ Tasks: TypeAlias = "list[asyncio.Task[Any]]"
 class Branch:
     """One strand's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest
     first; `meters` are the budgets of these stages; `tasks` is the scope of the innermost function that owns
-    tasks."""
+    tasks; `inside` is what it may not wait for, since that waits for it."""
 
-    __slots__ = ("_children", "_effects", "meters", "path", "scopes", "tasks")
+    __slots__ = ("_children", "_effects", "inside", "meters", "path", "scopes", "tasks")
 
     def __init__(
         self,
@@ -50,8 +50,10 @@ class Branch:
         scopes: tuple[Any, ...] = (),
         meters: tuple[Meter, ...] = (),
         tasks: TaskScope | None = None,
+        inside: tuple[Any, ...] = (),
     ) -> None:
         self.path = path
+        self.inside = inside
         self.scopes = scopes
         self.meters = meters
         self.tasks = tasks
@@ -66,7 +68,7 @@ class Branch:
     def child(self) -> Branch:
         """A branch that starts from here."""
         self._children += 1
-        return Branch((*self.path, self._children), self.scopes, self.meters, self.tasks)
+        return Branch((*self.path, self._children), self.scopes, self.meters, self.tasks, self.inside)
 
 
 class Strand(greenlet):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -23,9 +24,19 @@ from concerto.runtime.agents.requests import Message as Said
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.hosts.pool import Pool, WorkerError
 from concerto.runtime.hosts.process import HostProcess
-from concerto.runtime.hosts.protocol import ERROR, RESULT, Message, answer_to, payload_of, text_of
+from concerto.runtime.hosts.protocol import (
+    ERROR,
+    EXECUTE,
+    RESULT,
+    Message,
+    answer_to,
+    payload_of,
+    text_of,
+    written,
+)
 from concerto.runtime.hosts.settings import HostSettings, host_settings
 from concerto.runtime.run.failures import AgentKind, agent_failure, message_of
+from concerto.vm.arithmetic import INT_MAX
 from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, TypeValue, Value
 
@@ -36,6 +47,8 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = Any
 Arms: TypeAlias = Mapping[str, tuple[Callable[[Value], Value], TypeValue | None]]
+
+_MOST_NESTED = 8
 
 REST = "_"
 """The key of the handler for messages that have none of their own."""
@@ -117,7 +130,8 @@ class Hosts:
 
         async def execute() -> Value:
             work.said = list(before)
-            async with self._pool(work.settings).process() as process:
+            nested = _nested(work)
+            async with self._pool(work.settings).process(inside=nested > 0) as process:
                 work.process = process
                 process.begin()
                 value = await bounded(self._run, work.builder, body())
@@ -140,22 +154,21 @@ class Hosts:
             "agent:complete",
             lambda: {**told, "tokens_out": _count(result, "tokens_out"), "iterations": work.turns},
         )
-        cost = result.get("cost_usd")
         machine = self._run.machine
         return machine.struct(
             "Response",
             text=text_of(result),
             tokens_in=_count(result, "tokens_in"),
             tokens_out=_count(result, "tokens_out"),
-            model=str(result.get("model") or ""),
+            model=written(result.get("model")),
             provider=work.settings.connector,
             latency_ms=ms,
-            stop_reason=str(result.get("stop_reason") or "stop"),
+            stop_reason=written(result.get("stop_reason")) or "stop",
             tool_calls=[],
             iterations=work.turns,
             injected_tools=[],
             messages=to_values(machine, work.said),
-            cost_usd=Some(float(cost)) if isinstance(cost, int | float) else NONE,
+            cost_usd=_cost(result.get("cost_usd")),
             repairs=[],
         )
 
@@ -200,11 +213,17 @@ class Hosts:
         """The answer of a handler to a message of the process; None if neither side needs one."""
         arm = work.arms.get(heard["type"]) or work.arms.get(REST)
         if arm is None:
-            name = work.settings.name
+            name, kind = work.settings.name, heard["type"]
             self._run.tell("host:unhandled", lambda: {"host": name, "message": dict(heard)})
-            return answer_to(heard, error=f"nobody handles `{heard['type']}`")
+            if "id" in heard:
+                return answer_to(heard, error=f"nobody handles `{kind}`")
+            assert work.process is not None
+            work.process.hint(f"nobody handles `{kind}`, which without an `id` is not answered")
+            return None
+        branch = work.branch.child()
+        branch.inside = (*branch.inside, work)
         try:
-            value = await drive(work.branch.child(), lambda: self._handle(arm, heard))
+            value = await drive(branch, lambda: self._handle(arm, heard))
         except Raised as raised:
             return answer_to(heard, error=message_of(raised.value))
         return None if value is None and "id" not in heard else answer_to(heard, value)
@@ -239,10 +258,22 @@ class Hosts:
         return lambda line: self._run.emits.log("debug", f"{name}: {line}")
 
 
+def _nested(work: HostExecution) -> int:
+    """In how many executions by the same host this one began."""
+    name = work.settings.name
+    found = [
+        each for each in work.branch.inside if isinstance(each, HostExecution) and each.settings.name == name
+    ]
+    if len(found) >= _MOST_NESTED:
+        message = f"host `{name}` is executed by its own handlers {len(found)} times inside one another"
+        raise agent_failure(message, AgentKind.HOST, agent=name, provider=work.settings.connector)
+    return len(found)
+
+
 def _asked(work: HostExecution, wanted: Wanted | None, number: str) -> Message:
     """The message that begins an execution, or asks again."""
     builder, prompt = work.builder, work.said[-1].text if work.said else ""
-    message: dict[str, Json] = {"type": "execute", "id": number, "prompt": prompt}
+    message: dict[str, Json] = {"type": EXECUTE, "id": number, "prompt": prompt}
     if len(work.said) > 1:
         message["messages"] = [{"role": said.role, "content": said.text} for said in work.said]
     if builder.system_prompt is not None:
@@ -278,7 +309,8 @@ def _refused(builder: AgentBuilder, settings: HostSettings) -> str:
 
 
 def _worker_error(settings: HostSettings, heard: Message) -> WorkerError:
-    message = str(heard.get("message") or heard.get("error") or "it reported an error without a message")
+    said = written(heard.get("message")) or written(heard.get("error"))
+    message = said or "it reported an error without a message"
     kind = heard.get("kind")
     raised = agent_failure(
         f"host `{settings.name}`: {message}", AgentKind.HOST, settings.name, settings.connector
@@ -295,5 +327,13 @@ def _written(result: Message) -> str:
 
 
 def _count(result: Message, name: str) -> int:
+    """A number of tokens; 0 where the process gives none that can be."""
     found = result.get(name)
-    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+    return min(max(found, 0), INT_MAX) if type(found) is int else 0
+
+
+def _cost(found: Json) -> Value:
+    """USD, as an Option; None where the process gives no number that can be."""
+    if type(found) not in (int, float) or not 0 <= found <= sys.float_info.max:
+        return NONE
+    return Some(float(found))

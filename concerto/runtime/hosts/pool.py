@@ -13,15 +13,25 @@ from concerto.vm.values import Raised
 
 class Pool:
     def __init__(self, settings: HostSettings, on_line: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._on_line = on_line
         self._processes = [HostProcess(settings, on_line) for _ in range(settings.processes)]
         self._idle = list(reversed(self._processes))
         # Those who wait get their turn in the order in which they came.
         self._places = asyncio.Semaphore(settings.processes)
 
     @asynccontextmanager
-    async def process(self) -> AsyncIterator[HostProcess]:
+    async def process(self, *, inside: bool) -> AsyncIterator[HostProcess]:
         """A process for one execution. One that is left in the middle of a turn has ended itself; one that is
-        left between two, by a failure that it did not report, is ended here."""
+        left between two, by a failure that it did not report, is ended here. Who is `inside` of another
+        execution cannot wait for that to end: where all are busy, it gets one of its own."""
+        if inside and self._places.locked():
+            further = HostProcess(self._settings, self._on_line)
+            try:
+                yield further
+            finally:
+                await further.stop()
+            return
         async with self._places:
             process = self._idle.pop()
             try:

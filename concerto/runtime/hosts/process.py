@@ -12,7 +12,17 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from concerto.runtime.hosts.protocol import INIT_ACK, BadMessage, Message, decode, encode
+from concerto.runtime.hosts.protocol import (
+    ERROR,
+    EXECUTE,
+    INIT_ACK,
+    RESULT,
+    BadMessage,
+    Message,
+    decode,
+    encode,
+    written,
+)
 from concerto.runtime.hosts.settings import HostSettings
 from concerto.runtime.io.process_groups import end_group, ended, said_lines, start_group
 from concerto.runtime.run.failures import AgentKind, agent_failure
@@ -23,6 +33,8 @@ T = TypeVar("T")
 MOST_BYTES = 16 * 1024 * 1024
 _KEPT_LINES = 20
 _LONGEST_LINE = 300
+_ROUNDS = 2
+"""So often the event loop has to go round until what stands in a pipe has been read."""
 
 
 class HostProcess:
@@ -35,21 +47,58 @@ class HostProcess:
         self._errors: deque[str] = deque(maxlen=_KEPT_LINES)
         self._reader: asyncio.Task[None] | None = None
         self._left = 0.0
+        self._request = ""
+        self._hints: list[str] = []
 
     def begin(self) -> None:
         """An execution begins: its time starts to count."""
         self._left = self._settings.timeout
+        self._hints.clear()
+
+    def hint(self, text: str) -> None:
+        """Something that may be the reason if no answer comes."""
+        self._hints = [*self._hints[-2:], text]
 
     async def turn(self, message: Message | None) -> Message:
         """Send a message, if there is one, and give the next one that comes. Any failure ends the process."""
         try:
             process = await self._started()
             if message is not None:
+                if message["type"] == EXECUTE:
+                    await self._pass_over(process)
+                    self._request = str(message["id"])
                 await self._send(process, message)
-            return await self._receive(process)
+            while True:
+                heard = await self._receive(process)
+                if not self._is_late(heard):
+                    return heard
+                self.hint(f"it gave a result with the id `{written(heard['id'])}`, which nobody waits for")
         except BaseException:
             await self.stop(at_once=True)
             raise
+
+    def _is_late(self, heard: Message) -> bool:
+        """Whether a message answers another request than the present one."""
+        return heard["type"] in (RESULT, ERROR) and written(heard.get("id")) not in ("", self._request)
+
+    async def _pass_over(self, process: asyncio.subprocess.Process) -> None:
+        """Drop what has been printed since the last answer, where that is known to be meant for nobody."""
+        assert process.stdout is not None
+        self._request = ""
+        for _ in range(_ROUNDS):
+            await asyncio.sleep(0)
+        while True:
+            try:
+                async with asyncio.timeout(0):
+                    line = await process.stdout.readuntil(b"\n")
+            except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                return
+            if not line.strip():
+                continue
+            heard = self._decoded(line)
+            if not (self._is_late(heard) or heard["type"] not in (RESULT, ERROR)):
+                shown = line[:_LONGEST_LINE].decode("utf-8", "replace").strip()
+                raise self._failure(f"it printed more than its answer: `{shown}`", AgentKind.INVALID_REPLY)
 
     async def stop(self, *, at_once: bool = False) -> None:
         """End the process, if there is one; the next turn starts another."""
@@ -99,7 +148,7 @@ class HostProcess:
         await self._send(process, {"type": "init", "params": dict(self._settings.params)})
         answer = await self._receive(process)
         if answer["type"] == "error":
-            raise self._failure(f"it refused its params: {answer.get('message', '')}", AgentKind.HOST)
+            raise self._failure(f"it refused its params: {written(answer.get('message'))}", AgentKind.HOST)
         if answer["type"] != INIT_ACK:
             raise self._failure(
                 f"it answered `init` with `{answer['type']}`, not `{INIT_ACK}`", AgentKind.INVALID_REPLY
@@ -126,6 +175,9 @@ class HostProcess:
             raise self._failure(
                 f"it printed a line of more than {most} MB", AgentKind.INVALID_REPLY
             ) from None
+        return self._decoded(line)
+
+    def _decoded(self, line: bytes) -> Message:
         try:
             return decode(line, as_text=self._settings.text_output)
         except BadMessage as bad:
@@ -139,8 +191,9 @@ class HostProcess:
             async with asyncio.timeout(self._left):
                 return await work
         except TimeoutError:
-            seconds = self._settings.timeout
-            raise self._failure(f"it gave no answer within {seconds:g} seconds", AgentKind.TIMEOUT) from None
+            why = "".join(f"; {hint}" for hint in self._hints)
+            message = f"it gave no answer within {self._settings.timeout:g} seconds{why}"
+            raise self._failure(message, AgentKind.TIMEOUT) from None
         finally:
             self._left = max(0.0, self._left - (loop.time() - begun))
 

@@ -3,12 +3,17 @@
 To the process: `{"type": "init", "params": {…}}` once, if there are params; `{"type": "execute", "id": "1",
 "prompt": "…"}` with `messages`, `system`, `context`, `data` and `schema` where they were given; and the
 answer to a message of its own, `{"type": "response", "in_reply_to": "question", "id": …, "value": …}`, or
-with an `error` text instead of a value. A message without `id` whose handler gives nil is not answered.
+with an `error` text instead of a value. A message without `id` that has no handler, or whose handler gives
+nil, is not answered.
 
 From it: `{"type": "init_ack"}`; `{"type": "result", "text": "…"}` or with a `value` of any kind; `{"type":
 "error", "message": "…", "kind": "…"}`; any other type is a message for a handler of `listen`. A handler gets
 the message's `payload`, or all members but `type` and `id`. Everybody ignores members and types that he does
 not know.
+
+A `result` or `error` may have the `id` of its request, and then answers no other one: what comes late is
+dropped. Without it, what is printed beyond an answer is an error of the next execution, which ends the
+process.
 
 With the format `text` a prompt is one line, its line breaks as `\\n`, and a line of output is a whole result.
 """
@@ -24,6 +29,7 @@ from concerto.natives.json_text import loads
 Json: TypeAlias = Any
 Message: TypeAlias = Mapping[str, Json]
 
+EXECUTE = "execute"
 RESULT = "result"
 ERROR = "error"
 INIT_ACK = "init_ack"
@@ -75,9 +81,18 @@ def answer_to(message: Message, value: Json = None, error: str | None = None) ->
 
 
 def text_of(result: Message) -> str:
-    """The text of a result; a value that is no text is shown as JSON."""
-    found = result.get("text", result.get("value"))
-    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    """The text of a result, empty if it has none; a value that is no text is shown as JSON."""
+    if "text" not in result and "value" in result:
+        found = result["value"]
+        return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    return written(result.get("text"))
+
+
+def written(found: Json) -> str:
+    """What should be a text, as one: JSON where it is none, nothing for null."""
+    if found is None or isinstance(found, str):
+        return found or ""
+    return json.dumps(found, ensure_ascii=False)
 
 
 def _refuse(name: str) -> Json:
