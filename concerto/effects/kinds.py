@@ -163,7 +163,7 @@ class ModelCall(Effect):
 class ToolCall(Effect):
     """A tool's method in this program, in Python or bound to an entity: what `body` gives. Any error.
 
-    `arguments` identify the call (cache, trace); `body` does it."""
+    `arguments` are those of the trace, `key` those of the cache, if they say more; `body` does it."""
 
     tool: str
     method: str
@@ -171,6 +171,7 @@ class ToolCall(Effect):
     body: Body
     origin: Literal["code", "model"] = "code"
     policy: Policy = NO_POLICY
+    key: Value = None
 
 
 @record(frozen=True)
@@ -209,7 +210,7 @@ class AgentRun(Effect):
     """A whole execution of an agent, from prompt to answer: what `body` gives. `AgentError`."""
 
     agent: str
-    key: Json
+    key: Value
     body: Body
     policy: Policy = NO_POLICY
 
@@ -220,7 +221,7 @@ class StageRun(Effect):
 
     pipeline: str
     stage: str
-    key: Json
+    key: Value
     body: Body
     policy: Policy = NO_POLICY
 

@@ -262,10 +262,11 @@ class _Scanner:
 
     def foreign_name(self, end: int, start: int) -> int:
         """A name with letters of other alphabets: one token, and one error however often it comes."""
+        begin = start
         if self.tokens and self.tokens[-1].end == start and self.tokens[-1].text.isidentifier():
-            start = self.tokens.pop().start
-        text = self.text[start:end]
-        self.tokens.append(Token("NAME", text, start, end))
+            begin = self.tokens.pop().start
+        text = self.text[begin:end]
+        self.tokens.append(Token("NAME", text, begin, end))
         if text not in self.foreign_names:
             self.foreign_names.add(text)
             message = f"`{text}` is no name here"

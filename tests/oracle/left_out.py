@@ -8,6 +8,7 @@ from typing import Final
 PROGRAMS: Final = Path(__file__).parents[1] / "programs"
 
 LEFT_OUT: Final = {
+    "agents/cache_keys.conc": "@cache",
     "agents/manifest_without_connections.conc": "AgentCall",
     "agents/tool_context.conc": "a ToolContext",
     "concurrency/failures.conc": "Spawn",

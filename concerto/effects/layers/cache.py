@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
+from collections.abc import Hashable
 
 from concerto.effects.gate import Layer, Passage, Perform, Waiting
 from concerto.effects.kinds import (
@@ -15,6 +15,7 @@ from concerto.effects.kinds import (
     ToolCall,
     subject_of,
 )
+from concerto.vm.exact import Unlike, exact_key
 from concerto.vm.operations import copy_value
 from concerto.vm.values import Value
 
@@ -22,7 +23,7 @@ _MOST_ENTRIES = 1000
 
 
 def cache_layer(waiting: Waiting) -> Layer:
-    kept: OrderedDict[str, tuple[float, Value]] = OrderedDict()
+    kept: OrderedDict[Hashable, tuple[float, Value]] = OrderedDict()
 
     async def cache(passage: Passage, inner: Perform) -> Value:
         seconds, key = passage.policy.cache_seconds, _key(passage.effect)
@@ -42,16 +43,18 @@ def cache_layer(waiting: Waiting) -> Layer:
     return Layer(lambda effect, policy: policy.cache_seconds is not None, cache)
 
 
-def _key(effect: AnyEffect) -> str | None:
-    """What makes two calls equal; None for what cannot be written down."""
+def _key(effect: AnyEffect) -> Hashable | None:
+    """What makes two calls equal; None for what equals no other one."""
     match effect:
-        case ToolCall() | HostCall() | McpCall():
-            content = effect.arguments
-        case AgentRun() | StageRun():
+        case ToolCall():
+            content = list(effect.arguments) if effect.key is None else effect.key
+        case HostCall() | McpCall():
+            content = dict(effect.arguments)
+        case AgentRun() | StageRun() if effect.key is not None:
             content = effect.key
         case _:
             return None
     try:
-        return f"{type(effect).__name__} {subject_of(effect)} {json.dumps(content, sort_keys=True)}"
-    except (TypeError, ValueError):
+        return type(effect), subject_of(effect), exact_key(content)
+    except Unlike:
         return None

@@ -102,7 +102,7 @@ class Agents:
             self._remember(builder, plan, [Message("user", prompt)], work.messages[-1].text)
             return value
 
-        return await self._guarded(builder, body, branch, [wanted.name, prompt])
+        return await self._guarded(builder, body, branch, [wanted, prompt])
 
     async def _stream(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
         from concerto.runtime.agents.streaming import Streaming
@@ -136,7 +136,7 @@ class Agents:
         track: Track = []
         try:
             policy = self._planner.fixed(builder.agent).run_policy
-            cached = None if policy.cache_seconds is None else _key(builder, key)
+            cached = None if policy.cache_seconds is None else _key(builder, branch, key)
             run = AgentRun(builder.agent, cached, lambda: body(track), policy)
             return Ok(await self._run.pass_gate(run, branch))
         except Raised as raised:
@@ -239,17 +239,27 @@ def _remembered(memory: Memory, asked: list[Message]) -> int:
     return seen if wanted is None and seen < len(asked) else 0
 
 
-def _key(builder: AgentBuilder, asked: Any) -> Any:
-    """What makes two executions equal: the agent, what it is asked, and what the builder changes."""
+def _key(builder: AgentBuilder, branch: Branch, asked: Any) -> Value:
+    """What makes two executions equal: the agent, what it is asked, and what the builder and the pipeline
+    around it change. None if nothing does: what a memory or a context holds is not written down here."""
+    if builder.memory is not None or builder.context is not None or builder.data is not None:
+        return None
     if isinstance(asked, list):
-        asked = [[each.role, each.text] if isinstance(each, Message) else each for each in asked]
-    changes = [
+        asked = [_said(each) if isinstance(each, Message) else each for each in asked]
+    allowed = builder.allowed_tools
+    return [
+        asked,
         [to_json(tool) for tool in builder.tools],
         builder.no_static_tools,
+        None if allowed is None else [to_json(tool) for tool in allowed],
+        to_json(builder.tool_choice),
         builder.system_prompt,
         builder.max_iterations,
         builder.discovery,
+        repr(branch.scopes),
     ]
-    # What a memory or a context holds is not written down here, so such executions are never equal.
-    private = builder.memory is not None or builder.context is not None or builder.data is not None
-    return [asked, changes, object()] if private else [asked, changes]
+
+
+def _said(message: Message) -> Value:
+    calls = [[call.id, call.name, call.arguments] for call in message.calls]
+    return [message.role, message.text, message.call_id, calls]

@@ -18,7 +18,6 @@ from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import Pipeline, Stage, ToolUse
 from concerto.natives.errors import make_error
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
-from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value
 
@@ -74,7 +73,7 @@ class Pipelines:
         else:
             meters = _meters(f"`@budget` of `{pipeline.name}::{stage.name}`", policy)
             work = partial(_in_strand, branch, stage.tools, meters, body)
-        key = [to_json(argument) for argument in arguments] if policy.cache_seconds is not None else None
+        key = None if policy.cache_seconds is None else list(arguments)
         return self._run.perform(StageRun(pipeline.name, stage.name, key, work, policy))
 
     def _body(self, stage: Stage, arguments: Sequence[Value]) -> Value:

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -94,9 +95,8 @@ class Hosts:
                 case "execute_with_schema":
                     wanted, prompt, retry_message = arguments
                     work.said.append(Said("user", prompt))
-                    return Ok(
-                        await self._guarded(work, lambda: self._with_schema(work, wanted, retry_message))
-                    )
+                    answer = partial(self._with_schema, work, wanted, retry_message)
+                    return Ok(await self._guarded(work, answer, wanted))
                 case "listen":
                     return await self._listen(work, arguments)
                 case _:
@@ -110,7 +110,8 @@ class Hosts:
         work.said.append(Said("user", prompt))
         if wanted is None:
             return Ok(await self._guarded(work, lambda: self._respond(work)))
-        return Ok(await self._guarded(work, lambda: self._with_schema(work, wanted, retry_message)))
+        body = partial(self._with_schema, work, wanted, retry_message)
+        return Ok(await self._guarded(work, body, wanted))
 
     def _execution(self, host: Host, builder: AgentBuilder, branch: Branch) -> HostExecution:
         options = self._run.options
@@ -123,10 +124,11 @@ class Hosts:
         said = from_memory(builder.memory) if isinstance(builder.memory, Memory) else []
         return HostExecution(builder, settings, branch, said)
 
-    async def _guarded(self, work: HostExecution, body: Callable[[], Awaitable[Value]]) -> Value:
+    async def _guarded(
+        self, work: HostExecution, body: Callable[[], Awaitable[Value]], wanted: TypeValue | None = None
+    ) -> Value:
         """What `body` gives with a process of its own, through the gate, with the host's decorators."""
-        name, asked = work.settings.name, work.said[-1].text if work.said else ""
-        before = list(work.said)
+        name, before = work.settings.name, list(work.said)
 
         async def execute() -> Value:
             work.said = list(before)
@@ -140,7 +142,8 @@ class Hosts:
 
         # What a memory or a context holds is not written down here, so such executions are never equal.
         private = work.builder.memory is not None or work.builder.context is not None or work.arms
-        key = None if private or work.settings.policy.cache_seconds is None else [asked]
+        said = [[each.role, each.text] for each in before]
+        key = None if private else [said, work.builder.system_prompt, wanted]
         self._run.tell("agent:start", lambda: {"agent": name, "host": work.settings.connector})
         effect = AgentRun(name, key, execute, work.settings.policy)
         return await self._run.pass_gate(effect, work.branch)

@@ -22,6 +22,7 @@ from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
 from concerto.runtime.run.failures import AgentKind, agent_failure, message_of, tool_failure
 from concerto.vm.json_values import to_json
+from concerto.vm.operations import to_text
 from concerto.vm.values import Err, Ok, Raised, Value
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ class Tools:
         branch = current_branch()
         caller = CallContext(branch)
         values = _with_context(declared.method, arguments, lambda: tool_context(caller))
-        told = declared.policy is not NO_POLICY or self._run.trace is not None
-        written = [to_json(value) for value in arguments] if told else ()
+        written = [_written(value) for value in arguments] if self._run.trace is not None else ()
         if declared.method.function is None:
             effect: ToolCall | HostCall = self._host_call(
                 declared, dict(zip(_names(declared.method), map(to_json, arguments), strict=False))
@@ -88,7 +88,7 @@ class Tools:
             effect = ToolCall(tool, method, written, body)
         else:
             body = partial(self._in_strand, declared, values, branch.child())
-            effect = ToolCall(tool, method, written, body, policy=declared.policy)
+            effect = ToolCall(tool, method, written, body, policy=declared.policy, key=list(arguments))
         try:
             value = self._run.perform(effect)
         except Raised as raised:
@@ -221,3 +221,11 @@ def _with_context(method: MethodDef, arguments: Sequence[Value], make: Callable[
 
 def _names(method: MethodDef) -> list[str]:
     return [parameter.name for parameter in method.parameters if not parameter.context]
+
+
+def _written(value: Value) -> Json:
+    """A value for the trace: as JSON, as its text if it has no such form."""
+    try:
+        return to_json(value)
+    except Raised:
+        return to_text(value)
