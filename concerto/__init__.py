@@ -55,3 +55,6 @@ if not TYPE_CHECKING:
         if home is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(home), name)
+
+    def __dir__() -> list[str]:
+        return __all__

@@ -3,6 +3,9 @@
 `Program` is a compiled program. `Runtime` runs it once: `run()` from ordinary code, `run_async()` and
 `stream()` inside an event loop. A failure of the program is reported on stderr in source terms; it is also
 in the RunResult. Runs share nothing, so any number of them may go on in one process and in its threads.
+
+What a project's `Concerto.toml` permits, limits and connects holds for every Runtime of a program that was
+compiled from its files.
 """
 
 from __future__ import annotations
@@ -11,22 +14,22 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeVar
 
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.ir.module import Module
-from concerto.records import record, replace
+from concerto.records import field, record, replace
 from concerto.runtime.run.failures import RequiresAction
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
 from concerto.runtime.run.options import Options, Settings, read_manifest, with_connections
-from concerto.runtime.run.reporting import RunResult, failed, report
+from concerto.runtime.run.reporting import RunResult, failed, report, result_of
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
     from concerto.effects.layers.watch import Watcher
-    from concerto.manifest.load_cached import Said
+    from concerto.manifest.load_cached import Project, Said
     from concerto.manifest.models import Manifest
     from concerto.runtime.run.resuming import Resumed
     from concerto.vm.machine import Tier
@@ -40,10 +43,14 @@ REQUIRES_ACTION = 3
 
 @record(frozen=True, slots=False)
 class Program:
-    """A compiled program. `code` is what the Python tier made of it, if that was kept."""
+    """A compiled program. `code` is what the Python tier made of it, if that was kept; `project` is what
+    stands around its file, None for a program from text; `tools` are the Python tools it was compiled with,
+    by name."""
 
     module: Module
     code: bytes | None = None
+    project: Project | None = None
+    tools: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def tool_schemas(self) -> list[dict[str, Json]]:
@@ -84,7 +91,7 @@ class Event:
 
 
 class Runtime:
-    """One run of a program. Options left out come from the manifest or are off.
+    """One run of a program. Options left out come from its project's manifest or are off.
 
     >>> from concerto import Runtime, compile_source
     >>> program = compile_source('''
@@ -96,10 +103,9 @@ class Runtime:
     >>> runtime = Runtime(program)
     >>> runtime.on("step", lambda payload: print("heard", payload))
     >>> result = runtime.run()
-    [emit:step] {"n": 1}
     heard {'n': 1}
-    >>> result.status, result.value
-    (0, 42)
+    >>> result.ok, result.value
+    (True, 42)
     """
 
     def __init__(
@@ -111,14 +117,15 @@ class Runtime:
         handlers: Mapping[str, Callable[[Json], Any]] | None = None,
         tools: Mapping[str, Any] | None = None,
         strategies: Sequence[Any] = (),
+        echo: bool = False,
         quiet: bool = False,
         json: bool = False,
         debug: bool = False,
-        manifest: Manifest | Said | None = None,
+        manifest: Manifest | Said | Literal["project"] | None = "project",
         connections: Mapping[str, Mapping[str, Json]] | None = None,
         args: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
-        folder: str | Path = ".",
+        folder: str | Path | None = None,
         timeout: float | None = None,
         max_usd: float | None = None,
         max_tokens: int | None = None,
@@ -134,12 +141,17 @@ class Runtime:
         resumed: Resumed | None = None,
         own_process: bool = False,
     ) -> None:
-        """`permissions` are those of the manifest's section, for tools and for `Tool::method`; of names that
-        are close to a name of the program but are none, a warning tells. `handlers` answer channels, and
-        `tool:Tool::method` for tools without a body; `tools` are Python functions, classes or objects by the
-        names that agents use. `connections` holds settings of connections, which
-        win over all others; an `api_key` may stand among them. What the program prints goes to `output`,
-        what is to be said about it to `errors`; these are the process's streams if not given. A
+        """`manifest` is that of the program's project unless another is given, or None for none; all other
+        options win over it. `permissions` are those of the manifest's section, for tools and for
+        `Tool::method`; of names that are close to a name of the program but are none, a warning tells.
+        `handlers` answer channels, and `tool:Tool::method` for tools without a body; `tools` are Python
+        functions, classes or objects by the names that agents use, beside those that the program was compiled
+        with. `connections` holds settings of connections; an `api_key` may stand among them. `args` is what
+        `main` gets. Relative paths start at `folder`: the project's, or the current one.
+
+        Emits go to listeners and `stream()`; with `echo` they are written to `output` too, as text or, with
+        `json`, as lines of JSON, `quiet` hiding those of the runtime. What the program prints goes to
+        `output`, what is to be said about it to `errors`; these are the process's streams if not given. A
         `watcher` is told of every call as it begins and ends. `trace` gets a JSON line for all that the run
         asks of the world. `timeout` is in seconds. With `own_process` the process does nothing else than this
         run, so `max_memory_mb` is told to the system too; without, it is looked at now and then."""
@@ -148,11 +160,17 @@ class Runtime:
             raise TypeError(f"Runtime runs a Program, as `compile_file` gives it, not {kind.__name__}")
         for name, handler in (handlers or {}).items():
             _check_callable(f"the handler of `{name}`", handler)
+        project = program.project if manifest == "project" else None
+        if manifest == "project":
+            manifest = project.said if project is not None else None
+        if folder is None:
+            folder = project.folder if project is not None else "."
         here = Path(folder).absolute()
         given = Options(
             folder=here,
             environment=os.environ if environment is None else environment,
             mock=mock,
+            echo=echo,
             quiet=quiet,
             json=json,
             debug=debug,
@@ -161,7 +179,7 @@ class Runtime:
             tier=tier,
             args=tuple(args),
             handlers=dict(handlers or {}),
-            tools=dict(tools or {}),
+            tools={**program.tools, **(tools or {})},
             strategies=tuple(strategies),
             journal=resumed.journal if resumed else None,
             already_said=resumed.said if resumed else 0,
@@ -222,7 +240,6 @@ class Runtime:
         ... async def approve(payload):
         ...     return payload["cost"] < 10
         >>> runtime.run().value
-        [emit:approval] {"cost": 5}
         True
         """
 
@@ -250,7 +267,7 @@ class Runtime:
         >>> from concerto import Runtime, compile_source
         >>> asyncio.run(Runtime(compile_source('fn main() { println("hi"); }')).run_async())
         hi
-        RunResult(status=0, value=None, error=None)
+        RunResult(ok=True, status=0, value=None)
         """
         self._begin()
         limits = self._options.settings.timeout, self._options.settings.max_memory_mb
@@ -262,16 +279,14 @@ class Runtime:
         >>> import asyncio
         >>> from concerto import Runtime, compile_source
         >>> async def main():
-        ...     runtime = Runtime(compile_source('fn main() { emit("a", 1); emit("b", 2); }'), json=True)
+        ...     runtime = Runtime(compile_source('fn main() { emit("a", 1); emit("b", 2); }'))
         ...     async for event in runtime.stream():
         ...         print(event.channel, event.payload)
         ...     return runtime.result
         >>> asyncio.run(main())
-        {"channel": "a", "payload": 1}
-        {"channel": "b", "payload": 2}
         a 1
         b 2
-        RunResult(status=0, value=None, error=None)
+        RunResult(ok=True, status=0, value=None)
         """
         import asyncio
 
@@ -309,7 +324,7 @@ class Runtime:
 
     def serve(self, serving: Callable[[Run], Awaitable[None]]) -> int:
         """Let `serving` use the program in place of `main`, until it ends; the exit status."""
-        return self._finish(self.use(serving))
+        return self._finish(self.use(serving)).status
 
     def _to_end(self, start: Callable[[], Value]) -> Ended:
         settings = self._options.settings
@@ -331,7 +346,7 @@ class Runtime:
             self.result = self._suspend(ended.error.calls)
         else:
             self.result = report(ended, self._run, self._options)
-        self._run.end_trace(self.result, self.result.error)
+        self._run.end_trace(self.result.status, self.result.error)
         self._run.emits.output.flush()
         return self.result
 
@@ -345,15 +360,16 @@ class Runtime:
             suspend(self._run, self.run_id, self._kept_options, calls)
         except OSError as error:
             return failed(self._run, f"the run has to wait and cannot be kept: {error}")
-        return RunResult(REQUIRES_ACTION, None, "the run requires action from outside", "RequiresAction")
+        message = "the run requires action from outside"
+        return result_of(self._run, REQUIRES_ACTION, error=message, kind="RequiresAction", run_id=self.run_id)
 
 
 def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
     """Go on with a run that waits for calls executed outside; `results` by call id, `{"error": …}` for a
     failure.
 
-    `given` are options of `Runtime` that a run does not keep: handlers, tools, environment. The exit status;
-    raises CannotResume, or ManifestError if the project's manifest cannot be used any more.
+    `given` are options of `Runtime` that a run does not keep: handlers, tools, environment. The exit
+    status; raises CannotResume, or ManifestError if the project's manifest cannot be used any more.
     """
     from concerto.diagnostics import Problems
     from concerto.ir.codec import decode
@@ -371,7 +387,7 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
     manifest = load_manifest(place) if place is not None else None
     resumed = Resumed(run, journal, suspended.said)
     runtime = Runtime(Program(module), manifest=manifest, resumed=resumed, **suspended.options, **given)
-    status = runtime.run()
+    status = runtime.run().status
     if status != REQUIRES_ACTION:
         forget_run(run)
     return status
@@ -395,6 +411,7 @@ def _kept(options: Options, permissions: Rules) -> dict[str, Json]:
     settings = options.settings
     return {
         "mock": options.mock,
+        "echo": options.echo,
         "quiet": options.quiet,
         "json": options.json,
         "debug": options.debug,

@@ -18,14 +18,14 @@ def test_compile_and_run_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[st
     path = tmp_path / "main.conc"
     path.write_text(HELLO)
     for target in (path, str(path)):
-        assert concerto.Runtime(concerto.compile_file(target)).run() == 0
+        assert concerto.Runtime(concerto.compile_file(target)).run().status == 0
         assert capsys.readouterr().out == "hello\n"
 
 
 def test_a_program_runs_more_than_once(capsys: pytest.CaptureFixture[str]) -> None:
     program = concerto.compile_source(HELLO)
     for _ in range(2):
-        assert concerto.Runtime(program).run() == 0
+        assert concerto.Runtime(program).run().status == 0
     assert capsys.readouterr().out == "hello\nhello\n"
 
 
@@ -54,7 +54,7 @@ def test_modules_of_a_source_text_lie_in_its_folder(
 ) -> None:
     (tmp_path / "words.conc").write_text('pub fn word() -> String { "hi" }\n')
     text = "use words::word;\nfn main() { println(word()); }\n"
-    assert concerto.Runtime(concerto.compile_source(text, folder=tmp_path)).run() == 0
+    assert concerto.Runtime(concerto.compile_source(text, folder=tmp_path)).run().status == 0
     assert capsys.readouterr().out == "hi\n"
 
 
@@ -64,7 +64,7 @@ def test_listeners_hear_emits() -> None:
         concerto.compile_source('fn main() {\n    emit("result", [1, 2]);\n}\n'), quiet=True
     )
     runtime.on("result", heard.append)
-    assert runtime.run() == 0
+    assert runtime.run().status == 0
     assert heard == [[1, 2]]
 
 

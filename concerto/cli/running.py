@@ -14,14 +14,13 @@ from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, program_file
 from concerto.compiler.store import load_program
 from concerto.diagnostics import Problems
-from concerto.manifest import ManifestError, find_manifest
+from concerto.manifest import ManifestError
 from concerto.program import Program, Runtime
 from concerto.records import record
 
 if TYPE_CHECKING:
     from concerto.cli.progress import Progress
     from concerto.effects.layers.watch import Watcher
-    from concerto.manifest.load_cached import Said
 
 _NEW_OBJECTS = 5000
 """After how many new objects the collector looks for garbage. Python's 700 costs a program with many branches
@@ -68,9 +67,9 @@ def run(target: str, options: RunOptions | None = None) -> int:
     if runtime is None:
         return USAGE
     if progress is None:
-        return runtime.run()
+        return runtime.run().status
     with progress:
-        return runtime.run()
+        return runtime.run().status
 
 
 def progress_line(options: RunOptions) -> Progress | None:
@@ -98,28 +97,21 @@ def prepare(
             show_problems(problems)
         if program is None:
             return None
-        manifest_path = find_manifest(path.parent)
-        manifest = None
-        if manifest_path is not None:
-            from concerto.manifest.load_cached import said_in
-
-            manifest = said_in(manifest_path)
     except ManifestError as broken:
         show_problems(broken.problems)
         return None
-    _check_permissions([*options.allowed, *options.denied], program, manifest)
+    _check_permissions([*options.allowed, *options.denied], program)
     return Runtime(
         program,
         mock=options.mock,
         permissions=dict.fromkeys(options.allowed, True) | dict.fromkeys(options.denied, False),
         handlers=handlers_of(options),
         interactive=is_interactive(),
+        echo=True,
         quiet=options.quiet,
         json=options.json,
         debug=options.debug,
-        manifest=manifest,
         args=options.arguments,
-        folder=manifest_path.parent if manifest_path is not None else ".",
         timeout=options.timeout,
         max_usd=options.max_usd,
         max_tokens=options.max_tokens,
@@ -130,8 +122,9 @@ def prepare(
     )
 
 
-def _check_permissions(given: list[str], program: Program, manifest: Said | None) -> None:
+def _check_permissions(given: list[str], program: Program) -> None:
     """A misspelt name would protect nothing: an error of a command line, a warning in a manifest."""
+    manifest = program.project.said if program.project is not None else None
     rules = manifest.permissions if manifest is not None else {}
     if not given and not rules:
         return

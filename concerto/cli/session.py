@@ -213,6 +213,7 @@ class Session:
             folder=project.home,
             environment=os.environ,
             mock=self._mock,
+            echo=True,
             quiet=True,
             permissions=Permissions(files=(project.home.absolute(),)),
             journal=journal,

@@ -7,12 +7,13 @@ package loads neither the passes nor the runtime.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.compiler.pipeline import CompileError, compile_module, read_source
 from concerto.diagnostics import Problems
+from concerto.records import replace
 
 if TYPE_CHECKING:
     from concerto.compiler.disk import DiskProject
@@ -22,14 +23,19 @@ if TYPE_CHECKING:
 __all__ = ["CompileError", "compile_file", "compile_source"]
 
 
-def compile_file(path: str | Path, *, tools: Iterable[str] = ()) -> Program:
-    """The program that begins in the file `path`, from the cache if nothing it depends on has changed.
+Tools: TypeAlias = Mapping[str, Any] | Iterable[str]
 
-    `tools` are the names of Python tools that `Runtime` will be given, for agents to use. Raises
-    `CompileError` with all problems, `ManifestError` for a broken manifest, or `OSError` if the file cannot
-    be read.
+
+def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
+    """The program that begins in the file `path`, from the cache if nothing it depends on has changed. It
+    remembers its project's manifest.
+
+    `tools` are Python tools by name, for agents to use, or only the names of those that `Runtime` will be
+    given. Raises `CompileError` with all problems, `ManifestError` for a broken manifest, or `OSError` if the
+    file cannot be read.
     """
     from concerto.compiler.store import load_program
+    from concerto.manifest.load_cached import project_around
 
     problems = Problems()
     names = frozenset(tools)
@@ -40,14 +46,16 @@ def compile_file(path: str | Path, *, tools: Iterable[str] = ()) -> Program:
         from concerto.compiler.disk import open_project, shown_path
 
         source = read_source(Path(path).read_bytes(), shown_path(Path(path)), problems)
-        program = _compiled(source, open_project(Path(path), problems, names), problems)
+        program = _compiled(source, open_project(Path(path), problems, names), problems, tools)
+        if program is not None:
+            program = replace(program, project=project_around(Path(path)))
     if program is None:
         raise CompileError(problems)
     return program
 
 
 def compile_source(
-    text: str, *, path: str = "<source>", folder: str | Path = ".", tools: Iterable[str] = ()
+    text: str, *, path: str = "<source>", folder: str | Path = ".", tools: Tools = ()
 ) -> Program:
     """The program with the given text; `use` paths start at `folder`. Raises `CompileError`, and TypeError
     for what is no text.
@@ -65,14 +73,15 @@ def compile_source(
         raise TypeError(f"compile_source takes the text of a program, a str, not {type(text).__name__}")
     problems = Problems()
     source = read_source(text.encode("utf-8", "surrogatepass"), path, problems)
-    program = _compiled(source, DiskProject(Path(folder), None, problems, frozenset(tools)), problems)
+    program = _compiled(source, DiskProject(Path(folder), None, problems, frozenset(tools)), problems, tools)
     if program is None:
         raise CompileError(problems)
     return program
 
 
-def _compiled(source: Source, project: DiskProject, problems: Problems) -> Program | None:
+def _compiled(source: Source, project: DiskProject, problems: Problems, tools: Tools) -> Program | None:
     from concerto.program import Program
 
     module = compile_module(source, project, problems)
-    return Program(module) if module is not None else None
+    objects = dict(tools) if isinstance(tools, Mapping) else {}
+    return Program(module, tools=objects) if module is not None else None

@@ -15,6 +15,7 @@ from concerto.compiler.packing import pack_module, pack_problems, unpack_module,
 from concerto.compiler.pipeline import read_source, require_main
 from concerto.diagnostics import Problems
 from concerto.files import entry_name, read_entry, write_entry
+from concerto.manifest.load_cached import project_around
 from concerto.program import Program
 from concerto.records import record
 from concerto.resources import code_folder, resource, state_of
@@ -73,7 +74,7 @@ def _from_cache(path: Path, data: bytes, problems: Problems) -> Program | None:
     if kept is None or not kept.code:
         return None
     problems.add_all(unpack_problems(kept.problems))
-    return Program(unpack_module(kept.module), kept.code)
+    return Program(unpack_module(kept.module), kept.code, project_around(path))
 
 
 def _compiled(path: Path, data: bytes, problems: Problems, known: Problems) -> Program | None:
@@ -90,7 +91,7 @@ def _compiled(path: Path, data: bytes, problems: Problems, known: Problems) -> P
         return None
     code = compile_code(module)
     _keep(path, project, found, module, code)
-    return Program(module, code)
+    return Program(module, code, project_around(path))
 
 
 def _kept_module(source: Source, project: DiskProject, problems: Problems) -> Module | None:

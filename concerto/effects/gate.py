@@ -42,11 +42,21 @@ class Layer:
     enter: Callable[[Passage, Perform], Awaitable[Value]]
 
 
+class Signal(Protocol):
+    """What some wait for and somebody gives, once."""
+
+    async def wait(self) -> object: ...
+
+    def set(self) -> None: ...
+
+
 class Waiting(Protocol):
     """How layers wait and tell the time; the runtime's event loop."""
 
     def line(self) -> AbstractAsyncContextManager[object]:
         """What one at a time is in, in the order in which they came; who gives up leaves it."""
+
+    def signal(self) -> Signal: ...
 
     async def sleep(self, seconds: float) -> None: ...
 

@@ -78,6 +78,10 @@ class _Verifier:
                 f"{where} needs a function of {parameters} parameters, function {index} has another number"
             )
 
+    def of_arguments(self, entry: int) -> bool:
+        """Whether the entry takes the arguments of the run."""
+        return 0 <= entry < self.function_count and len(self.module.functions[entry].parameters) == 1
+
     def of_type(self, where: str, *indices: int) -> None:
         for index in indices:
             if not 0 <= index < self.type_count:
@@ -165,7 +169,8 @@ class _Verifier:
                 self.of_type(f"stage `{stage.name}`", stage.result)
         for test in module.tests:
             self.of_function(f"test `{test.name}`", test.function, 0)
-        self.of_function("the program's entry", module.entry, 0)
+        takes = module.entry is not None and self.of_arguments(module.entry)
+        self.of_function("the program's entry", module.entry, int(takes))
 
     def methods(self, where: str, methods: Iterable[MethodDef]) -> None:
         for method in methods:

@@ -22,16 +22,33 @@ Json: TypeAlias = Any
 
 @record(frozen=True)
 class Said:
-    """`prices` are input and output in USD per million tokens, `python_tools` imports by name. Settings that
-    a table leaves out are not in its dictionary."""
+    """`prices` are input, output and cached input in USD per million tokens, `python_tools` imports by name.
+    Settings that a table leaves out are not in its dictionary."""
 
     runtime: dict[str, Json]
     permissions: dict[str, Json]
     connections: dict[str, dict[str, Json]]
-    prices: dict[str, tuple[float, float]]
+    prices: dict[str, tuple[float, float, float]]
     hosts: dict[str, dict[str, Json]]
     python_tools: dict[str, str]
     mcp: dict[str, dict[str, Json]]
+
+
+@record(frozen=True)
+class Project:
+    """What surrounds a program on disk: the folder of its manifest, and what that says."""
+
+    folder: Path
+    said: Said
+
+
+def project_around(file: Path) -> Project | None:
+    """The project that a program's first file belongs to, if it has a manifest; raises as `load_manifest`
+    does."""
+    from concerto.manifest import find_manifest
+
+    place = find_manifest(file.parent)
+    return None if place is None else Project(place.parent, said_in(place))
 
 
 def said_by(manifest: Manifest) -> Said:
@@ -42,7 +59,9 @@ def said_by(manifest: Manifest) -> Said:
             name: {**each.model_dump(exclude_unset=True), "provider": each.provider}
             for name, each in manifest.connections.items()
         },
-        prices={model: (price.input, price.output) for model, price in manifest.prices.items()},
+        prices={
+            model: (price.input, price.output, price.of_cached) for model, price in manifest.prices.items()
+        },
         hosts={name: host.model_dump(exclude_unset=True) for name, host in manifest.hosts.items()},
         python_tools={name: tool.import_ for name, tool in manifest.tools.items()},
         mcp={name: server.model_dump(exclude_unset=True) for name, server in manifest.mcp.items()},

@@ -116,10 +116,16 @@ class RuntimeTable(Table):
 
 
 class Price(Table):
-    """USD per million tokens."""
+    """USD per million tokens. Input that a server had in its cache costs `cached_input`; without it, as much
+    as any other."""
 
     input: Amount
     output: Amount
+    cached_input: Amount | None = None
+
+    @property
+    def of_cached(self) -> float:
+        return self.input if self.cached_input is None else self.cached_input
 
 
 class Manifest(Table):

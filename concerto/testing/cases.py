@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from concerto.diagnostics import Problems
 from concerto.ir.module import Module, Test
 from concerto.program import Program
 from concerto.source import Source
-
-if TYPE_CHECKING:
-    from concerto.manifest.models import Manifest
 
 _MARK = b"@test"
 _CHANGES_THE_WORLD = frozenset(
@@ -34,7 +30,6 @@ class Case:
     file: str
     line: int
     folder: Path
-    manifest: Manifest | None = None
 
     @property
     def name(self) -> str:
@@ -73,23 +68,20 @@ def tests_of(path: Path, problems: Problems) -> TestFile:
     """The tests written in one file."""
     from concerto.compiler.disk import shown_path
     from concerto.compiler.store import load_program
-    from concerto.manifest import find_manifest, load_manifest
 
     found = Problems()
     program = load_program(path, found)
     problems.add_all(found)
     if program is None:
         return TestFile(path, (), together=False)
-    place = find_manifest(path.parent)
-    manifest = load_manifest(place) if place is not None else None
-    folder = place.parent if place is not None else path.parent
+    folder = program.project.folder if program.project is not None else path.parent
     module, shown = program.module, shown_path(path)
     cases = tuple(
-        Case(program, test, shown, _line(module, test), folder, manifest)
+        Case(program, test, shown, _line(module, test), folder)
         for test in module.tests
         if _file(module, test) == shown
     )
-    return TestFile(path, cases, together=not _shares_the_world(module, manifest))
+    return TestFile(path, cases, together=not _shares_the_world(program))
 
 
 def _file(module: Module, test: Test) -> str:
@@ -101,12 +93,13 @@ def _line(module: Module, test: Test) -> int:
     return Source(file.path, file.text).line_column(test.start)[0]
 
 
-def _shares_the_world(module: Module, manifest: Manifest | None) -> bool:
+def _shares_the_world(program: Program) -> bool:
     """Whether two tests of a program could meet outside of their runs: in files, processes, servers, or
     in the memory that each may take."""
-    if manifest is not None and manifest.runtime.max_memory_mb is not None:
+    module, said = program.module, program.project.said if program.project is not None else None
+    if said is not None and (said.runtime.get("max_memory_mb") is not None or said.python_tools):
         return True
-    if module.hosts or module.mcp_servers or (manifest is not None and manifest.tools):
+    if module.hosts or module.mcp_servers:
         return True
     if any(tool.name in _TOUCHES_THE_WORLD for tool in module.tools):
         return True

@@ -156,11 +156,13 @@ def _options(case: Case, output: Captured) -> Options:
         folder=case.folder,
         environment=os.environ,
         testing=True,
+        echo=True,
         permissions=Permissions(files=(case.folder.absolute(),)),
         output=output,
         errors=output,
     )
-    return read_manifest(options, case.manifest) if case.manifest is not None else options
+    project = case.program.project
+    return options if project is None else read_manifest(options, project.said)
 
 
 def _judged(case: Case, ended: Ended, run: Run, timeout: float) -> str:

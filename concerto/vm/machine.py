@@ -74,11 +74,12 @@ class Machine:
 
             self._executor = Interpreter(self)
 
-    def run_entry(self) -> Value:
-        """Run `main` and give what it returns."""
-        if self.module.entry is None:
+    def run_entry(self, arguments: Sequence[str] = ()) -> Value:
+        """Run `main`, with the arguments if it takes them, and give what it returns."""
+        entry = self.module.entry
+        if entry is None:
             raise failure("the program has no `main`", "NoMain")
-        return self.call(self.module.entry, ())
+        return self.call(entry, [list(arguments)] if self.module.functions[entry].parameters else ())
 
     def call(self, function_index: int, arguments: Sequence[Value]) -> Value:
         return self._run(self._executor.function(function_index), arguments)

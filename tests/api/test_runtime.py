@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import concerto
-from concerto import Runtime, compile_source
+from concerto import RunResult, Runtime, compile_source
 from concerto.manifest import load_manifest
 from concerto.testing import ToolExecutor, ToolFailed
 from concerto.vm.machine import Tier
@@ -46,17 +46,17 @@ def test_the_examples_of_the_documentation(name: str) -> None:
 def test_what_main_returns() -> None:
     assert quiet('fn main() -> Result<Map<String, Int>, String> { Ok({"a": 1}) }').run().value == {"a": 1}
     failed = quiet('fn main() -> Result<Nil, String> { Err("no") }').run()
-    assert (failed, failed.value, failed.error) == (1, None, "no")
+    assert (failed.status, failed.value, failed.error) == (1, None, "no")
     failed = quiet("fn main() { println([1][4]); }").run()
-    assert (failed, failed.kind) == (1, "IndexError")
+    assert (failed.status, failed.kind) == (1, "IndexError")
     assert quiet('fn main() { panic("oh"); }').run().kind == "Panic"
 
 
 def test_streams_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     output, errors = io.StringIO(), io.StringIO()
     program = compile_source('use std::log;\nfn main() { println("out"); log::warn("err"); panic("end"); }')
-    assert Runtime(program, output=output, errors=errors).run() == 1
-    assert output.getvalue() == "out\n[emit:panic] end\n"
+    assert Runtime(program, output=output, errors=errors).run().status == 1
+    assert output.getvalue() == "out\n"
     assert errors.getvalue().startswith("[warn] err\nerror: panic: end\n")
     assert capsys.readouterr() == ("", "")
 
@@ -75,7 +75,7 @@ def test_run_in_an_event_loop_is_refused() -> None:
         runtime = quiet(EMITTING)
         with pytest.raises(RuntimeError, match=r"`await` run_async\(\) instead"):
             runtime.run()
-        assert await runtime.run_async() == 0
+        assert (await runtime.run_async()).status == 0
 
     asyncio.run(main())
 
@@ -84,7 +84,7 @@ def test_a_listener_that_raises_ends_the_run() -> None:
     runtime = quiet('fn main() { try { emit("n", 1); println("on"); } catch { } }')
     runtime.on("n", lambda payload: payload["none"])
     result = runtime.run()
-    assert result == 1
+    assert not result
     assert result.error == "a listener of `n` failed: TypeError: 'int' object is not subscriptable"
 
 
@@ -111,7 +111,7 @@ def test_events_as_they_come() -> None:
         runtime = quiet(EMITTING)
         return [event.payload async for event in runtime.stream()], runtime.result
 
-    assert asyncio.run(main()) == ([0, 1, 2], 0)
+    assert asyncio.run(main()) == ([0, 1, 2], RunResult(0))
 
 
 def test_a_stream_that_is_left_stops_the_run() -> None:
@@ -155,14 +155,14 @@ def test_branches_take_turns_only_at_effects() -> None:
     seen: list[str] = []
     runtime = quiet(source)
     runtime.on("n", seen.append)
-    assert asyncio.run(runtime.run_async()) == 0
+    assert asyncio.run(runtime.run_async()).status == 0
     assert seen == ["main", "task"]
 
 
 @pytest.mark.parametrize("source", [ENDLESS, BUSY])
 def test_a_timeout_holds_in_either_form(source: str) -> None:
     result = asyncio.run(quiet(source, timeout=0.3).run_async())
-    assert (result, result.kind) == (1, "Timeout")
+    assert (result.status, result.kind) == (1, "Timeout")
     assert quiet(source, timeout=0.3).run().kind == "Timeout"
 
 
@@ -170,7 +170,7 @@ def test_a_timeout_holds_in_either_form(source: str) -> None:
 def test_stop_from_another_thread(source: str) -> None:
     runtime = quiet(source)
     threading.Timer(0.2, runtime.stop).start()
-    assert runtime.run() == 130
+    assert runtime.run().status == 130
 
 
 def test_many_runs_in_many_threads() -> None:
@@ -263,7 +263,7 @@ def test_what_is_said_of_a_method_leaves_the_others_as_they_are(
 ) -> None:
     (tmp_path / "Concerto.toml").write_text(f"[permissions]\n{manifest}\n")
     rules = load_manifest(tmp_path / "Concerto.toml")
-    assert Runtime(TILL, permissions=given, manifest=rules).run() == 0
+    assert Runtime(TILL, permissions=given, manifest=rules).run().status == 0
     assert capsys.readouterr().out == allowed + "\n"
 
 

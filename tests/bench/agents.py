@@ -202,7 +202,7 @@ def runner(source: str, url: str) -> Work:
     manifest = Manifest.model_validate({"connections": {"openai": {"provider": "openai", "base_url": url}}})
 
     async def run() -> None:
-        assert await Runtime(program, manifest=manifest, quiet=True).run_async() == 0
+        assert await Runtime(program, manifest=manifest, quiet=True).run_async()
 
     return run
 

@@ -82,7 +82,7 @@ def timed(source: str, manifest: Manifest | None = None) -> tuple[float, float]:
     runtime = Runtime(compile_source(source), manifest=manifest, quiet=True, environment={})
     with redirect_stdout(StringIO()):
         begun, cpu = perf_counter(), process_time()
-        assert runtime.run() == 0
+        assert runtime.run().status == 0
         return perf_counter() - begun, process_time() - cpu
 
 

@@ -55,6 +55,7 @@ def run_program(module: Module, expected: Expectations, folder: Path, tier: Tier
         manifest_path = find_manifest(folder)
         runtime = Runtime(
             Program(module),
+            echo=True,
             mock="mock" in expected.flags,
             quiet="quiet" in expected.flags,
             json="json" in expected.flags,
@@ -63,7 +64,7 @@ def run_program(module: Module, expected: Expectations, folder: Path, tier: Tier
             timeout=_SECONDS,
             tier=tier,
         )
-        status = runtime.run()
+        status = runtime.run().status
     return Outcome(status, out.getvalue(), err.getvalue())
 
 

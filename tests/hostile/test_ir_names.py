@@ -58,6 +58,6 @@ def test_a_name_is_no_code(name: str, text: str, tmp_path: Path, capsys: pytest.
     if program is None:
         assert all(problem.code.startswith("E06") for problem in problems)
     else:
-        assert Runtime(program, quiet=True).run() in (0, 1)
+        assert Runtime(program, quiet=True).run().status in (0, 1)
     assert not mark.exists()
     assert "internal error" not in capsys.readouterr().err

@@ -40,13 +40,15 @@ def run_hosts(
     manifest.write_text("\n".join(lines))
     (folder / "main.conc").write_text(source)
     program = compile_file(folder / "main.conc")
-    runtime = Runtime(program, manifest=load_manifest(manifest), folder=folder, quiet=quiet, **options)
+    runtime = Runtime(
+        program, manifest=load_manifest(manifest), folder=folder, echo=True, quiet=quiet, **options
+    )
     for channel, listener in (listeners or {}).items():
         runtime.on(channel, listener)
     capsys.readouterr()
-    status = runtime.run()
+    result = runtime.run()
     out, err = capsys.readouterr()
-    return Outcome(status, out, err, runtime)
+    return Outcome(result.status, out, err, runtime, result)
 
 
 def _lines(table: Mapping[str, Any]) -> list[str]:

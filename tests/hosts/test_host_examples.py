@@ -48,11 +48,12 @@ def output_of(name: str, tier: Tier, capsys: pytest.CaptureFixture[str], **optio
         manifest=load_manifest(manifest) if manifest.exists() else None,
         folder=folder,
         tier=tier,
+        echo=True,
         quiet=True,
         **options,
     )
     capsys.readouterr()
-    status = runtime.run()
+    status = runtime.run().status
     out, err = capsys.readouterr()
     assert (status, err) == (0, "")
     return out

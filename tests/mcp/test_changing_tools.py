@@ -93,7 +93,7 @@ def test_a_single_tool_that_is_gone_is_told_by_its_call(
     environment = {**os.environ, "OPENAI_API_KEY": "k"}
     settings = load_manifest(tmp_path / "Concerto.toml")
     runtime = Runtime(compiled, manifest=settings, environment=environment, quiet=True, folder=tmp_path)
-    assert runtime.run() == 0
+    assert runtime.run().status == 0
     assert "has no tool `change` any more" in capsys.readouterr().out
 
 

@@ -115,7 +115,7 @@ fn main() -> Result<Nil, ToolError> {{
 
     runtime = make_runtime(source, environment=os.environ, quiet=True)
     runtime.on("calling", lambda _: threading.Timer(0.5, kill).start())
-    assert runtime.run() == 0, capsys.readouterr().err
+    assert runtime.run().status == 0, capsys.readouterr().err
     assert len(killed) == 1
     done = "Long running operation completed. Duration: 1.5 seconds, Steps: 1."
     assert capsys.readouterr().out.splitlines()[-1] == done
@@ -190,7 +190,7 @@ def test_after_a_hundred_runs_nothing_is_left(mark: str, capsys: pytest.CaptureF
     compiled = compile_source(program(scripted("well", mark), "println(Odd.add(1)?);"))
     before = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(100):
-        assert Runtime(compiled, quiet=True).run() == 0
+        assert Runtime(compiled, quiet=True).run().status == 0
     assert capsys.readouterr().out == "11\n" * 100
     assert peers.processes_with(mark) == []
     after = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))

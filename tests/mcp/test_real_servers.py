@@ -201,7 +201,7 @@ fn main() -> Result<Nil, AgentError> {
     manifest = load_manifest(tmp_path / "Concerto.toml")
     environment = {**os.environ, "OPENAI_API_KEY": "k"}
     runtime = Runtime(program, manifest=manifest, environment=environment, quiet=True, folder=tmp_path)
-    assert runtime.run() == 0, capsys.readouterr().err
+    assert runtime.run().status == 0, capsys.readouterr().err
     assert capsys.readouterr().out.splitlines() == [
         "done",
         "Everything::echo true",
@@ -362,7 +362,7 @@ def test_questions_of_a_server_are_answered_by_a_handler(
 
     source = everything(stdio(), body, ELICIT)
     runtime = make_runtime(source, handlers={"mcp:elicit": handler}, environment=os.environ, quiet=True)
-    assert runtime.run() == 0
+    assert runtime.run().status == 0
     assert said in capsys.readouterr().out.lower()
     assert asked[0]["server"] == "Everything" and "name" in asked[0]["schema"]["properties"]
 

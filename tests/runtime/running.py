@@ -11,6 +11,7 @@ import pytest
 from concerto.compiler import compile_source
 from concerto.manifest.models import Manifest
 from concerto.program import Runtime
+from concerto.runtime.run.reporting import RunResult
 
 AGENTS = """
 tool Calculator {
@@ -33,6 +34,7 @@ class Outcome:
     out: str
     err: str
     runtime: Runtime
+    result: RunResult
 
     @property
     def lines(self) -> list[str]:
@@ -50,12 +52,12 @@ def run_program(
     **options: Any,
 ) -> Outcome:
     runtime = make_runtime(
-        source, connections, manifest, quiet=quiet, environment=environment or {}, **options
+        source, connections, manifest, echo=True, quiet=quiet, environment=environment or {}, **options
     )
     capsys.readouterr()
-    status = runtime.run()
+    result = runtime.run()
     out, err = capsys.readouterr()
-    return Outcome(status, out, err, runtime)
+    return Outcome(result.status, out, err, runtime, result)
 
 
 def make_runtime(

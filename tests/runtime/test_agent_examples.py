@@ -32,7 +32,7 @@ def run_example(name: str, script: Script, **options: Any) -> Runtime:
         folder=main.parent,
         **options,
     )
-    assert runtime.run() == options.get("status", 0)
+    assert runtime.run().status == options.get("status", 0)
     return runtime
 
 
@@ -139,7 +139,7 @@ def test_client_executed_tools_later(
     main = EXAMPLES / "client_executed_tools" / "main.conc"
     environment = {"OPENAI_BASE_URL": script.url, "OPENAI_API_KEY": "key"}
     runtime = Runtime(compile_file(main), environment=environment, quiet=True)
-    assert runtime.run() == 3
+    assert runtime.run().status == 3
     out, err = capsys.readouterr()
     assert out == "asking\n"
     assert f"concerto resume {runtime.run_id} --result id1=JSON" in err

@@ -137,7 +137,7 @@ def test_a_decorated_function_answers_and_the_last_one_wins() -> None:
     async def answer(payload: Any) -> str:
         return "second"
 
-    assert runtime.run() == 0
+    assert runtime.run().status == 0
     assert seen == [{"amount": 0}, {"amount": 1}]
 
 

@@ -105,7 +105,7 @@ def test_tools_of_pipeline_and_stage_are_offered_inside_only() -> None:
     runtime = make_runtime(SCOPES, quiet=True)
     offered: list[int] = []
     runtime.on("agent:iteration", lambda payload: offered.append(payload["tools"]))
-    assert runtime.run() == 0
+    assert runtime.run().status == 0
     assert offered == [1, 3, 2, 3, 1]
 
 

@@ -161,7 +161,7 @@ def test_nothing_is_left_of_a_thousand_branches(
     before: tuple[int, ...] | None = None
     for _ in range(10):
         runtime = Runtime(program, manifest=manifest, quiet=True, environment={"OPENAI_API_KEY": "k"})
-        status = runtime.run()
+        status = runtime.run().status
         out, err = capsys.readouterr()
         assert status == 0, err
         assert out.splitlines() == [str(BRANCHES), "0", "3", str(BRANCHES)]

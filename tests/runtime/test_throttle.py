@@ -27,6 +27,9 @@ class Clock:
     def line(self) -> asyncio.Lock:
         return asyncio.Lock()
 
+    def signal(self) -> asyncio.Event:
+        return asyncio.Event()
+
     def now(self) -> float:
         return self.time
 

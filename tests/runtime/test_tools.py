@@ -151,7 +151,7 @@ def test_tools_written_in_python(
     program = compile_file(tmp_path / "main.conc")
     manifest = load_manifest(tmp_path / "Concerto.toml")
     runtime = Runtime(program, manifest=manifest, folder=tmp_path, quiet=True)
-    assert runtime.run() == 0, capsys.readouterr().err
+    assert runtime.run().status == 0, capsys.readouterr().err
     function = script.seen[0].body["tools"][0]["function"]
     assert function["description"] == "The weather in a city."
     assert function["parameters"]["required"] == ["city"]
@@ -170,7 +170,7 @@ def test_a_module_of_tools_that_fails_is_one_message(
     monkeypatch.setattr(sys, "path", list(sys.path))
     program = compile_file(tmp_path / "main.conc")
     manifest = load_manifest(tmp_path / "Concerto.toml")
-    assert Runtime(program, manifest=manifest, folder=tmp_path, quiet=True).run() == 1
+    assert Runtime(program, manifest=manifest, folder=tmp_path, quiet=True).run().status == 1
     told = "tool `Weather` cannot be made from `broken_tool:Weather`: ValueError: no licence"
     assert told in capsys.readouterr().err
 

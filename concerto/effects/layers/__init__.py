@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from concerto.effects.gate import Layer, Waiting
-from concerto.effects.layers.budget import budget_layer
+from concerto.effects.layers.budget import Costs, budget_layer
 from concerto.effects.layers.cache import cache_layer
 from concerto.effects.layers.log import Log, log_layer
 from concerto.effects.layers.mock import Answers, mock_layer
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 
 def standard_layers(
-    permissions: Permissions, waiting: Waiting, log: Log, answers: Answers, trace: Trace | None = None
+    permissions: Permissions,
+    waiting: Waiting,
+    log: Log,
+    answers: Answers,
+    costs: Callable[[], Costs],
+    trace: Trace | None = None,
 ) -> list[Layer]:
     """Permission first, so that nothing forbidden costs anything; the log sees what the program sees; a
     cached answer costs no budget and no time; a timeout bounds all attempts; each attempt waits for its
@@ -32,7 +38,7 @@ def standard_layers(
         timeout_layer(waiting),
         retry_layer(waiting),
         rate_layer(waiting),
-        budget_layer(),
+        budget_layer(costs, waiting),
         mock_layer(answers),
     ]
     if trace is None:

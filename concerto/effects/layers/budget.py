@@ -1,33 +1,116 @@
-"""Budget: no model is called with nothing left to spend, and what a call cost is counted once."""
+"""Budget: no model is called with nothing left to spend, what a call may cost is reserved before it is sent,
+and what it did cost is counted once."""
 
 from __future__ import annotations
 
-from concerto.effects.gate import Layer, Passage, Perform
+from collections.abc import Callable
+from typing import Protocol
+
+from concerto.effects.gate import Layer, Passage, Perform, Signal, Waiting
 from concerto.effects.kinds import ModelCall
+from concerto.effects.meters import Meter, Reservation, Spending
 from concerto.vm.values import ErrorValue, Raised, Value
 
+_PAID = frozenset({"InvalidReply", "StreamBroken", "Timeout"})
+"""Kinds of failures of calls that a server has probably worked on."""
 
-def budget_layer() -> Layer:
+
+class Costs(Protocol):
+    """What calls of models cost; the runtime knows models and prices."""
+
+    def most(self, effect: ModelCall) -> Spending | None:
+        """What a call can be expected to cost at most; None if it is answered by a script."""
+
+    def spent(self, effect: ModelCall, reply: Value) -> Spending:
+        """What an answered call has cost."""
+
+    def lost(self, effect: ModelCall) -> Spending:
+        """What a call has cost whose answer is of no use."""
+
+
+def budget_layer(costs: Callable[[], Costs], waiting: Waiting) -> Layer:
+    freed: list[Signal] = []
+    """of those who wait until a call has ended, none or one for all of them"""
+
     async def budget(passage: Passage, inner: Perform) -> Value:
         effect = passage.effect
         assert isinstance(effect, ModelCall)
-        for meter in effect.meters:
-            reason = meter.exhausted()
-            if reason is not None:
-                raise Raised(ErrorValue("AgentError", reason, "BudgetExceeded", agent=effect.agent))
-        reply = await inner(passage)
-        for meter in effect.meters:
-            if meter.most_usd is not None and reply.cost_usd is None:
-                raise Raised(_unpriced(effect.agent, reply.model))
-            meter.add(reply.tokens_in + reply.tokens_out, reply.cost_usd)
-        return reply
+        limited = [meter for meter in effect.meters if meter.limited]
+        most = costs().most(effect) if limited else None
+        if most is None:
+            _require(effect, limited)
+            reply = await inner(passage)
+            _count(effect, costs().spent(effect, reply))
+            return reply
+        if most.usd is None and any(meter.most_usd is not None for meter in limited):
+            raise Raised(_unpriced(effect))
+        # An execution is a branch of its own, read by the one that it began in.
+        reading = passage.identity.path[:-1] if effect.sink is not None else None
+        held = [(meter, Reservation(effect.request.model, most, reading)) for meter in limited]
+        while (full := _full(effect, limited)) is not None:
+            if any(_reads(each.path, passage.identity.path) for each in full.under_way):
+                raise Raised(_reserved(effect, full))
+            if not freed:
+                freed.append(waiting.signal())
+            await freed[0].wait()
+        for meter, reservation in held:
+            meter.reserve(reservation)
+        spent, answered = Spending(), False
+        try:
+            reply = await inner(passage)
+            spent, answered = costs().spent(effect, reply), True
+            return reply
+        except Raised as raised:
+            if isinstance(raised.value, ErrorValue) and raised.value.kind in _PAID:
+                spent = costs().lost(effect)
+            raise
+        except BaseException:
+            spent = costs().lost(effect)
+            raise
+        finally:
+            for meter, reservation in held:
+                meter.settle(reservation, spent, answered=answered)
+            for meter in effect.meters:
+                if not meter.limited:
+                    meter.add(spent)
+            if freed:
+                freed.pop().set()
 
     return Layer(lambda effect, policy: isinstance(effect, ModelCall) and bool(effect.meters), budget)
 
 
-def _unpriced(agent: str, model: str) -> ErrorValue:
+def _full(effect: ModelCall, meters: list[Meter]) -> Meter | None:
+    """A meter that has no room for a call now; an AgentError if there will be none."""
+    _require(effect, meters)
+    return next((meter for meter in meters if meter.room(effect.request.model) == "wait"), None)
+
+
+def _require(effect: ModelCall, meters: list[Meter]) -> None:
+    for meter in meters:
+        reason = meter.exhausted()
+        if reason is not None:
+            raise Raised(ErrorValue("AgentError", reason, "BudgetExceeded", agent=effect.agent))
+
+
+def _count(effect: ModelCall, spent: Spending) -> None:
+    for meter in effect.meters:
+        meter.add(spent)
+
+
+def _reads(reader: tuple[int, ...] | None, asking: tuple[int, ...]) -> bool:
+    """Whether a streamed answer cannot end before the asking call has: who asks is who reads it."""
+    return reader is not None and asking[: len(reader)] == reader
+
+
+def _reserved(effect: ModelCall, meter: Meter) -> ErrorValue:
+    message = f"what is left of {meter.name} is reserved for the answer that is being read"
+    return ErrorValue("AgentError", message, "BudgetExceeded", agent=effect.agent)
+
+
+def _unpriced(effect: ModelCall) -> ErrorValue:
+    model = effect.request.model
     message = (
         f"the price of `{model}` is unknown, so a budget in USD cannot be kept; "
         f'add [prices."{model}"] to Concerto.toml'
     )
-    return ErrorValue("AgentError", message, "BudgetExceeded", agent=agent)
+    return ErrorValue("AgentError", message, "BudgetExceeded", agent=effect.agent)

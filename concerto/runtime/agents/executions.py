@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from concerto.effects.kinds import AgentRun
+from concerto.effects.meters import Meter
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.memory import Memory
 from concerto.records import replace
@@ -45,22 +47,26 @@ class Agents:
 
     async def call(self, builder: AgentBuilder, method: str, arguments: list[Value], branch: Branch) -> Value:
         """One of `CALLS`, its arguments as declared in `stdlib/agent.conc`; a Result."""
+        meters = cache(lambda: self._planner.meters(builder))
         match method:
             case "execute":
                 asked = [Message("user", arguments[0])]
                 return await self._guarded(
-                    builder, lambda track: self._respond(builder, asked, branch, track), branch, asked
+                    builder,
+                    lambda track: self._respond(builder, asked, branch, meters(), track),
+                    branch,
+                    asked,
                 )
             case "chat":
                 told = self._own_words(builder, from_values(arguments[0]))
                 return await self._guarded(
-                    builder, lambda track: self._respond(builder, told, branch, track), branch, told
+                    builder, lambda track: self._respond(builder, told, branch, meters(), track), branch, told
                 )
             case "execute_with_schema":
                 wanted, prompt, retry_message = arguments
-                return await self._with_schema(builder, wanted, prompt, retry_message, branch)
+                return await self._with_schema(builder, wanted, prompt, retry_message, branch, meters)
             case "stream":
-                return await self._stream(builder, [Message("user", arguments[0])], branch)
+                return await self._stream(builder, [Message("user", arguments[0])], branch, meters)
             case _:
                 raise failure(f"an agent has no call `{method}`", "TypeError")
 
@@ -71,10 +77,15 @@ class Agents:
         return told[1:] if told and told[0].role == "system" and told[0].text in own else told
 
     async def _respond(
-        self, builder: AgentBuilder, asked: list[Message], branch: Branch, track: Track
+        self,
+        builder: AgentBuilder,
+        asked: list[Message],
+        branch: Branch,
+        meters: Sequence[Meter],
+        track: Track,
     ) -> Value:
         begun = perf_counter()
-        plan = await self._planner.plan(builder, branch)
+        plan = await self._planner.plan(builder, branch, meters)
         work, reply = await self._converse(
             builder, plan, asked, branch, lambda work: tool_loop(self._run, work), track
         )
@@ -82,13 +93,19 @@ class Agents:
         return self._response(work, reply, begun)
 
     async def _with_schema(
-        self, builder: AgentBuilder, wanted: TypeValue, prompt: str, retry_message: str, branch: Branch
+        self,
+        builder: AgentBuilder,
+        wanted: TypeValue,
+        prompt: str,
+        retry_message: str,
+        branch: Branch,
+        meters: Callable[[], Sequence[Meter]],
     ) -> Value:
         from concerto.runtime.agents.structured import Wanted, converse_for, prompt_with_schema, with_schema
 
         async def body(track: Track) -> Value:
             target = Wanted(self._run, wanted)
-            plan = with_schema(await self._planner.plan(builder, branch), target.schema)
+            plan = with_schema(await self._planner.plan(builder, branch, meters()), target.schema)
             text = prompt_with_schema(prompt, target.schema) if plan.toolbox.offers else prompt
             attempts = self._attempts(builder)
             work, value = await self._converse(
@@ -104,13 +121,19 @@ class Agents:
 
         return await self._guarded(builder, body, branch, [wanted, prompt])
 
-    async def _stream(self, builder: AgentBuilder, asked: list[Message], branch: Branch) -> Value:
+    async def _stream(
+        self,
+        builder: AgentBuilder,
+        asked: list[Message],
+        branch: Branch,
+        meters: Callable[[], Sequence[Meter]],
+    ) -> Value:
         from concerto.runtime.agents.streaming import Streaming
 
         track: Track = []
 
         async def converse(sink: Sink) -> tuple[Execution, Reply]:
-            plan = await self._planner.plan(builder, branch)
+            plan = await self._planner.plan(builder, branch, meters())
             loop = self._converse(
                 builder, plan, asked, branch, lambda work: tool_loop(self._run, work), track, sink
             )

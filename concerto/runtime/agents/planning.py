@@ -58,7 +58,7 @@ class Planner:
             found = self._fixed[name] = self._fix(self._run.agents[name])
         return found
 
-    async def plan(self, builder: AgentBuilder, branch: Branch) -> Plan:
+    async def plan(self, builder: AgentBuilder, branch: Branch, meters: Sequence[Meter]) -> Plan:
         """The plan of an execution, for which the servers of its tools are started."""
         servers = self._servers(builder, branch)
         if servers:
@@ -82,7 +82,7 @@ class Planner:
             or self._run.settings.max_iterations
             or _MAX_ITERATIONS,
             policy=fixed.policy,
-            meters=(*self._meters(fixed, builder), *branch.meters),
+            meters=(*meters, *branch.meters),
             discovery=builder.discovery,
             on_tool_error=agent.methods.get("on_tool_error"),
             context=shared_map(builder.context),
@@ -209,8 +209,10 @@ class Planner:
             return "auto", name
         return ("auto" if choice == "required" and not tools.tools else choice), ""
 
-    def _meters(self, fixed: Fixed, builder: AgentBuilder) -> tuple[Meter, ...]:
-        meters = list(self._run.meters)
+    def meters(self, builder: AgentBuilder) -> Sequence[Meter]:
+        """What an execution counts against, all of its attempts together."""
+        fixed = self.fixed(builder.agent)
+        meters = [self._run.spent]
         if builder.most_tokens is not None or builder.most_usd is not None:
             meters.append(
                 Meter(
@@ -222,7 +224,7 @@ class Planner:
         policy = fixed.run_policy
         if policy is not NO_POLICY and (policy.most_tokens is not None or policy.most_usd is not None):
             meters.append(Meter(f"`@budget` of `{builder.agent}`", policy.most_tokens, policy.most_usd))
-        return tuple(meters)
+        return meters
 
 
 def _name_of(choice: ToolRef, tools: Toolbox) -> str:

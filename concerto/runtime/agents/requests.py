@@ -84,8 +84,8 @@ class Request:
 
 @record(frozen=True)
 class Reply:
-    """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, or the provider's own
-    word."""
+    """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, or the provider's own word.
+    Of `tokens_in`, so many as `tokens_cached` says were in a cache of the server."""
 
     message: Message
     stop_reason: str
@@ -93,3 +93,4 @@ class Reply:
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float | None = None
+    tokens_cached: int = 0

@@ -46,6 +46,11 @@ class LoopWaiting:
 
         return asyncio.Lock()
 
+    def signal(self) -> asyncio.Event:
+        import asyncio
+
+        return asyncio.Event()
+
     async def sleep(self, seconds: float) -> None:
         import asyncio
 

@@ -1,6 +1,7 @@
 """What a program tells its host: prints, emits, and emits that wait for an answer.
 
-Emits are shown on the output (as text, or as JSON lines) and given to the listeners of their channel. A
+Emits are given to the listeners of their channel and, if that is asked for, shown on the output, as text or
+as JSON lines. A
 handler answers a channel; the last one registered wins.
 """
 
@@ -80,7 +81,7 @@ class Emits:
 
     def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
         """An event of the runtime, made only if somebody sees it."""
-        if self._options.quiet and not self._listeners and self.kept is None:
+        if (self._options.quiet or not self._options.echo) and not self._listeners and self.kept is None:
             return
         self.emit(channel, make())
 
@@ -89,7 +90,7 @@ class Emits:
             return
         if self.kept is not None:
             self.kept.append({"channel": channel, "payload": payload})
-        shown = not (self._options.quiet and channel.startswith(_RUNTIME_CHANNELS))
+        shown = self._options.echo and not (self._options.quiet and channel.startswith(_RUNTIME_CHANNELS))
         if shown and not self._options.json:
             self._unflushed = True
             self.output.write(visible(f"[emit:{channel}] {to_text(payload)}\n"))

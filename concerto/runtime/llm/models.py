@@ -12,6 +12,7 @@ from concerto.natives.json_text import loads
 from concerto.records import replace
 from concerto.runtime.agents.requests import Reply, Request
 from concerto.runtime.llm.connections import Connection
+from concerto.runtime.llm.prices import Prices, cost_of
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
 from concerto.runtime.run.failures import AgentKind, agent_failure
 from concerto.vm.values import ErrorValue, Raised
@@ -26,9 +27,7 @@ Json: TypeAlias = Any
 class Models:
     """The servers that a run talks to, each met at its first call."""
 
-    def __init__(
-        self, environment: Mapping[str, str], prices: Mapping[str, tuple[float, float]], waiting: Waiting
-    ) -> None:
+    def __init__(self, environment: Mapping[str, str], prices: Prices, waiting: Waiting) -> None:
         self._environment = environment
         self._prices = prices
         self._waiting = waiting
@@ -68,11 +67,8 @@ class Models:
 
     def _priced(self, reply: Reply, model: str) -> Reply:
         """The reply with its cost, if the model's price is known."""
-        price = self._prices.get(model) or self._prices.get(reply.model)
-        if price is None:
-            return reply
-        cost = (reply.tokens_in * price[0] + reply.tokens_out * price[1]) / 1_000_000
-        return replace(reply, cost_usd=cost)
+        cost = cost_of(reply, model, self._prices)
+        return reply if cost is None else replace(reply, cost_usd=cost)
 
 
 def _encoded(provider: Provider, request: Request, connection: Connection) -> WireCall:

@@ -24,7 +24,9 @@ class Door:
     """The only way out of a run."""
 
     def __init__(self, run: Run) -> None:
-        layers = standard_layers(run.permissions, run.waiting, run.emits.emit, run.mocks.answer, run.trace)
+        layers = standard_layers(
+            run.permissions, run.waiting, run.emits.emit, run.mocks.answer, lambda: run.costs, run.trace
+        )
         if run.journal is not None:
             layers.append(journal_layer(run.journal))
         if run.options.watcher is not None:

@@ -87,6 +87,13 @@ class Mocks:
             case _:
                 return None
 
+    def answers_model(self, effect: ModelCall) -> bool:
+        """Whether a script answers a call of a model, so that nobody is paid."""
+        options = self._run.options
+        if effect.agent in self._agents or options.mock or options.testing:
+            return True
+        return self._run.connection(effect.connection).provider == "mock"
+
     def _model(self, effect: ModelCall) -> Awaitable[Value] | None:
         mocked, connection = self._agents.get(effect.agent), self._run.connection(effect.connection)
         if mocked is not None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
-from concerto.effects.meters import Meter
 from concerto.effects.permissions import Permissions
 from concerto.records import field, record
 
@@ -39,12 +38,14 @@ class Options:
     """`folder` is where relative paths start; files may be used below it. `connections`, `prices`, `hosts`
     and `mcp` are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that
     the host gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a
-    run that is resumed. In an `interactive` run a person at the terminal answers the awaited emits that
-    nobody else does. `trace` takes the lines of a trace. `environment` is read, never kept."""
+    run that is resumed. With `echo` emits are written to the output. In an `interactive` run a person at the
+    terminal answers the awaited emits that nobody else does. `trace` takes the lines of a trace.
+    `environment` is read, never kept."""
 
     folder: Path
     environment: Mapping[str, str]
     mock: bool = False
+    echo: bool = False
     quiet: bool = False
     json: bool = False
     debug: bool = False
@@ -56,7 +57,7 @@ class Options:
     permissions: Permissions = field(default_factory=Permissions)
     settings: Settings = field(default_factory=Settings)
     connections: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    prices: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     journal: Journal | None = None
     already_said: int = 0
     tools: Mapping[str, Any] = field(default_factory=dict)
@@ -68,12 +69,6 @@ class Options:
     errors: TextIO | None = None
     watcher: Watcher | None = None
     trace: TextIO | None = None
-
-    def meters(self) -> tuple[Meter, ...]:
-        """The meter of the whole run, if it has a budget."""
-        if self.settings.max_tokens is None and self.settings.max_usd is None:
-            return ()
-        return (Meter("the budget of this run", self.settings.max_tokens, self.settings.max_usd),)
 
 
 def read_manifest(options: Options, manifest: Manifest | Said) -> Options:

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from concerto.escape import visible
 from concerto.files import is_of_output
+from concerto.records import record
 from concerto.runtime.run.failures import RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended
 from concerto.runtime.run.options import Options
@@ -21,33 +22,43 @@ FAILED = 1
 INTERRUPTED = 130
 
 
-class RunResult(int):
-    """The exit status of a run, with what it gave.
+@record(frozen=True)
+class RunResult:
+    """What a run gave; true if it ended well.
 
-    `status` is that number alone; `value` is what `main` returned, as JSON; `error` the message of its
-    failure, None if it ended well; `kind` the failure's, as `.kind` in the language.
+    `status` is the exit status of the command line: 0 well, 1 failed, 3 waiting for somebody outside, 130
+    interrupted. `value` is what `main` returned, as JSON; `error` the message of its failure, None if it
+    ended well; `kind` the failure's, as `.kind` in the language. `run_id` says under which id a waiting run
+    can be resumed, empty for others. `tokens` is what models used, in and out; `cost_usd` what that cost,
+    None if a price was not known.
     """
 
-    value: Json
-    error: str | None
-    kind: str | None
-
-    def __new__(
-        cls, status: int, value: Json = None, error: str | None = None, kind: str | None = None
-    ) -> RunResult:
-        made = super().__new__(cls, status)
-        made.value, made.error, made.kind = value, error, kind
-        return made
+    status: int
+    value: Json = None
+    error: str | None = None
+    kind: str | None = None
+    run_id: str = ""
+    tokens: int = 0
+    cost_usd: float | None = 0.0
 
     @property
-    def status(self) -> int:
-        return int(self)
+    def ok(self) -> bool:
+        return self.status == OK
 
-    def __str__(self) -> str:
-        return int.__repr__(self)
+    def __bool__(self) -> bool:
+        return self.ok
 
     def __repr__(self) -> str:
-        return f"RunResult(status={self.status}, value={self.value!r}, error={self.error!r})"
+        told = {"value": self.value} if self.ok else {"error": self.error, "kind": self.kind}
+        told |= {"run_id": self.run_id} if self.run_id else {}
+        shown = "".join([f", {name}={value!r}" for name, value in told.items()])
+        return f"RunResult(ok={self.ok}, status={self.status}{shown})"
+
+
+def result_of(run: Run, status: int, **given: Any) -> RunResult:
+    """A result with what the run has spent."""
+    spent = run.spent
+    return RunResult(status, tokens=spent.tokens, cost_usd=spent.usd if spent.priced else None, **given)
 
 
 def report(ended: Ended, run: Run, options: Options) -> RunResult:
@@ -63,7 +74,7 @@ def report(ended: Ended, run: Run, options: Options) -> RunResult:
         case None if isinstance(ended.value, Err):
             return failed(run, message_of(ended.value.value), _kind(ended.value.value))
         case None:
-            return RunResult(OK, _json_of(ended.value))
+            return result_of(run, OK, value=_json_of(ended.value))
         case RunEnds():
             return failed(run, str(error), "RunEnds")
         case Panic():
@@ -80,7 +91,7 @@ def report(ended: Ended, run: Run, options: Options) -> RunResult:
             run.emits.errors.write(f"error: {visible(what)} (please report it; --debug shows where)\n")
             if options.debug:
                 _python_traceback(run, error)
-            return RunResult(FAILED, None, what, "InternalError")
+            return result_of(run, FAILED, error=what, kind="InternalError")
 
 
 def _out_of_memory(error: BaseException | None, run: Run) -> RunResult:
@@ -103,7 +114,7 @@ def failed(run: Run, message: str, kind: str = "RunEnds", status: int = FAILED) 
     """Say that a run failed, of which there is no place in the source."""
     run.emits.output.flush()
     run.emits.errors.write(f"error: {visible(message)}\n")
-    return RunResult(status, None, message, kind)
+    return result_of(run, status, error=message, kind=kind)
 
 
 def _traced(run: Run, error: BaseException, headline: str, message: str, kind: str) -> RunResult:
@@ -113,7 +124,7 @@ def _traced(run: Run, error: BaseException, headline: str, message: str, kind: s
     run.emits.errors.write(visible(render_failure(error, headline)))
     if run.options.debug:
         _python_traceback(run, error)
-    return RunResult(FAILED, None, message, kind)
+    return result_of(run, FAILED, error=message, kind=kind)
 
 
 def _python_traceback(run: Run, error: BaseException) -> None:

@@ -81,7 +81,7 @@ def _keep(suspended: Suspended) -> None:
 
 def _ask_for_action(run: Run, run_id: str, calls: list[dict[str, Json]]) -> None:
     output, errors = run.emits.output, run.emits.errors
-    if run.options.json:
+    if run.options.json and run.options.echo:
         asked = {"requires_action": calls, "run": run_id}
         output.write(json.dumps(asked, ensure_ascii=False) + "\n")
         return

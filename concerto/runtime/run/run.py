@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from concerto.effects.meters import Meter
 from concerto.ir.module import Module
 from concerto.runtime.concurrency.fibers import (
     Branch,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from concerto.runtime.io.states import States
     from concerto.runtime.llm.connections import Connection
     from concerto.runtime.llm.models import Models
+    from concerto.runtime.llm.prices import ModelCosts
     from concerto.runtime.mcp.servers import McpServers
     from concerto.runtime.run.effect_gateway import Door
     from concerto.runtime.run.mocks import Mocks
@@ -68,7 +70,7 @@ class Run:
         self.options = options
         self.settings = options.settings
         self.permissions = options.permissions
-        self.meters = options.meters()
+        self.spent = Meter("the budget of this run", options.settings.max_tokens, options.settings.max_usd)
         self.waiting = LoopWaiting()
         self.agents = {agent.name: agent for agent in module.agents}
         self.emits = Emits(options)
@@ -108,7 +110,7 @@ class Run:
     def start(self, function: int | None = None) -> Value:
         """Run `main`, or another function without parameters, and give what it returns. The event loop, if
         one is needed, runs here."""
-        entry = self.machine.run_entry if function is None else partial(self.machine.call, function, ())
+        entry = self._main if function is None else partial(self.machine.call, function, ())
         strand = Strand(Branch(), entry)
         try:
             asked = strand.begin()
@@ -120,11 +122,16 @@ class Run:
         finally:
             self._close_files()
 
+    def _main(self) -> Value:
+        # A command line may hold bytes that are no text.
+        given = [each.encode("utf-16", "surrogatepass") for each in self.options.args]
+        return self.machine.run_entry([each.decode("utf-16", "replace") for each in given])
+
     async def start_here(self) -> Value:
         """Run `main` in the event loop of the caller, in a task of its own."""
         import asyncio
 
-        strand = Strand(Branch(), self.machine.run_entry, alone=lambda: not self._tasks)
+        strand = Strand(Branch(), self._main, alone=lambda: not self._tasks)
         return await asyncio.create_task(self._go_on(strand, strand.begin()))
 
     async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:
@@ -210,6 +217,13 @@ class Run:
         from concerto.runtime.llm.models import Models
 
         return Models(self.options.environment, self.options.prices, self.waiting)
+
+    @cached_property
+    def costs(self) -> ModelCosts:
+        """What model calls cost."""
+        from concerto.runtime.llm.prices import ModelCosts
+
+        return ModelCosts(self.options.prices, self.mocks)
 
     @cached_property
     def tools(self) -> Tools:

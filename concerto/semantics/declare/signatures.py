@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from concerto.diagnostics import DefinedTwice, MismatchedTypes, Misplaced, UnexpectedToken
 from concerto.semantics.declare.declare_items import declare_generics
-from concerto.semantics.model.builtins import NIL, option_item, option_of
+from concerto.semantics.model.builtins import NIL, STRING, array_of, option_item, option_of
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
     AgentSymbol,
@@ -284,14 +284,15 @@ def _report_repeated(
 
 
 def check_entry(world: World, main: FunctionSymbol) -> bool:
-    """Whether `fn main` can be the entry: no parameters, no result or a Result."""
+    """Whether `fn main` can be the entry: no parameter or the arguments of the run, no result or a Result."""
     node = main.decl
     module = world.root
     assert node is not None
-    if main.parameters or main.generics:
-        what = node.parameters[0] if main.parameters else node.generics[0]
-        help_ = "use `fn main()`; arguments and settings come from `env` and the command line"
-        world.report(MismatchedTypes, module, what, "`main` takes no parameters", help=help_)
+    if main.generics or [parameter.type for parameter in main.parameters] not in ([], [array_of(STRING)]):
+        what = node.generics[0] if main.generics else node.parameters[len(main.parameters) > 1]
+        help_ = "`fn main(args: Array<String>)` gets what stands behind `--` on the command line"
+        message = "`main` takes nothing but the arguments of the run, an `Array<String>`"
+        world.report(MismatchedTypes, module, what, message, help=help_)
         return False
     result = main.result
     if result in (NIL, ERROR) or (isinstance(result, Named) and result.symbol.name in ("Result", "Never")):

@@ -71,13 +71,8 @@ def encode(request: Request) -> WireCall:
 def decode(data: Json) -> Reply:
     blocks = member(data, "content")
     usage = data.get("usage")
-    cached = count_of(usage, "cache_read_input_tokens") + count_of(usage, "cache_creation_input_tokens")
     return _reply(
-        blocks,
-        data.get("stop_reason"),
-        text_of(data.get("model")),
-        count_of(usage, "input_tokens") + cached,
-        count_of(usage, "output_tokens"),
+        blocks, data.get("stop_reason"), text_of(data.get("model")), usage, count_of(usage, "output_tokens")
     )
 
 
@@ -90,7 +85,7 @@ class Stream:
         self._stop_reason: str | None = None
         self._ended = False
         self._model = ""
-        self._tokens_in = 0
+        self._usage: Json = None
         self._tokens_out = 0
 
     def feed(self, event: Json) -> Iterator[StreamPart]:
@@ -98,7 +93,7 @@ class Stream:
             case "message_start":
                 message = member(event, "message")
                 self._model = text_of(message.get("model"))
-                self._tokens_in = count_of(message.get("usage"), "input_tokens")
+                self._usage = message.get("usage")
             case "content_block_start":
                 self._begin(member(event, "index"), member(event, "content_block"))
             case "content_block_delta":
@@ -119,7 +114,7 @@ class Stream:
         if not self._ended or self._stop_reason is None:
             return None
         blocks = [block for _, block in sorted(self._blocks.items())]
-        return _reply(blocks, self._stop_reason, self._model, self._tokens_in, self._tokens_out)
+        return _reply(blocks, self._stop_reason, self._model, self._usage, self._tokens_out)
 
     def _begin(self, index: int, block: Json) -> None:
         if index in self._blocks:
@@ -212,12 +207,15 @@ def _tool(offer: ToolOffer) -> Json:
     return {"name": offer.name, "description": offer.description, "input_schema": offer.parameters}
 
 
-def _reply(blocks: Json, stop_reason: Json, model: str, tokens_in: int, tokens_out: int) -> Reply:
+def _reply(blocks: Json, stop_reason: Json, model: str, usage: Json, tokens_out: int) -> Reply:
+    """`usage` tells what came in: fresh tokens, and beside them those put into the cache and read from it."""
+    cached = count_of(usage, "cache_read_input_tokens")
+    tokens_in = count_of(usage, "input_tokens") + count_of(usage, "cache_creation_input_tokens") + cached
     answer = next((each for each in blocks if each.get("name") == _ANSWER_TOOL), None)
     if answer is not None:
         text = answer.get("written") or json.dumps(answer.get("input"), ensure_ascii=False)
         reason = "length" if stop_reason == "max_tokens" else "stop"
-        return Reply(Message("assistant", text), reason, model, tokens_in, tokens_out)
+        return Reply(Message("assistant", text), reason, model, tokens_in, tokens_out, tokens_cached=cached)
     text = "".join(text_of(each.get("text")) for each in blocks if each.get("type") == "text")
     calls = tuple(_call(each) for each in blocks if each.get("type") == "tool_use")
     plain = all(each.get("type") in ("text", "tool_use") for each in blocks)
@@ -225,7 +223,7 @@ def _reply(blocks: Json, stop_reason: Json, model: str, tokens_in: int, tokens_o
     reason = (
         "tool_calls" if calls else _STOP_REASONS.get(text_of(stop_reason), text_of(stop_reason) or "stop")
     )
-    return Reply(message, reason, model, tokens_in, tokens_out)
+    return Reply(message, reason, model, tokens_in, tokens_out, tokens_cached=cached)
 
 
 def _call(block: Json) -> ToolCallRequest:

@@ -94,12 +94,14 @@ class Stream:
         signed = any(part.get("thoughtSignature") for part in self._parts)
         finish = text_of(self._finish)
         reason = "tool_calls" if calls else _STOP_REASONS.get(finish, finish or "stop")
+        prompt = count_of(self._usage, "promptTokenCount")
         return Reply(
             Message("assistant", text, calls, echo=self._parts if signed else None),
             reason,
             self._model,
-            count_of(self._usage, "promptTokenCount"),
+            prompt,
             count_of(self._usage, "candidatesTokenCount") + count_of(self._usage, "thoughtsTokenCount"),
+            tokens_cached=min(count_of(self._usage, "cachedContentTokenCount"), prompt),
         )
 
 

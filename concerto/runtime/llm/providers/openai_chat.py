@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
-from concerto.runtime.llm.providers.reading import arguments_text, count_of, member, text_of
+from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, text_of
 
 Json: TypeAlias = Any
 
@@ -61,6 +61,7 @@ def decode(data: Json) -> Reply:
         text_of(data.get("model")),
         count_of(usage, "prompt_tokens"),
         count_of(usage, "completion_tokens"),
+        tokens_cached=cached_in(usage, "prompt_tokens"),
     )
 
 
@@ -104,6 +105,7 @@ class Stream:
             self._model,
             count_of(self._usage, "prompt_tokens"),
             count_of(self._usage, "completion_tokens"),
+            tokens_cached=cached_in(self._usage, "prompt_tokens"),
         )
 
     def _add_call(self, part: Json) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, bearer, hosted_kind
 from concerto.runtime.llm.providers.openai_chat import is_reasoning
-from concerto.runtime.llm.providers.reading import arguments_text, count_of, member, text_of
+from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, text_of
 
 Json: TypeAlias = Any
 
@@ -76,6 +76,7 @@ def decode(data: Json) -> Reply:
         text_of(data.get("model")),
         count_of(usage, "input_tokens"),
         count_of(usage, "output_tokens"),
+        tokens_cached=cached_in(usage, "input_tokens"),
     )
 
 

@@ -10,6 +10,9 @@ from concerto.runtime.llm.providers import BadReply
 
 Json: TypeAlias = Any
 
+_MOST_TOKENS = 10**9
+"""Of one answer; what a server says beyond that is not believed."""
+
 
 def member(value: Json, *path: Any) -> Json:
     """The part of JSON at a path of names and numbers; BadReply naming the path if it is not there."""
@@ -28,12 +31,19 @@ def text_of(value: Json) -> str:
 
 
 def count_of(value: Json, *names: str) -> int:
-    """A number of tokens under the first of several names, 0 if there is none."""
+    """A number of tokens under the first of several names, 0 if there is none that could be one."""
     if isinstance(value, dict):
         for name in names:
-            if isinstance(value.get(name), int):
-                return int(value[name])
+            count = value.get(name)
+            if type(count) is int or (type(count) is float and count.is_integer()):
+                return min(max(int(count), 0), _MOST_TOKENS)
     return 0
+
+
+def cached_in(usage: Json, name: str) -> int:
+    """How many of OpenAI's tokens under a name were in its cache."""
+    details = usage.get(f"{name}_details") if isinstance(usage, dict) else None
+    return min(count_of(details, "cached_tokens"), count_of(usage, name))
 
 
 def arguments_text(value: Json) -> str:
