@@ -9,9 +9,16 @@ from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import RETURN
 from concerto.emit.literals import zero
 from concerto.emit.program import Program
+from concerto.emit.witnesses import parts_of, push_table
 from concerto.ir.module import Function
 from concerto.semantics.model.builtins import NIL
-from concerto.semantics.model.symbols import FunctionSymbol, PipelineSymbol, StageSymbol, ToolSymbol
+from concerto.semantics.model.symbols import (
+    FunctionSymbol,
+    ImplSymbol,
+    PipelineSymbol,
+    StageSymbol,
+    ToolSymbol,
+)
 from concerto.syntax import ast
 
 
@@ -25,13 +32,30 @@ def emit_waiting(program: Program) -> None:
 
 def _declared(program: Program, symbol: FunctionSymbol) -> Function:
     decl = symbol.decl
-    assert decl is not None and decl.body is not None, f"{symbol.qualified} has no body"
+    if decl is None:
+        return _witness(program, symbol)
+    assert decl.body is not None, f"{symbol.qualified} has no body"
     b = FunctionBuilder(program, symbol.qualified, program.file(symbol.source))
-    names = _parameters(b, decl.parameters)
+    witnesses = program.analysis.given_witnesses.get(decl, [])
+    for local in witnesses:
+        b.declare(local)
     if symbol.inout:
-        b.self_slot = 0
+        b.self_slot = len(witnesses)
+    names = [*(local.name for local in witnesses), *_parameters(b, decl.parameters)]
     function_body(b, decl.body, gives_nil=symbol.result is NIL)
     return b.finish(names, inout=symbol.inout)
+
+
+def _witness(program: Program, symbol: FunctionSymbol) -> Function:
+    """The function that makes the table of an impl or tool from the witnesses of its own bounds."""
+    owner = symbol.owner
+    assert isinstance(owner, ImplSymbol | ToolSymbol)
+    b = FunctionBuilder(program, symbol.qualified, 0)
+    names = parts_of(owner)
+    b.locals = len(names)
+    push_table(b, owner)
+    b.leave(RETURN)
+    return b.finish(names)
 
 
 def _parameters(b: FunctionBuilder, parameters: Sequence[ast.Parameter]) -> list[str]:

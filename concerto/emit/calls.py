@@ -23,8 +23,10 @@ from concerto.emit.instructions import (
 )
 from concerto.emit.places import Place, is_place, prepare
 from concerto.emit.tasks import take_tasks
+from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.semantics.model.analysis import (
     AgentCall,
+    BoundCall,
     CallTarget,
     Default,
     DynamicCall,
@@ -50,7 +52,7 @@ _WRAPPERS = {"Some": BUILD_SOME, "Ok": BUILD_OK, "Err": BUILD_ERR}
 def call(b: FunctionBuilder, node: ast.Expr) -> None:
     target = b.calls[node]
     if node in b.program.analysis.late_places:
-        assert isinstance(target, FunctionCall | NativeCall | DynamicCall)
+        assert isinstance(target, FunctionCall | NativeCall | DynamicCall | BoundCall)
         for argument in target.arguments[1:]:
             if not isinstance(argument, Default):
                 b.compute_early(argument)
@@ -115,14 +117,38 @@ def _function(b: FunctionBuilder, target: FunctionCall, node: ast.Expr) -> None:
     if isinstance(owner, ToolSymbol) and (decl is None or decl.body is None):
         _outside(b, owner, target, node)
         return
+    witnesses = b.program.analysis.witnesses.get(node, ())
+    push_witnesses(b, witnesses)
+    count = len(witnesses) + len(target.arguments)
     if not function.inout:
         arguments(b, target.arguments)
         _mark(b, node)
-        b.emit(("CALL", b.program.function(function), len(target.arguments)))
+        b.emit(("CALL", b.program.function(function), count))
         return
     place = _receiver(b, target.arguments)
     _mark(b, node)
-    b.emit(("CALL", b.program.function(function), len(target.arguments)))
+    b.emit(("CALL", b.program.function(function), count))
+    _give_back_self(b, place)
+
+
+def _bound(b: FunctionBuilder, target: BoundCall, node: ast.Expr) -> None:
+    witness, *others = b.program.analysis.witnesses[node]
+    push_method(b, witness, target.function)
+    push_witnesses(b, others)
+    count = len(others) + len(target.arguments)
+    if target.function.receiver != "mut self":
+        arguments(b, target.arguments)
+        _mark(b, node)
+        b.emit(("CALL_VALUE", count))
+        return
+    place = _receiver(b, target.arguments)
+    _mark(b, node)
+    b.emit(("CALL_VALUE", count))
+    _give_back_self(b, place)
+
+
+def _give_back_self(b: FunctionBuilder, place: Place | None) -> None:
+    """Replace the tuple (result, self) on the stack by the result; self goes back to its place."""
     both = b.keep()
     if place is not None:
         b.load(both)
@@ -179,13 +205,11 @@ def _dynamic(b: FunctionBuilder, target: DynamicCall, node: ast.Expr) -> None:
     if not target.mutable:
         arguments(b, target.arguments)
         _mark(b, node)
-        opcode = "CALL_BOUND" if target.bound else "CALL_METHOD"
-        b.emit((opcode, target.name, len(target.arguments) - 1))
+        b.emit(("CALL_METHOD", target.name, len(target.arguments) - 1))
         return
     place = _receiver(b, target.arguments)
     _mark(b, node)
-    opcode = "CALL_BOUND_MUT" if target.bound else "CALL_METHOD_MUT"
-    b.emit((opcode, target.name, len(target.arguments) - 1))
+    b.emit(("CALL_METHOD_MUT", target.name, len(target.arguments) - 1))
     if place is None:
         b.emit(POP)
     else:
@@ -259,6 +283,7 @@ _EMITTERS: dict[type[CallTarget], Callable[..., None]] = {
     NativeCall: _native,
     ValueCall: _value,
     DynamicCall: _dynamic,
+    BoundCall: _bound,
     VariantCall: _variant,
     WrapCall: _wrap,
     ToolMethodCall: _tool,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT, RETURN
 from concerto.emit.types import TypeTable
+from concerto.emit.witnesses import push_witnesses
 from concerto.ir.module import Function, Instr
 from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import ANY, NIL
@@ -46,7 +47,12 @@ def check(b: FunctionBuilder, target: Type) -> None:
 def convert(b: FunctionBuilder, coercion: Coercion) -> None:
     """Turn the error on the stack into another one by `From`."""
     if coercion.function is not None and coercion.function.native is None:
-        b.emit(("CALL", b.program.function(coercion.function), 1))
+        witnesses = coercion.witnesses
+        if witnesses:
+            error = b.keep()
+            push_witnesses(b, witnesses)
+            b.load(error)
+        b.emit(("CALL", b.program.function(coercion.function), len(witnesses) + 1))
         return
     assert coercion.target is not None
     error = b.keep()

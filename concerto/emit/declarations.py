@@ -8,6 +8,7 @@ from concerto.emit.bodies import emit_first_state, emit_stage
 from concerto.emit.json_constants import NotConstant, json_constant
 from concerto.emit.program import Program
 from concerto.emit.schemas import answer_schema, tool_schema, type_schema
+from concerto.emit.witnesses import called_by_name
 from concerto.ir import module as ir
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.builtins import ANY, TOOL_CONTEXT
@@ -74,18 +75,19 @@ def emit_tool(program: Program, tool: ToolSymbol) -> ir.Tool:
         program.types.general(tool.state),
         emit_first_state(program, tool),
         program.types.fields(tool.state.fields),
-        [method(program, function) for function in tool.methods.values()],
+        [method(program, function, tool) for function in tool.methods.values()],
         [tool_schema(program.analysis, name, f) for f in tool.methods.values() if f.public],
     )
 
 
-def method(program: Program, function: FunctionSymbol) -> ir.MethodDef:
-    """A method of a tool; without a body it is executed outside."""
+def method(program: Program, function: FunctionSymbol, tool: ToolSymbol | None = None) -> ir.MethodDef:
+    """A method of a tool (or of a server, or of a type that provides tools); without a body it is executed
+    outside."""
     decl = function.decl
     has_body = decl is not None and decl.body is not None
     return ir.MethodDef(
         function.name,
-        program.function(function) if has_body else None,
+        called_by_name(program, function, tool or function.owner) if has_body else None,
         function.public or isinstance(function.owner, McpSymbol),
         bool(function.receiver),
         [_parameter(program, parameter) for parameter in function.parameters],

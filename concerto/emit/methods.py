@@ -1,31 +1,78 @@
 """The methods that types have for calls by name: what a value's run-time type decides.
 
 Inherent methods come before those of traits; a trait's provided method stands where an impl has none of its
-own.
+own. Where impls are for certain type arguments only, the value is looked at to tell which is meant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
+from concerto.emit.instructions import END, IF, RETURN
 from concerto.emit.program import Program
+from concerto.emit.witnesses import called_by_name, has_body
+from concerto.ir.module import Function, Instr
 from concerto.semantics.model.builtins import ANY, BUILTIN_TYPES, NEVER
 from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, TraitSymbol, TypeSymbol
 from concerto.semantics.model.types import FunctionOf, Generic, Named, TupleOf, Type
+from concerto.semantics.typing.unify import substitute
 
 
 def attach_methods(program: Program) -> None:
     impls = program.analysis.impls
+    found: dict[tuple[int, str], list[_Choice]] = {}
     for impl in sorted(impls, key=lambda impl: (isinstance(impl.target, Generic), impl.trait is not None)):
         for index in _targets(program, impl.target):
-            methods = program.types.types[index].methods
             for function in _methods(impl):
-                methods.setdefault(function.name, program.function(function))
+                found.setdefault((index, function.name), []).append((impl, function))
+    for (index, name), choices in found.items():
+        program.types.types[index].methods[name] = _chosen(program, choices)
     for tool in program.analysis.tools:
         methods = program.types.types[program.types.general(tool.state)].methods
         for function in tool.methods.values():
-            if _has_body(function):
-                methods.setdefault(function.name, program.function(function))
+            if has_body(function):
+                methods.setdefault(function.name, called_by_name(program, function, tool))
+
+
+_Choice: TypeAlias = tuple[ImplSymbol, FunctionSymbol]
+
+
+def _chosen(program: Program, choices: list[_Choice]) -> int:
+    """The only method, or a function that looks for the one whose target its receiver fits. That has the
+    form of the first one; what has another form is left out."""
+    impl, first = choices[0]
+    if not first.receiver or _is_general(impl):
+        return called_by_name(program, first, impl)
+    names = ["self", *(parameter.name for parameter in first.parameters)]
+    code: list[Instr] = []
+
+    def call(impl: ImplSymbol, function: FunctionSymbol, look: str) -> None:
+        target = substitute(impl.target, dict.fromkeys(impl.generics, ANY))
+        code.extend([("LOAD_LOCAL", 0), (look, program.types.index(target))])
+        if look == "IS_TYPE":
+            code.extend([IF, ("LOAD_LOCAL", 0)])
+        code.extend([("LOAD_LOCAL", slot) for slot in range(1, len(names))])
+        code.extend([("CALL", called_by_name(program, function, impl), len(names)), RETURN])
+
+    if len(choices) > 1:
+        for one, function in choices:
+            if function.inout is first.inout and len(function.parameters) + 1 == len(names):
+                call(one, function, "IS_TYPE")
+                code.append(END)
+    call(impl, first, "CHECK")
+    return program.add(Function(first.qualified, names, 0, len(names), code, 0, [], first.inout))
+
+
+def _is_general(impl: ImplSymbol) -> bool:
+    """Whether an impl is for all values of its type."""
+    match impl.target:
+        case Generic():
+            return True
+        case Named(arguments=parts) | TupleOf(items=parts):
+            return len(set(parts)) == len(parts) and all(isinstance(part, Generic) for part in parts)
+        case _:
+            return False
 
 
 def _targets(program: Program, target: Type) -> Iterator[int]:
@@ -50,14 +97,10 @@ def _all_types(program: Program) -> Iterator[TypeSymbol]:
 
 
 def _methods(impl: ImplSymbol) -> Iterator[FunctionSymbol]:
-    yield from filter(_has_body, impl.methods.values())
+    yield from filter(has_body, impl.methods.values())
     if impl.trait is not None:
         yield from _provided(impl.trait.trait)
 
 
 def _provided(trait: TraitSymbol) -> Iterator[FunctionSymbol]:
-    return filter(_has_body, trait.methods.values())
-
-
-def _has_body(function: FunctionSymbol) -> bool:
-    return function.decl is not None and function.decl.body is not None
+    return filter(has_body, trait.methods.values())

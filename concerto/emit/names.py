@@ -7,6 +7,7 @@ from typing import assert_never
 from concerto.emit.function import VALUES, FunctionBuilder, value_of
 from concerto.emit.instructions import ADD_INT, LOAD_NIL, LOAD_NONE, SLICE
 from concerto.emit.literals import constant
+from concerto.emit.witnesses import push_function
 from concerto.semantics.model.analysis import NamedMember, SlotField, TupleItem
 from concerto.semantics.model.builtins import ARRAY, MAP, STRING
 from concerto.semantics.model.symbols import (
@@ -20,7 +21,6 @@ from concerto.semantics.model.symbols import (
     StateSymbol,
     Symbol,
     ToolSymbol,
-    TraitSymbol,
     VariantSymbol,
 )
 from concerto.semantics.model.types import Named, Type
@@ -40,7 +40,11 @@ def path(b: FunctionBuilder, node: ast.Path) -> None:
         if symbol.__class__ is StateSymbol:
             # Its file is read when it is first used.
             b.mark(node)
-        reference(b, symbol)
+        witnesses = b.program.analysis.witnesses.get(node)
+        if witnesses and isinstance(symbol, FunctionSymbol):
+            push_function(b, symbol, witnesses)
+        else:
+            reference(b, symbol)
 
 
 def reference(b: FunctionBuilder, symbol: Symbol) -> None:
@@ -79,7 +83,7 @@ def _function(b: FunctionBuilder, symbol: FunctionSymbol) -> None:
         b.program.tool_used(owner)
     if isinstance(owner, ToolSymbol | McpSymbol):
         b.emit(("LOAD_REF", "method", f"{owner.qualified}::{symbol.name}"))
-    elif symbol.receiver and (symbol.native is not None or isinstance(owner, TraitSymbol)):
+    elif symbol.receiver and symbol.native is not None:
         b.emit(("LOAD_FUNCTION", b.program.method(symbol)))
     elif symbol.native is not None:
         b.emit(("LOAD_NATIVE", symbol.native))

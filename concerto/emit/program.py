@@ -108,26 +108,24 @@ class Program:
         enum, fields = self.types.general(variant.enum), [field.name for field in variant.fields]
         name = f"{variant.enum.qualified}::{variant.name}"
         build = ("BUILD_VARIANT", enum, variant.index, len(fields))
-        return self.once(name, lambda: _passing_on(name, fields, build))
+        return self.once(name, lambda: passing_on(name, fields, build))
 
     def method(self, symbol: FunctionSymbol) -> int:
-        """A method of the library or of a trait as a function of its receiver and its parameters."""
-        parameters = ["self", *(parameter.name for parameter in symbol.parameters)]
-        if symbol.native is None:
-            name = symbol.qualified
-            call: tuple[Instr, ...] = (("CALL_BOUND", symbol.name, len(symbol.parameters)),)
-        else:
-            # Whoever calls a function value takes what it gives for new.
-            name = symbol.native
-            call = (("CALL_NATIVE", symbol.native, len(parameters)), COPY)
-        return self.once(name, lambda: _passing_on(name, parameters, *call))
+        """A method of the library as a function of its receiver and its parameters."""
+        name = symbol.native
+        assert name is not None
+        parameters = [*(["self"] if symbol.receiver else []), *(p.name for p in symbol.parameters)]
+        # Whoever calls a function value takes what it gives for new.
+        call = (("CALL_NATIVE", name, len(parameters)), COPY)
+        return self.once(name, lambda: passing_on(name, parameters, *call))
 
     def wrapper(self, name: str) -> int:
         """`Some`, `Ok` or `Err` as a function."""
-        return self.once(name, lambda: _passing_on(name, ["value"], (f"BUILD_{name.upper()}",)))
+        return self.once(name, lambda: passing_on(name, ["value"], (f"BUILD_{name.upper()}",)))
 
 
-def _passing_on(name: str, parameters: list[str], *instructions: Instr) -> Function:
-    """A function that does one thing with its parameters."""
-    code: list[Instr] = [("LOAD_LOCAL", slot) for slot in range(len(parameters))]
-    return Function(name, parameters, 0, len(parameters), [*code, *instructions, RETURN], 0, [])
+def passing_on(name: str, parameters: list[str], *instructions: Instr, captures: int = 0) -> Function:
+    """A function that does one thing with its captures and parameters."""
+    given = captures + len(parameters)
+    code: list[Instr] = [("LOAD_LOCAL", slot) for slot in range(given)]
+    return Function(name, parameters, captures, given, [*code, *instructions, RETURN], 0, [])

@@ -283,13 +283,6 @@ _op(
     "as CALL_METHOD for a `mut self` method; the second value is the changed self",
 )
 _op(
-    "CALL_BOUND",
-    "name count",
-    "self x*count -> y",
-    "as CALL_METHOD, but only impl methods: what a bound gives",
-)
-_op("CALL_BOUND_MUT", "name count", "self x*count -> y self", "as CALL_METHOD_MUT, but only impl methods")
-_op(
     "CALL_STATIC",
     "type name count",
     "x*count -> y",

@@ -8,9 +8,8 @@ from typing import Any, Protocol
 
 from concerto.ir.module import Module
 from concerto.records import record
-from concerto.vm.classes import ClassTable
 from concerto.vm.host import Host
-from concerto.vm.operations import CLASSES, equal, to_text, type_name
+from concerto.vm.operations import equal, to_text, type_name
 from concerto.vm.values import ErrorValue, Handle, Raised, Struct, Value, Variant, failure
 
 _OF_ALL: dict[str, Callable[..., Value]] = {"to_string": to_text, "equals": equal}
@@ -45,28 +44,26 @@ class Methods:
             if definition.methods:
                 owner = owner_name(definition.kind, definition.name)
                 self._own.setdefault(owner, {}).update(definition.methods)
-        self._found: dict[tuple[Any, str, bool], Method] = {}
+        self._found: dict[tuple[Any, str], Method] = {}
 
-    def call(self, name: str, receiver: Value, *arguments: Value, bound: bool = False) -> Value:
-        """CALL_METHOD, or CALL_BOUND."""
-        method = self.find(receiver, name, bound)
+    def call(self, name: str, receiver: Value, *arguments: Value) -> Value:
+        """CALL_METHOD."""
+        method = self.find(receiver, name)
         result = method.body(receiver, *arguments)
         return result[0] if method.inout else result
 
-    def call_mut(
-        self, name: str, receiver: Value, *arguments: Value, bound: bool = False
-    ) -> tuple[Value, Value]:
-        """CALL_METHOD_MUT, or CALL_BOUND_MUT: the result and the changed receiver."""
-        method = self.find(receiver, name, bound)
+    def call_mut(self, name: str, receiver: Value, *arguments: Value) -> tuple[Value, Value]:
+        """CALL_METHOD_MUT: the result and the changed receiver."""
+        method = self.find(receiver, name)
         result = method.body(receiver, *arguments)
         return result if method.inout else (result, receiver)
 
-    def find(self, receiver: Value, name: str, bound: bool = False) -> Method:
-        """`bound`: among the program's impl methods only."""
-        key = (receiver.type_name if isinstance(receiver, ErrorValue) else type(receiver), name, bound)
+    def find(self, receiver: Value, name: str) -> Method:
+        """A method for the run-time type of the receiver; a TypeError if there is none."""
+        key = (receiver.type_name if isinstance(receiver, ErrorValue) else type(receiver), name)
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = self._look_up(receiver, name, bound)
+            found = self._found[key] = self._look_up(receiver, name)
         return found
 
     def static(self, type_index: int, name: str) -> Callable[..., Value]:
@@ -81,21 +78,15 @@ class Methods:
             raise failure(f"`{owner}` has no function `{name}`", "TypeError")
         return body
 
-    def owners(self, name: str) -> list[str]:
-        """The types for which the program has a method of that name."""
-        return [owner for owner, methods in self._own.items() if name in methods]
-
     def own(self, type_name: str) -> dict[str, int]:
         """The program's methods for a type, name to function index."""
         return self._own.get(type_name, {})
 
-    def _look_up(self, receiver: Value, name: str, bound: bool) -> Method:
+    def _look_up(self, receiver: Value, name: str) -> Method:
         owner = _receiver_type(receiver)
         index = self._own.get(owner, {}).get(name)
         if index is not None:
             return Method(self._machine.function(index), self._machine.module.functions[index].inout)
-        if bound:
-            raise no_method(receiver, name)
         body = self._machine.native(f"{owner}::{name}")
         if body is not None:
             return Method(body, False)
@@ -132,36 +123,23 @@ class MethodTable(dict[type, Callable[..., Value]]):
     """What a method is for each class of receivers; fills itself. What is not there fails when it is called,
     which is after its arguments were computed."""
 
-    def __init__(self, methods: Methods, name: str, bound: bool) -> None:
+    def __init__(self, methods: Methods, name: str) -> None:
         super().__init__()
-        self._first_call = partial(_first_call, self, methods, name, bound)
+        self._first_call = partial(_first_call, self, methods, name)
 
     def __missing__(self, receiver_class: type) -> Callable[..., Value]:
         return self._first_call
-
-
-def bound_table(methods: Methods, classes: ClassTable, name: str) -> dict[type, Callable[..., Value]]:
-    """A MethodTable for CALL_BOUND that is a plain dict, which CPython is faster with; a class without the
-    method is a KeyError. Handles have classes that are not known here: with one it is a MethodTable."""
-    table: dict[type, Callable[..., Value]] = {}
-    for owner in methods.owners(name):
-        known = CLASSES.get(owner) or classes.of(owner)
-        if not known:
-            return MethodTable(methods, name, bound=True)
-        table.update(dict.fromkeys(known, partial(_first_call, table, methods, name, True)))
-    return table
 
 
 def _first_call(
     table: dict[type, Callable[..., Value]],
     methods: Methods,
     name: str,
-    bound: bool,
     receiver: Value,
     *arguments: Value,
 ) -> Value:
-    any_call = partial(methods.call, name, bound=bound)
-    method = methods.find(receiver, name, bound)
+    any_call = partial(methods.call, name)
+    method = methods.find(receiver, name)
     if type(receiver) is not ErrorValue:
         table[type(receiver)] = any_call if method.inout else method.body
     return any_call(receiver, *arguments)

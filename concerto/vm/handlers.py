@@ -379,33 +379,18 @@ def _call_native(calls: CallStack, frame: Frame, name: str, count: int) -> None:
 
 @handles("CALL_METHOD")
 def _call_method(calls: CallStack, frame: Frame, name: str, count: int) -> None:
-    _call_found(calls, frame, name, count, bound=False)
-
-
-@handles("CALL_BOUND")
-def _call_bound(calls: CallStack, frame: Frame, name: str, count: int) -> None:
-    _call_found(calls, frame, name, count, bound=True)
-
-
-def _call_found(calls: CallStack, frame: Frame, name: str, count: int, *, bound: bool) -> None:
     receiver, *arguments = frame.pop_many(count + 1)
-    body = calls.machine.methods.find(receiver, name, bound)
+    body = calls.machine.methods.find(receiver, name)
     if isinstance(body.body, InterpretedFunction) and not body.inout:
         calls.enter(body.body.index, (receiver, *arguments))
     else:
-        frame.stack.append(calls.machine.methods.call(name, receiver, *arguments, bound=bound))
+        frame.stack.append(calls.machine.methods.call(name, receiver, *arguments))
 
 
 @handles("CALL_METHOD_MUT")
 def _call_method_mut(calls: CallStack, frame: Frame, name: str, count: int) -> None:
     receiver, *arguments = frame.pop_many(count + 1)
     frame.stack += calls.machine.methods.call_mut(name, receiver, *arguments)
-
-
-@handles("CALL_BOUND_MUT")
-def _call_bound_mut(calls: CallStack, frame: Frame, name: str, count: int) -> None:
-    receiver, *arguments = frame.pop_many(count + 1)
-    frame.stack += calls.machine.methods.call_mut(name, receiver, *arguments, bound=True)
 
 
 @handles("CALL_STATIC")

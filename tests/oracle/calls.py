@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from concerto.semantics.model.analysis import (
+    BoundCall,
     Default,
     DynamicCall,
     EmitCall,
@@ -20,7 +21,7 @@ from concerto.semantics.model.analysis import (
     WrapCall,
 )
 from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, TraitSymbol, TraitUse
-from concerto.semantics.model.types import FunctionOf, Generic, Type
+from concerto.semantics.model.types import FunctionOf, Generic, Named, Type
 from concerto.syntax import ast
 from tests.oracle import dynamic
 from tests.oracle.library import CHANGING, LIBRARY, WITH_RUN
@@ -28,7 +29,7 @@ from tests.oracle.places import Place, place_of
 from tests.oracle.run import Frame, Run, generics_of
 from tests.oracle.state import tool_of
 from tests.oracle.text import text_of
-from tests.oracle.types import Types, bind, plain, resolved, substitute
+from tests.oracle.types import Types, bind, plain, substitute
 from tests.oracle.values import (
     Err,
     Failure,
@@ -50,7 +51,7 @@ def call(run: Run, node: ast.Expr, frame: Frame) -> Value:
             return _function(run, node, target, frame)
         case NativeCall():
             return _native(run, target, frame)
-        case DynamicCall(bound=True):
+        case BoundCall():
             return _through_bound(run, node, target, frame)
         case DynamicCall():
             return _on_any(run, target, frame)
@@ -168,27 +169,47 @@ def _trait_method(
 
 def method_for(run: Run, use: TraitUse, type_: Type, name: str) -> tuple[FunctionSymbol, Types]:
     found = run.traits.method(use, type_, name)
+    if found is None and isinstance(type_, Generic):
+        raise Unsupported("a method that a trait provides, on Any")
+    if found is None and isinstance(type_, Named) and isinstance(type_.symbol.node, ast.ToolDecl):
+        raise Unsupported("a method that a trait provides, of a tool")
     if found is None:
         raise AssertionError(f"no impl of `{use.trait.name}` for {type_}")
     return found
 
 
-def _through_bound(run: Run, node: ast.Expr, target: DynamicCall, frame: Frame) -> Value:
-    """A trait's method on a value whose type is a generic parameter, or named by the trait's path."""
-    receiver = target.arguments[0]
-    assert not isinstance(receiver, Default)
-    if isinstance(node, ast.Call) and isinstance(node.callee, ast.Path):
-        function = run.analysis.uses[node.callee]
-        assert isinstance(function, FunctionSymbol) and isinstance(function.owner, TraitSymbol)
-        function, types = _trait_method(run, function.owner, function, node, target.arguments, frame)
-        return _call(run, node, function, target.arguments, types, frame)
-    static = resolved(run.analysis.types[receiver])
-    if not isinstance(static, Generic):
-        raise Unsupported("a trait's method by a path under `|>`")
-    bound = next(bound for bound in static.symbol.bounds if target.name in bound.trait.methods)
-    use = TraitUse(bound.trait, tuple(substitute(part, frame.types) for part in bound.arguments))
-    function, types = method_for(run, use, substitute(static, frame.types), target.name)
-    return _call(run, node, function, target.arguments, types, frame)
+def _through_bound(run: Run, node: ast.Expr, target: BoundCall, frame: Frame) -> Value:
+    """A trait's function for a type that is a generic parameter, or follows from the call."""
+    function = target.function
+    assert isinstance(function.owner, TraitSymbol)
+    if function.receiver:
+        chosen, types = _trait_method(run, function.owner, function, node, target.arguments, frame)
+    else:
+        chosen, types = _maker(run, function.owner, function, node, target.arguments, frame)
+    return _call(run, node, chosen, target.arguments, types, frame)
+
+
+def _maker(
+    run: Run,
+    trait: TraitSymbol,
+    function: FunctionSymbol,
+    node: ast.Expr,
+    given: Sequence[Given],
+    frame: Frame,
+) -> tuple[FunctionSymbol, Types]:
+    """A trait's function without `self`, for the type that its path names or its result has."""
+    types = bindings(run, node, function, given, {}, frame)
+    assert trait.self_generic is not None
+    path = node.callee if isinstance(node, ast.Call) else node
+    if isinstance(path, ast.Path):
+        named = path.segments[0].name.text
+        for generic, type_ in frame.types.items():
+            if generic.name == named:
+                types[trait.self_generic] = type_
+    if trait.self_generic not in types or not all(generic in types for generic in trait.generics):
+        raise Unsupported("a trait's function without `self` whose type only the checker knows")
+    use = TraitUse(trait, tuple(types[generic] for generic in trait.generics))
+    return method_for(run, use, types[trait.self_generic], function.name)
 
 
 def function_value(run: Run, node: ast.Path, function: FunctionSymbol, frame: Frame) -> Value:

@@ -57,6 +57,10 @@ LEFT_OUT: Final = {
     "state/persistence.conc": "hashmap",
     "state/watchers.conc": "hashmap",
     "strings/parsing_numbers.conc": "the library's `String::parse_json`",
+    "traits/called_through_a_parameter.conc": "a trait's function without `self`",
+    "traits/in_branches.conc": "Spawn",
+    "traits/of_any.conc": "a method that a trait provides, on Any",
+    "traits/of_tools.conc": "a method that a trait provides, of a tool",
     "types/named_like_the_library.conc": "parse_schema",
     "types/concurrency.conc": "AwaitAll",
 }

@@ -9,10 +9,12 @@ import pytest
 
 from concerto.semantics import Analysis
 from concerto.semantics.model.analysis import (
+    BoundCall,
     Coercion,
     Default,
     DynamicCall,
     FunctionCall,
+    GivenWitness,
     NamedMember,
     NativeCall,
     SlotField,
@@ -150,8 +152,11 @@ def test_methods_of_any_and_of_bounds_are_found_at_run_time() -> None:
         "trait T { fn go(mut self); }\nfn f<A: T>(a: A) { let mut b = a; b.go(); }\n"
         "fn main() { let x: Any = 'a'; println(x.len()); }"
     )
-    targets = [call for call in analysis.calls.values() if isinstance(call, DynamicCall)]
-    assert {(call.name, call.mutable) for call in targets} == {("go", True), ("len", False)}
+    named = [call for call in analysis.calls.values() if isinstance(call, DynamicCall)]
+    assert [(call.name, call.mutable) for call in named] == [("len", False)]
+    (bound,) = [node for node, call in analysis.calls.items() if isinstance(call, BoundCall)]
+    ((given,),) = analysis.given_witnesses.values()
+    assert analysis.witnesses[bound] == [GivenWitness(given)]
 
 
 def test_reified_calls_know_their_type() -> None:

@@ -120,7 +120,7 @@ def test_conversions() -> None:
     a, b = (world.plain_type(world.root.members[name]) for name in ("A", "B"))  # type: ignore[arg-type]
     found = world.conversion(a, b)
     assert found is not None and found != "native"
-    assert found.name == "from"
+    assert found[0].name == "from"
     assert world.conversion(b, a) is None
     tool, agent, emit = (world.error_type(name) for name in ("ToolError", "AgentError", "EmitError"))
     assert tool and agent and emit

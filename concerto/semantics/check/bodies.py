@@ -24,6 +24,7 @@ from concerto.semantics.check.expressions import (  # noqa: F401
     operators,
     pipes,
 )
+from concerto.semantics.check.witnesses import find_inner_witnesses, take_witnesses
 from concerto.semantics.incremental.reused_files import Loading
 from concerto.semantics.model.builtins import NEVER
 from concerto.semantics.model.declarations import TypeScope, World
@@ -52,6 +53,7 @@ def check_bodies(world: World) -> None:
         for method in trait.methods.values():
             _check_defaults(world, method)
     _check_functions(world)
+    find_inner_witnesses(world)
     for pipeline in analysis.pipelines:
         _check_pipeline(world, pipeline)
     world.check_demands()
@@ -101,6 +103,7 @@ def check_function(world: World, function: FunctionSymbol) -> None:
         return
     frame = Frame(declaration, "function", function.result, declaration.body, function=function)
     body = Body(world, function.source, world.function_scope(function), frame)
+    take_witnesses(body, function, declaration)
     parameters = iter(function.parameters)
     for node in declaration.parameters:
         if node.name.text == "self":

@@ -14,12 +14,20 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from concerto.diagnostics import MismatchedTypes, Problem
 from concerto.records import field, record
-from concerto.semantics.model.analysis import CheckedBody, Coercion
+from concerto.semantics.model.analysis import CheckedBody, Coercion, Witness
 from concerto.semantics.model.builtins import AGENT_REF, ANY
 from concerto.semantics.model.declarations import MethodMatch, TypeScope, World
-from concerto.semantics.model.symbols import AgentSymbol, FunctionSymbol, LocalSymbol, ToolSymbol
+from concerto.semantics.model.symbols import (
+    AgentSymbol,
+    FunctionSymbol,
+    GenericSymbol,
+    LocalSymbol,
+    ToolSymbol,
+    TraitUse,
+)
 from concerto.semantics.model.types import ERROR, ErrorType, Named, Type
 from concerto.semantics.typing.coercion import fit
+from concerto.semantics.typing.members import provided_for
 from concerto.semantics.typing.mismatches import explain_mismatch
 from concerto.semantics.typing.unify import is_erroneous, resolve, zonk
 from concerto.source import Source, Span
@@ -83,6 +91,7 @@ class Body:
         self.pattern_types: dict[ast.Node, Type] = {}
         self.coercions: dict[ast.Node, tuple[Coercion, ...]] = {}
         self.later: list[Callable[[], None]] = []
+        self.witnesses: dict[tuple[GenericSymbol, TraitUse], Witness] = {}
         self._hidden: list[tuple[str, LocalSymbol | None]] = []
         self._made: list[LocalSymbol] = []
 
@@ -205,7 +214,10 @@ class Body:
         agent = owner if isinstance(owner, AgentSymbol) and receiver is AGENT_REF else None
         inside = agent or self.own_tool(receiver)
         own = inside.methods.get(name) if inside is not None else None
-        return MethodMatch(own, {}, False) if own is not None else self.world.find_method(receiver, name)
+        if own is None:
+            return self.world.find_method(receiver, name)
+        trait = inside.trait if isinstance(inside, ToolSymbol) and own.owner is not inside else None
+        return MethodMatch(own, {} if trait is None else provided_for(trait, receiver), False)
 
     # --- The end ---
 
@@ -253,7 +265,7 @@ def _settle(types: dict[Key, Type]) -> None:
 def _settled(coercion: Coercion) -> Coercion:
     if coercion.target is None:
         return coercion
-    return Coercion(coercion.kind, zonk(coercion.target, ANY), coercion.function)
+    return Coercion(coercion.kind, zonk(coercion.target, ANY), coercion.function, coercion.witnesses)
 
 
 # --- Registry -----------------------------------------------------------------------------------

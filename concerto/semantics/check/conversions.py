@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concerto.semantics.check.body_checker import Body
+from concerto.semantics.check.witnesses import find_witnesses
 from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import ANY
 from concerto.semantics.model.types import Named, Type
@@ -26,12 +27,13 @@ def error_conversion(body: Body, found: Type, expected: Type) -> Coercion | None
     found, expected = resolve(found), resolve(expected)
     if not isinstance(expected, Named) or found is ANY or is_erroneous(found):
         return None
-    function = body.world.conversion(found, expected)
-    if function is None:
+    conversion = body.world.conversion(found, expected)
+    if conversion is None:
         return None
-    if function == "native":
+    if conversion == "native":
         return Coercion("native_convert", expected)
-    return Coercion("convert", expected, function)
+    function, types = conversion
+    return Coercion("convert", expected, function, find_witnesses(body, body.frame, function, types))
 
 
 def _fits(found: Type, expected: Type) -> bool:

@@ -19,6 +19,7 @@ from concerto.diagnostics import (
 from concerto.semantics.check.body_checker import Body, checks
 from concerto.semantics.check.bounds import require_bounds
 from concerto.semantics.check.other_languages import method_for
+from concerto.semantics.check.witnesses import report_several, require_witnesses
 from concerto.semantics.declare.resolution import start_of
 from concerto.semantics.model.builtins import AGENT_REF, MCP_REF, TOOL_REF, option_of, result_of
 from concerto.semantics.model.declarations import MethodMatch
@@ -43,10 +44,12 @@ from concerto.semantics.model.symbols import (
     SymbolBase,
     ToolSymbol,
     TraitSymbol,
+    TraitUse,
     VariantSymbol,
 )
 from concerto.semantics.model.types import ERROR, ErrorType, FunctionOf, Generic, Named, Type
-from concerto.semantics.typing.unify import fresh, instantiate, show, substitute
+from concerto.semantics.typing.traits import advice, show_bound
+from concerto.semantics.typing.unify import fresh, instantiate, is_erroneous, show, substitute
 from concerto.syntax import ast
 
 WRAPPERS: Final[dict[str, Symbol]] = {
@@ -85,6 +88,11 @@ def find_path(body: Body, node: ast.Path) -> Symbol | MethodMatch | None:
     match."""
     segments = node.segments
     names = [segment.name for segment in segments]
+    if len(segments) > 2:
+        trait = body.world.lookup(names[-2].text, body.scope)
+        target = find_owner(body, segments[:-2]) if isinstance(trait, TraitSymbol) else None
+        if isinstance(trait, TraitSymbol) and target is not None and not isinstance(target, SymbolBase):
+            return _of_trait(body, target, trait, segments)
     owner = find_owner(body, segments[:-1]) if len(segments) > 1 else None
     if owner is None and len(segments) == 1 and _is_own_member(body, names[0]):
         return None
@@ -96,12 +104,28 @@ def find_path(body: Body, node: ast.Path) -> Symbol | MethodMatch | None:
     in_module = isinstance(body.world.lookup(names[0].text, body.scope), ModuleSymbol)
     if in_module and body.world.resolve_path(names[:-1], body.scope) is None:
         return None
-    if isinstance(owner, TraitSymbol) and len(segments) > 2:
-        target = quiet_path(body, segments[:-2])
-        match = None if target is None else body.world.find_trait_function(target, owner, names[-1].text)
-        if match is not None:
-            return match
     return find_member(body, owner, names[-1])
+
+
+def _of_trait(
+    body: Body, target: Type, trait: TraitSymbol, segments: Sequence[ast.PathSegment]
+) -> MethodMatch | None:
+    """`Type::Trait::f`, `Type::Trait<A>::f`"""
+    arguments = [body.world.resolve_type(node, body.scope) for node in segments[-2].arguments]
+    name = segments[-1].name
+    match = body.world.find_trait_function(target, trait, arguments, name.text)
+    if match is None and not is_erroneous(target):
+        near = suggest(name.text, trait.methods)
+        known = name.text in trait.methods
+        use = TraitUse(trait, tuple(arguments))
+        message = (
+            f"`{show(target)}` does not implement `{show_bound(use)}`"
+            if known
+            else f"trait `{trait.name}` has no function `{name.text}`"
+        )
+        help_ = advice(target, use) if known else f"did you mean `{near}`?" if near else ""
+        body.report(UnknownMember(body.span(name), message, help=help_))
+    return match
 
 
 def _is_own_member(body: Body, name: ast.Ident) -> bool:
@@ -246,11 +270,15 @@ def _function_value(body: Body, node: ast.Path, function: FunctionSymbol) -> Typ
         return _refuse_reified(body, node, function)
     types = type_arguments(body, node, function)
     require_bounds(body, node, function.name, function.generics, types)
+    require_witnesses(body, node, node, function, types)
     return _type_of_function(function, types)
 
 
 def _method_value(body: Body, node: ast.Path, match: MethodMatch) -> Type:
     """`Type::method` without a call: a function whose first parameter is the receiver."""
+    if match.others:
+        owner = "::".join(segment.name.text for segment in node.segments[:-1])
+        return report_several(body, node, (match, *match.others), "…", owner)
     function = match.function
     body.analysis.uses[node] = function
     if isinstance(function.owner, ToolSymbol | McpSymbol):
@@ -266,11 +294,10 @@ def _method_value(body: Body, node: ast.Path, match: MethodMatch) -> Type:
                 help="a function gets copies of its arguments; call it on a `mut` variable",
             )
         )
-    if match.dynamic and not function.receiver:
-        return refuse_unknown_owner(body, node, function)
     types = {**match.substitution, **type_arguments(body, node, function)}
     require_owner_bounds(body, node, function, types)
     require_bounds(body, node, function.name, function.generics, types)
+    require_witnesses(body, node, node, function, types)
     return _type_of_function(function, types)
 
 
@@ -314,16 +341,6 @@ def require_visible(body: Body, name: ast.Ident, function: FunctionSymbol) -> No
                 help="declare it with `pub` to use it from another module",
             )
         )
-
-
-def refuse_unknown_owner(body: Body, path: ast.Path, function: FunctionSymbol) -> Type:
-    return body.report(
-        NotSupported(
-            body.span(path),
-            f"`{path.name}` cannot be called: whose `{function.name}` is meant is known only at run time",
-            help=f"pass what it gives as an argument, or give `{function.name}` a `self`",
-        )
-    )
 
 
 def type_arguments(body: Body, node: ast.Path, function: FunctionSymbol) -> dict[GenericSymbol, Type]:

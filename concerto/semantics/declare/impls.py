@@ -22,9 +22,10 @@ from concerto.semantics.model.symbols import (
     TraitSymbol,
     TraitUse,
 )
-from concerto.semantics.model.types import ERROR, FunctionOf, Generic, Named, TupleOf, Type
+from concerto.semantics.model.types import ERROR, FunctionOf, Generic, Literals, Named, TupleOf, Type
+from concerto.semantics.typing.traits import base_type, overlap, show_bound
 from concerto.semantics.typing.type_expressions import resolve_bound
-from concerto.semantics.typing.unify import show, substitute
+from concerto.semantics.typing.unify import mentions, show, substitute
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
@@ -54,16 +55,28 @@ def declare_impl(world: World, module: ModuleSymbol, node: ast.ImplDecl) -> None
         trait=trait,
     )
     inner = TypeScope(module, inner.generics, target)
+    if trait is not None:
+        impl.witness = _witness(impl)
     make_methods(world, impl, impl.methods, node.methods, inner)
     if target is ERROR or (node.trait is not None and trait is None):
         world.lost_methods.update(impl.methods)
+        return
+    if isinstance(target, Literals):
+        base = show(base_type(target))
+        message = f"`{show(target)}` has the methods of `{base}`"
+        world.report(
+            UnknownType, module, node.target, message, help=f"write them for `{base}`, or declare an enum"
+        )
+        return
+    if _has_loose_bound(world, impl, node):
         return
     if trait is not None and trait.trait in _CLOSED_TRAITS:
         message = f"`{trait.trait.name}` is built in and cannot be implemented"
         help_ = "numbers, strings, Bool and arrays of them have it; for your own types write a method"
         world.report(TraitNotSatisfied, module, node.trait or node, message, help=help_)
         return
-    _check_repeated(world, impl, node)
+    if trait is None:
+        _check_repeated(world, impl)
     world.add_impl(impl)
     world.impl_nodes[node] = impl
     world.analysis.impls.append(impl)
@@ -71,10 +84,24 @@ def declare_impl(world: World, module: ModuleSymbol, node: ast.ImplDecl) -> None
         world.trait_uses.append((impl, trait))
 
 
+def _has_loose_bound(world: World, impl: ImplSymbol, node: ast.ImplDecl) -> bool:
+    """Report a parameter with a bound that nothing can be known of where a method is called."""
+    arguments = impl.trait.arguments if impl.trait is not None else ()
+    for generic, parameter in zip(impl.generics, node.generics, strict=True):
+        if generic.bounds and not any(mentions(part, generic) for part in (impl.target, *arguments)):
+            message = f"nothing says which type `{generic.name}` is"
+            help_ = f"name it in the type, or remove `{generic.name}`"
+            world.report(UnknownType, world.module_of(impl), parameter.name, message, help=help_)
+            return True
+    return False
+
+
 def check_trait_uses(world: World) -> None:
     """Compare impls and tools with the traits that they claim."""
     for owner, use in world.trait_uses:
         node = owner.node
+        if isinstance(owner, ImplSymbol):
+            _check_rivals(world, owner)
         if isinstance(owner, ToolSymbol):
             assert isinstance(node, ast.ToolDecl) and node.trait is not None
             where: ast.Node = node.trait
@@ -87,8 +114,34 @@ def check_trait_uses(world: World) -> None:
     world.trait_uses.clear()
 
 
+def _witness(owner: ImplSymbol | ToolSymbol) -> FunctionSymbol:
+    return FunctionSymbol(
+        name="{witness}", module=owner.module, source=owner.source, owner=owner, result=ERROR
+    )
+
+
+def _check_rivals(world: World, impl: ImplSymbol) -> None:
+    """Report another impl, written before, that is for some of the same types."""
+    node = impl.node
+    assert isinstance(node, ast.ImplDecl)
+    for other in world.rivals_of(impl):
+        common = overlap(world, impl, other) if other in world.compared_impls else None
+        if common is not None:
+            world.report(
+                DefinedTwice,
+                world.module_of(impl),
+                node.trait or node,
+                f"`{show(common[0])}` implements `{show_bound(common[1])}` twice",
+                help="" if impl.target == other.target else "say for fewer types what one of the two is for",
+                related=world.declared_at(other, "first implemented here"),
+            )
+            break
+    world.compared_impls.add(impl)
+
+
 def provide_methods(tool: ToolSymbol, trait: TraitSymbol) -> None:
     """A tool has the provided methods of its trait too."""
+    tool.witness = _witness(tool)
     for name, method in trait.methods.items():
         if method.decl is not None and method.decl.body is not None:
             tool.methods.setdefault(name, method)
@@ -254,18 +307,7 @@ def _target_name(target: Type) -> str:
             return "_"
 
 
-def _check_repeated(world: World, impl: ImplSymbol, node: ast.ImplDecl) -> None:
-    if impl.trait is not None:
-        for other in world.impls.of_trait(impl.trait.trait, impl.target):
-            if other.target == impl.target and other.trait == impl.trait:
-                world.report(
-                    DefinedTwice,
-                    world.module_of(impl),
-                    node.trait or node,
-                    f"`{show(impl.target)}` implements `{impl.trait.trait.name}` twice",
-                    related=world.declared_at(other, "first implemented here"),
-                )
-        return
+def _check_repeated(world: World, impl: ImplSymbol) -> None:
     for name, method in impl.methods.items():
         for first in world.impls.inherent_of(impl.target, name):
             assert method.decl is not None

@@ -166,7 +166,9 @@ def _trait_step(world: World, found: Symbol, segment: ast.Ident, scope: TypeScop
 def _through_trait(
     world: World, target: Symbol, trait: TraitSymbol, segment: ast.Ident, scope: TypeScope
 ) -> Symbol | None:
-    match = world.find_trait_function(target, trait, segment.text)
+    assert isinstance(target, StructSymbol | EnumSymbol | BuiltinSymbol | GenericSymbol)
+    type_ = Generic(target) if isinstance(target, GenericSymbol) else declared_type(target)
+    match = world.find_trait_function(type_, trait, (), segment.text)
     if match is not None:
         return match.function
     near = suggest(segment.text, trait.methods)

@@ -137,6 +137,8 @@ def _of_owner(
         yield from _generics(name, owner)
     if isinstance(owner, TraitSymbol) and owner.self_generic is not None:
         yield (*name, "Self"), owner.self_generic
+    if not isinstance(owner, TraitSymbol) and owner.witness is not None:
+        yield (*name, "witness"), owner.witness
     for method in owner.methods.values():
         yield from _with_parts((*name, "method", method.name), method)
 

@@ -94,13 +94,21 @@ class WrapCall:
 
 @frozen
 class DynamicCall:
-    """A method found by the run-time type of the receiver (first argument): on `Any`, or a trait's on a
-    generic value (`bound`). `mutable`: declared `mut self`."""
+    """A method of an `Any`, found by the run-time type of the receiver (first argument). `mutable`: declared
+    `mut self`."""
 
     name: str
     arguments: list[Given]
     mutable: bool = False
-    bound: bool = False
+
+
+@frozen
+class BoundCall:
+    """A trait's function for a type that only the caller's caller may know: an item of the first of the
+    call's `Analysis.witnesses`."""
+
+    function: FunctionSymbol
+    arguments: list[Given]
 
 
 @frozen
@@ -150,9 +158,40 @@ class PanicCall:
 
 
 CallTarget: TypeAlias = (
-    FunctionCall | NativeCall | ValueCall | VariantCall | WrapCall | DynamicCall | ToolMethodCall
-    | McpFunctionCall | AgentCall | PipelineCall | EmitCall | PanicCall
+    FunctionCall | NativeCall | ValueCall | VariantCall | WrapCall | DynamicCall | BoundCall
+    | ToolMethodCall | McpFunctionCall | AgentCall | PipelineCall | EmitCall | PanicCall
 )  # fmt: skip
+
+
+# --- Witnesses ----------------------------------------------------------------------------------
+
+
+@frozen
+class GivenWitness:
+    """What the function around was given for one of its bounds."""
+
+    local: LocalSymbol
+
+
+@frozen
+class InnerWitness:
+    """Of a bound on a parameter of a trait: it stands in the trait's witness, behind the methods."""
+
+    outer: Witness
+    index: int
+
+
+@frozen
+class WitnessOf:
+    """That of an impl, made of those of the impl's own bounds; or that of a tool's trait."""
+
+    owner: ImplSymbol | ToolSymbol
+    parts: tuple[Witness, ...] = ()
+
+
+Witness: TypeAlias = GivenWitness | InnerWitness | WitnessOf
+"""That a type meets a bound: where the methods of the trait for that type are to be found when the program
+runs."""
 
 
 # --- Coercions ----------------------------------------------------------------------------------
@@ -161,12 +200,13 @@ CallTarget: TypeAlias = (
 @frozen
 class Coercion:
     """Applied to the value of an expression, in order. `check` (Any to a type) names its target; `convert` an
-    error through `impl From` (user's function) or `native_convert` (built-in From); both name their
-    target."""
+    error through `impl From` (user's function, with its witnesses) or `native_convert` (built-in From); both
+    name their target."""
 
     kind: Literal["int_to_float", "wrap_some", "check", "convert", "native_convert", "function_adapter"]
     target: Type | None = None
     function: FunctionSymbol | None = None
+    witnesses: tuple[Witness, ...] = ()
 
 
 # --- Members and patterns -----------------------------------------------------------------------
@@ -257,6 +297,10 @@ class Analysis:
     `race` (the item expressions) and `parallel for` (the node). `catches`: the error type of a Catch (None:
     all); `uncaught`: what leaves the function because no `catch` of a TryCatch takes it.
 
+    `witnesses`: for a call, or a Path that is a function value, what the function gets for the bounds of its
+    generics; `given_witnesses` the locals of a function with its own, `impl_witnesses` those that an
+    impl's witness holds besides methods, and the locals for those that it is made of.
+
     `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
     kept; `copied_captures`: (node of the capturing body, local) to copy at capture. `late_places`:
     assignments and calls whose place is looked up after their other parts, which may put a new value
@@ -279,6 +323,9 @@ class Analysis:
     catches: dict[ast.Catch, Type | None] = field(default_factory=dict)
     uncaught: dict[ast.TryCatch, list[Type]] = field(default_factory=dict)
     parameters: dict[ast.Parameter, LocalSymbol] = field(default_factory=dict)
+    witnesses: dict[ast.Expr, list[Witness]] = field(default_factory=dict)
+    given_witnesses: dict[ast.FnDecl, list[LocalSymbol]] = field(default_factory=dict)
+    impl_witnesses: dict[ImplSymbol, tuple[list[LocalSymbol], list[Witness]]] = field(default_factory=dict)
     decorators: dict[ast.Decorator, dict[str, object]] = field(default_factory=dict)
     """Arguments of every decorator as JSON values by name, positional ones named; not `@tools` and
     `@validate`."""

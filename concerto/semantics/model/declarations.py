@@ -21,6 +21,7 @@ from concerto.semantics.model.symbols import (
     EnumSymbol,
     FieldSymbol,
     FunctionSymbol,
+    GenericSymbol,
     ImplSymbol,
     ModuleSymbol,
     StructSymbol,
@@ -67,6 +68,7 @@ class World:
         self.root = ModuleSymbol(name="std", path="std", public=True)
         self.prelude = self.root if library is None else library.prelude
         self.analysis = Analysis(self.root)
+        self.compared_impls: set[ImplSymbol] = set() if library is None else set(library.world.analysis.impls)
         self.lost_methods: set[str] = set()
         """Methods of impls that were reported: nothing is to be said where one is missing."""
         self._demands: list[Demand] = []
@@ -185,8 +187,9 @@ class World:
     # --- Members --------------------------------------------------------------------------------
 
     def find_method(self, receiver: Type, name: str) -> MethodMatch | None:
-        """The method of a value of this type: inherent before trait impls, the more special target first. A
-        method whose bounds the receiver does not meet is not found; `why_not` says so."""
+        """The method of a value of this type: inherent ones, the more special target first, before those of
+        traits, of which several may answer. A method whose bounds the receiver does not meet is not found;
+        `why_not` says so."""
         return members.find_method(self, receiver, name)
 
     def why_not(self, receiver: Type, name: str) -> str | None:
@@ -198,9 +201,11 @@ class World:
         likewise."""
         return members.find_associated(self, target, name)
 
-    def find_trait_function(self, target: Symbol, trait: TraitSymbol, name: str) -> MethodMatch | None:
-        """`Type::Trait::name`"""
-        return members.find_trait_function(self, target, trait, name)
+    def find_trait_function(
+        self, target: Type, trait: TraitSymbol, arguments: Sequence[Type], name: str
+    ) -> MethodMatch | None:
+        """`Type::Trait::name`, `Type::Trait<A>::name`"""
+        return members.find_trait_function(self, target, trait, arguments, name)
 
     def find_field(self, receiver: Type, name: str) -> tuple[FieldSymbol, Type] | None:
         """A field of a struct or schema value and its type there."""
@@ -214,21 +219,31 @@ class World:
         """Whether a type meets a bound."""
         return traits.satisfies(self, type_, bound)
 
-    def conversion(self, source: Type, target: Type) -> FunctionSymbol | Literal["native"] | None:
-        """How `?` turns an error of type `source` into `target`: `impl From<source> for target`."""
+    def find_impl(self, type_: Type, bound: TraitUse) -> tuple[ImplSymbol, dict[GenericSymbol, Type]] | None:
+        """The impl by which a type meets a bound, with types for the impl's generics."""
+        return traits.find_impl(self, type_, bound)
+
+    def conversion(
+        self, source: Type, target: Type
+    ) -> tuple[FunctionSymbol, dict[GenericSymbol, Type]] | Literal["native"] | None:
+        """How `?` turns an error of type `source` into `target`: the function of `impl From<source> for
+        target`, with types for the impl's generics."""
         return traits.conversion(self, source, target)
 
     def candidates(self, head: Head, name: str) -> tuple[Candidate, ...]:
-        """Methods of that name for types of that head, in the order in which they are to be tried."""
+        """Methods of that name for types of that head, in the order in which they are to be tried: inherent
+        ones first."""
         found = self._candidates.get((head, name))
         if found is None:
             found = self._candidates[head, name] = tuple(self._all_candidates(head, name))
         return found
 
     def _all_candidates(self, head: Head, name: str) -> Iterator[Candidate]:
-        for of_head in (head, None) if head is not None else (None,):
+        heads = (head, None) if head is not None else (None,)
+        for of_head in heads:
             for table in self._tables():
                 yield from table.inherent.get(of_head, {}).get(name, ())
+        for of_head in heads:
             for table in self._tables():
                 yield from table.provided_by_traits.get(of_head, {}).get(name, ())
 
@@ -243,10 +258,15 @@ class World:
                 yield from table.inherent.get(of_head, ())
                 yield from table.provided_by_traits.get(of_head, ())
 
-    def impls_of(self, trait: TraitSymbol, target: Type) -> Iterator[ImplSymbol]:
-        """Impls of a trait whose target may be this type."""
+    def impls_of(self, use: TraitUse, target: Type) -> Iterator[ImplSymbol]:
+        """Impls by which this type may meet a bound."""
         for table in self._tables():
-            yield from table.of_trait(trait, target)
+            yield from table.of_trait(use, target)
+
+    def rivals_of(self, impl: ImplSymbol) -> Iterator[ImplSymbol]:
+        """Other impls of its trait that might be for the same types."""
+        for table in self._tables():
+            yield from table.rivals(impl)
 
     def add_impl(self, impl: ImplSymbol) -> None:
         """Make the methods of an impl known."""

@@ -22,12 +22,15 @@ class TypeScope:
 @frozen
 class MethodMatch:
     """A method found for a receiver type. `substitution` maps the generics of its impl (or trait, `Self`
-    included) to types, fresh `Unsolved` where open. `dynamic`: found through a bound, dispatched at run
-    time."""
+    included) to types, fresh `Unsolved` where open. `dynamic`: found through a bound, which impl is meant is
+    known when the program runs. `open` are pairs of types that are to be made equal if this one is meant;
+    `others` answer to the name too, and all are of traits then."""
 
     function: FunctionSymbol
     substitution: dict[GenericSymbol, Type]
     dynamic: bool
+    open: tuple[tuple[Type, Type], ...] = ()
+    others: tuple[MethodMatch, ...] = ()
 
 
 @frozen

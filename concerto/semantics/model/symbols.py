@@ -175,12 +175,14 @@ class TraitUse:
 @record(eq=False, kw_only=True)
 class ImplSymbol(SymbolBase):
     """`impl<T> Target { }` or `impl Trait for Target { }`. `name` is the target's, without type
-    arguments."""
+    arguments. `witness` stands for the function that makes the table of the trait's methods for this type:
+    what a function with a bound is given."""
 
     generics: list[GenericSymbol] = field(default_factory=list)
     target: Type
     trait: TraitUse | None = None
     methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+    witness: FunctionSymbol | None = None
 
     @property
     def qualified(self) -> str:
@@ -198,13 +200,14 @@ class ConstSymbol(SymbolBase):
 
 @record(eq=False, kw_only=True)
 class ToolSymbol(SymbolBase):
-    """`state` is the struct of its fields (named like the tool); `trait` what it implements. `methods` has
-    also the trait's provided ones. `library` marks std::tools."""
+    """`state` is the struct of its fields (named like the tool); `trait` what it implements, `witness` as of
+    an impl. `methods` has also the trait's provided ones. `library` marks std::tools."""
 
     description: str = ""
     state: StructSymbol
     methods: dict[str, FunctionSymbol] = field(default_factory=dict)
     trait: TraitUse | None = None
+    witness: FunctionSymbol | None = None
     library: bool = False
 
 

@@ -11,10 +11,11 @@ from concerto.semantics.model.symbols import (
     GenericSymbol,
     ImplSymbol,
     TraitSymbol,
+    TraitUse,
     TypeSymbol,
 )
 from concerto.semantics.model.types import FunctionOf, Generic, Named, TupleOf, Type
-from concerto.semantics.typing.unify import substitute
+from concerto.semantics.typing.unify import is_solved, substitute
 
 if TYPE_CHECKING:
     pass
@@ -37,11 +38,14 @@ class Candidate:
 
 @record
 class ImplTable:
-    """The impls of a program (or of the library), sorted by the head of their target."""
+    """The impls of a program (or of the library), sorted by the head of their target. Those of traits are
+    either `generic` or, for one type and use of the trait, `exact`; the first one of equal ones."""
 
     inherent: dict[Head, dict[str, list[Candidate]]] = field(default_factory=dict)
     provided_by_traits: dict[Head, dict[str, list[Candidate]]] = field(default_factory=dict)
     by_trait: dict[TraitSymbol, dict[Head, list[ImplSymbol]]] = field(default_factory=dict)
+    generic: dict[TraitSymbol, dict[Head, list[ImplSymbol]]] = field(default_factory=dict)
+    exact: dict[tuple[TraitUse, Type], ImplSymbol] = field(default_factory=dict)
 
     def add(self, impl: ImplSymbol) -> None:
         target = impl.target
@@ -56,6 +60,11 @@ class ImplTable:
         if impl.trait is not None:
             heads = self.by_trait.setdefault(impl.trait.trait, {})
             heads.setdefault(head_of(target), []).append(impl)
+            if impl.generics:
+                heads = self.generic.setdefault(impl.trait.trait, {})
+                heads.setdefault(head_of(target), []).append(impl)
+            else:
+                self.exact.setdefault((impl.trait, target), impl)
 
     def named(self, name: str) -> Iterator[FunctionSymbol]:
         """The methods of that name of all types."""
@@ -64,15 +73,31 @@ class ImplTable:
                 for candidate in names.get(name, ()):
                     yield candidate.function
 
-    def of_trait(self, trait: TraitSymbol, target: Type) -> Iterator[ImplSymbol]:
-        """Impls of a trait whose target may be this type."""
-        heads = self.by_trait.get(trait)
+    def of_trait(self, use: TraitUse, target: Type) -> Iterator[ImplSymbol]:
+        """Impls by which this type may meet a bound."""
+        heads = self.by_trait.get(use.trait)
         if heads is None:
             return
+        if is_solved(target) and all(map(is_solved, use.arguments)):
+            exact = self.exact.get((use, target))
+            if exact is not None:
+                yield exact
+            heads = self.generic.get(use.trait, {})
         head = head_of(target)
         yield from heads.get(head, ())
         if head is not None:
             yield from heads.get(None, ())
+
+    def rivals(self, impl: ImplSymbol) -> Iterator[ImplSymbol]:
+        """Other impls of its trait that might be for the same types."""
+        use = impl.trait
+        assert use is not None
+        if not impl.generics and (use, impl.target) in self.exact:
+            yield self.exact[use, impl.target]
+        table, head = self.by_trait if impl.generics else self.generic, head_of(impl.target)
+        for of_head, impls in table.get(use.trait, {}).items():
+            if head is None or of_head is None or of_head == head:
+                yield from impls
 
     def inherent_of(self, target: Type, name: str) -> Iterator[FunctionSymbol]:
         """Functions of that name in inherent impls of exactly this target."""

@@ -5,8 +5,10 @@ What the functions promise stands with the methods of `World` that call them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from concerto.records import replace
 from concerto.semantics.model.builtins import AGENT_BUILDER, AGENT_REF
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
@@ -22,6 +24,7 @@ from concerto.semantics.model.symbols import (
     Symbol,
     ToolSymbol,
     TraitSymbol,
+    TraitUse,
 )
 from concerto.semantics.model.types import (
     ERROR,
@@ -35,7 +38,14 @@ from concerto.semantics.model.types import (
     Unsolved,
 )
 from concerto.semantics.typing.impl_table import Candidate, head_of
-from concerto.semantics.typing.traits import base_type, has_form, satisfies, show_bound, substitute_bound
+from concerto.semantics.typing.traits import (
+    base_type,
+    bounds_met,
+    has_form,
+    satisfies,
+    show_bound,
+    substitute_bound,
+)
 from concerto.semantics.typing.unify import resolve, show, substitute, unify
 
 if TYPE_CHECKING:
@@ -45,18 +55,37 @@ if TYPE_CHECKING:
 def find_method(world: World, receiver: Type, name: str) -> MethodMatch | None:
     receiver = base_type(receiver)
     if receiver.__class__ is Generic:
-        found = _through_bounds(receiver, name)
+        found = _all_of(_through_bounds(receiver, name))
         if found is not None:
             return found
     if isinstance(receiver, Unsolved | ErrorType):
         return None
+    matches: list[MethodMatch] = []
     for candidate in world.candidates(head_of(receiver), name):
-        match = _try(world, candidate, receiver)
-        if match is not None:
-            return match
-    if receiver == AGENT_REF:
+        found = _try(world, candidate, receiver)
+        if found is not None:
+            matches.append(found)
+            if candidate.impl.trait is None:
+                break
+    if not matches and receiver == AGENT_REF:
         return find_method(world, AGENT_BUILDER, name)
-    return None
+    return _all_of(matches)
+
+
+def _all_of(matches: list[MethodMatch]) -> MethodMatch | None:
+    """Several matches as one."""
+    if not matches:
+        return None
+    if len(matches) == 1:
+        return settled(matches[0])
+    return replace(matches[0], others=tuple(matches[1:]))
+
+
+def settled(meant: MethodMatch) -> MethodMatch:
+    """The match that is meant: what was unknown of the receiver is what it says."""
+    for pattern, found in meant.open:
+        unify(pattern, found)
+    return meant
 
 
 def why_not(world: World, receiver: Type, name: str) -> str | None:
@@ -102,24 +131,43 @@ def find_associated(world: World, target: Type | Symbol, name: str) -> MethodMat
             return None
 
 
-def find_trait_function(world: World, target: Symbol, trait: TraitSymbol, name: str) -> MethodMatch | None:
-    """`Type::Trait::name`"""
-    match target:
-        case GenericSymbol():
-            found = _through_bounds(Generic(target), name)
-            return found if found is not None and found.function.owner is trait else None
-        case StructSymbol() | EnumSymbol():
-            receiver: Type = Named(target, tuple([Unsolved() for _ in target.generics]))
-        case BuiltinSymbol():
-            receiver = Named(target, tuple([Unsolved() for _ in range(target.arity)]))
-        case _:
-            return None
-    for candidate in world.candidates(head_of(receiver), name):
-        if candidate.impl.trait is not None and candidate.impl.trait.trait is trait:
+def find_trait_function(
+    world: World, target: Type, trait: TraitSymbol, arguments: Sequence[Type], name: str
+) -> MethodMatch | None:
+    receiver = base_type(target)
+    matches: list[MethodMatch] = []
+    if isinstance(receiver, Generic):
+        through = _through_bounds(receiver, name)
+        matches += [found for found in through if found.function.owner is trait]
+    for candidate in () if matches else world.candidates(head_of(receiver), name):
+        use = candidate.impl.trait
+        if use is not None and use.trait is trait:
             match = _try(world, candidate, receiver)
             if match is not None:
-                return match
+                matches.append(match)
+    if arguments:
+        matches = [match for match in matches if _is_of(match, trait, arguments)]
+    return _all_of(matches)
+
+
+def trait_use(match: MethodMatch) -> TraitUse | None:
+    """The trait, with its arguments, whose method was found."""
+    owner = match.function.owner
+    if isinstance(owner, TraitSymbol):
+        return TraitUse(owner, tuple([substitute(Generic(g), match.substitution) for g in owner.generics]))
+    if isinstance(owner, ImplSymbol) and owner.trait is not None:
+        return substitute_bound(owner.trait, match.substitution)
     return None
+
+
+def _is_of(match: MethodMatch, trait: TraitSymbol, arguments: Sequence[Type]) -> bool:
+    use = trait_use(match)
+    assert use is not None
+    pairs = zip(use.arguments, arguments, strict=False)
+    return len(arguments) == len(use.arguments) and all(
+        unify(own, wanted) if isinstance(resolve(own), Unsolved) else resolve(own) == resolve(wanted)
+        for own, wanted in pairs
+    )
 
 
 def trait_generics(trait: TraitSymbol) -> list[GenericSymbol]:
@@ -128,17 +176,21 @@ def trait_generics(trait: TraitSymbol) -> list[GenericSymbol]:
     return [*([trait.self_generic] if trait.self_generic is not None else []), *trait.generics]
 
 
-def _through_bounds(receiver: Type, name: str) -> MethodMatch | None:
+def _through_bounds(receiver: Type, name: str) -> list[MethodMatch]:
     assert isinstance(receiver, Generic)
-    for bound in receiver.symbol.bounds:
-        function = bound.trait.methods.get(name)
-        if function is None:
-            continue
-        types: dict[GenericSymbol, Type] = dict(zip(bound.trait.generics, bound.arguments, strict=True))
-        if bound.trait.self_generic is not None:
-            types[bound.trait.self_generic] = receiver
-        return MethodMatch(function, types, True)
-    return None
+    return [
+        MethodMatch(bound.trait.methods[name], provided_for(bound, receiver), True)
+        for bound in dict.fromkeys(receiver.symbol.bounds)
+        if name in bound.trait.methods
+    ]
+
+
+def provided_for(use: TraitUse, receiver: Type) -> dict[GenericSymbol, Type]:
+    """What a trait's parameters stand for in its methods, when a receiver has them by this use of it."""
+    types: dict[GenericSymbol, Type] = dict(zip(use.trait.generics, use.arguments, strict=True))
+    if use.trait.self_generic is not None:
+        types[use.trait.self_generic] = receiver
+    return types
 
 
 def _try(world: World, candidate: Candidate, receiver: Type) -> MethodMatch | None:
@@ -153,12 +205,11 @@ def _try(world: World, candidate: Candidate, receiver: Type) -> MethodMatch | No
             return None
         for generic in impl.generics:
             bindings.setdefault(generic, Unsolved())
-        if candidate.bounded and not _bounds_met(world, impl, bindings):
+        if candidate.bounded and not bounds_met(world, impl, bindings):
             return None
-        for pattern, found in opened:
-            unify(substitute(pattern, bindings), found)
-        return MethodMatch(candidate.function, _with_self(candidate, bindings, receiver), False)
-    if candidate.bounded and not _bounds_met(world, impl, bindings):
+        open_pairs = tuple([(substitute(pattern, bindings), found) for pattern, found in opened])
+        return MethodMatch(candidate.function, _with_self(candidate, bindings, receiver), False, open_pairs)
+    if candidate.bounded and not bounds_met(world, impl, bindings):
         return None
     return MethodMatch(candidate.function, _with_self(candidate, bindings, receiver), False)
 
@@ -170,21 +221,7 @@ def _with_self(
     use = candidate.impl.trait
     if use is None or candidate.function.owner is not use.trait:
         return bindings
-    types = {
-        generic: substitute(argument, bindings)
-        for generic, argument in zip(use.trait.generics, use.arguments, strict=True)
-    }
-    if use.trait.self_generic is not None:
-        types[use.trait.self_generic] = receiver
-    return types
-
-
-def _bounds_met(world: World, impl: ImplSymbol, bindings: dict[GenericSymbol, Type]) -> bool:
-    return all(
-        satisfies(world, bindings[generic], substitute_bound(bound, bindings))
-        for generic in impl.generics
-        for bound in generic.bounds
-    )
+    return provided_for(substitute_bound(use, bindings), receiver)
 
 
 # --- Fields -----------------------------------------------------------------------------------------

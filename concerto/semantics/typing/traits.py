@@ -34,7 +34,7 @@ from concerto.semantics.model.types import (
     Type,
     Unsolved,
 )
-from concerto.semantics.typing.unify import resolve, show, substitute
+from concerto.semantics.typing.unify import instantiate, resolve, show, substitute, unify, zonk
 
 if TYPE_CHECKING:
     from concerto.semantics.model.declarations import World
@@ -61,8 +61,20 @@ def satisfies(world: World, type_: Type, bound: TraitUse) -> bool:
         return _is_ordered(type_)
     if bound.trait is HASH:
         return _is_hashed(type_)
-    base = base_type(type_)
-    return any(_implements(world, impl, base, bound) for impl in world.impls_of(bound.trait, base))
+    return find_impl(world, type_, bound) is not None
+
+
+def find_impl(
+    world: World, type_: Type, bound: TraitUse
+) -> tuple[ImplSymbol, dict[GenericSymbol, Type]] | None:
+    """The impl by which a type meets a bound, with types for the impl's generics."""
+    base = base_type(zonk(type_))
+    bound = TraitUse(bound.trait, tuple([zonk(argument) for argument in bound.arguments]))
+    for impl in world.impls_of(bound, base):
+        bindings = _implements(world, impl, base, bound)
+        if bindings is not None:
+            return impl, bindings
+    return None
 
 
 def _is_ordered(type_: Type) -> bool:
@@ -98,20 +110,39 @@ def _all_literals(type_: Type, kinds: set[str]) -> bool:
     return isinstance(type_, Literals) and {kind for kind, _ in type_.values} <= kinds
 
 
-def _implements(world: World, impl: ImplSymbol, type_: Type, bound: TraitUse) -> bool:
+def _implements(
+    world: World, impl: ImplSymbol, type_: Type, bound: TraitUse
+) -> dict[GenericSymbol, Type] | None:
     assert impl.trait is not None
     bindings: dict[GenericSymbol, Type] = {}
     generics = set(impl.generics)
     if not has_form(impl.target, type_, generics, bindings, []):
-        return False
+        return None
     for own, wanted in zip(impl.trait.arguments, bound.arguments, strict=True):
         if not has_form(own, wanted, generics, bindings, []):
-            return False
+            return None
+    return bindings if bounds_met(world, impl, bindings) else None
+
+
+def bounds_met(world: World, impl: ImplSymbol, bindings: dict[GenericSymbol, Type]) -> bool:
+    """Whether the types for an impl's generics can do what they must."""
     return all(
         satisfies(world, bindings.get(generic, ERROR), substitute_bound(own, bindings))
         for generic in impl.generics
         for own in generic.bounds
     )
+
+
+def overlap(world: World, one: ImplSymbol, other: ImplSymbol) -> tuple[Type, TraitUse] | None:
+    """The types for which both impls of a trait would be, as one type, and the use of the trait."""
+    assert one.trait is not None and other.trait is not None
+    first, second = instantiate(one.generics), instantiate(other.generics)
+    pairs = zip((one.target, *one.trait.arguments), (other.target, *other.trait.arguments), strict=True)
+    if not all(unify(substitute(a, first), substitute(b, second)) for a, b in pairs):
+        return None
+    if not (bounds_met(world, one, first) and bounds_met(world, other, second)):
+        return None
+    return zonk(substitute(one.target, first)), substitute_bound(one.trait, first)
 
 
 def has_form(
@@ -195,17 +226,20 @@ _TO_TOOL_ERROR = ("EmitError", "SchemaError", "AgentError", "TimeoutError", "Con
 _TO_AGENT_ERROR = ("EmitError", "SchemaError", "ToolError", "TimeoutError", "ConnectionError", "BudgetError")
 
 
-def conversion(world: World, source: Type, target: Type) -> FunctionSymbol | Literal["native"] | None:
+def conversion(
+    world: World, source: Type, target: Type
+) -> tuple[FunctionSymbol, dict[GenericSymbol, Type]] | Literal["native"] | None:
     source, target = resolve(source), resolve(target)
     if isinstance(source, Literals):
         source = base_type(source)
     if not (isinstance(source, Named) and isinstance(target, Named)):
         return None
-    use = TraitUse(FROM, (source,))
-    for impl in world.impls_of(FROM, target):
-        if _implements(world, impl, target, use):
-            function = impl.methods.get("from")
-            return "native" if function is not None and function.native is not None else function
+    found = find_impl(world, target, TraitUse(FROM, (source,)))
+    if found is not None:
+        function = found[0].methods.get("from")
+        if function is None:
+            return None
+        return "native" if function.native is not None else (function, found[1])
     if target == world.error_type("ToolError"):
         natives: Iterable[str] = _TO_TOOL_ERROR
         if source == STRING:

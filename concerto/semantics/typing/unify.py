@@ -182,6 +182,11 @@ def _substitute_all(parts: tuple[Type, ...], types: Mapping[GenericSymbol, Type]
     return parts
 
 
+def mentions(found: Type, generic: GenericSymbol) -> bool:
+    """Whether a generic parameter is a part of the type."""
+    return substitute(found, {generic: ERROR}) is not found
+
+
 def instantiate(generics: Iterable[GenericSymbol]) -> dict[GenericSymbol, Type]:
     """A fresh variable for each generic parameter of a declaration that is being used."""
     return {symbol: Unsolved() for symbol in generics}

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.ir.module import Instr, Module
 from concerto.vm.access import out_of_bounds
-from concerto.vm.dispatch import no_method
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
 from concerto.vm.python_tier.names import Names, link, opened
@@ -227,8 +226,6 @@ class PythonTier:
                 return out_of_bounds(outside[0], items) if outside else None
             case ("CALL_VALUE", *_):
                 return self._wrong_call(operands[0])
-            case ("CALL_BOUND", name, _):
-                return no_method(operands[0], name)
             case _:
                 return None
 

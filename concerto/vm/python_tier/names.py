@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from concerto.vm import access, arithmetic, operations, sizes
-from concerto.vm.dispatch import MethodTable, bound_table
+from concerto.vm.dispatch import MethodTable
 from concerto.vm.failures import language_error
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Some, Value, failure
 
@@ -97,20 +97,6 @@ class Names:
         place = self._place(method)
         return self._use(f"M{place}", "method_mut", place)
 
-    def bound(self, method: str) -> str:
-        """What a trait's method is for each class that has it: a plain dict, which CPython is fast with."""
-        place = self._place(method)
-        return self._use(f"b{place}", "bound", place)
-
-    def bound_any(self, method: str) -> str:
-        """The same as a table that fails only when it is called."""
-        place = self._place(method)
-        return self._use(f"B{place}", "bound_any", place)
-
-    def bound_mut(self, method: str) -> str:
-        place = self._place(method)
-        return self._use(f"N{place}", "bound_mut", place)
-
     def static(self, type_index: int, function: str) -> str:
         place = self._place(function)
         return self._use(f"S{type_index}_{place}", "static", type_index, place)
@@ -150,13 +136,7 @@ def link(machine: Machine, texts: list[str], used: dict[str, tuple[Any, ...]]) -
             case ("fits", index):
                 namespace[name] = machine.checks.fitting(index)
             case ("method", place):
-                namespace[name] = MethodTable(machine.methods, texts[place], bound=False)
-            case ("bound", place):
-                namespace[name] = bound_table(machine.methods, machine.classes, texts[place])
-            case ("bound_any", place):
-                namespace[name] = MethodTable(machine.methods, texts[place], bound=True)
-            case ("bound_mut", place):
-                namespace[name] = partial(machine.methods.call_mut, texts[place], bound=True)
+                namespace[name] = MethodTable(machine.methods, texts[place])
             case ("method_mut", place):
                 namespace[name] = partial(machine.methods.call_mut, texts[place])
             case ("static", index, place):

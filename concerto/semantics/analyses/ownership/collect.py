@@ -22,6 +22,7 @@ from concerto.semantics.incremental.reused_files import BodyFacts
 from concerto.semantics.model.analysis import (
     AgentCall,
     Analysis,
+    BoundCall,
     Default,
     DynamicCall,
     EmitCall,
@@ -365,6 +366,10 @@ class _Collector(Notebook):
             case DynamicCall(name=name, arguments=arguments, mutable=mutable):
                 self.collection.here.called_by_name.add(name)
                 self._arguments(node, arguments, changes=mutable)
+                self._call_out(node, arguments)
+            case BoundCall(function=function, arguments=arguments):
+                self.collection.here.called_by_name.add(function.name)
+                self._arguments(node, arguments, changes=function.receiver == "mut self")
                 self._call_out(node, arguments)
             case VariantCall(arguments=arguments):
                 self._wrapped(node, arguments, keep, into)

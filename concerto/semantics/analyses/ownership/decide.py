@@ -27,6 +27,7 @@ from concerto.semantics.analyses.ownership.events import (
 )
 from concerto.semantics.model.analysis import (
     Analysis,
+    BoundCall,
     Default,
     DynamicCall,
     FunctionCall,
@@ -368,7 +369,11 @@ class _BodyDecisions:
                 return self._together(arguments[i] for i in sorted(shared) if i < len(arguments))
             case NativeCall(function=function, arguments=arguments):
                 return self._of_native(node, function, arguments)
-            case DynamicCall(arguments=arguments) | VariantCall(arguments=arguments):
+            case (
+                DynamicCall(arguments=arguments)
+                | BoundCall(arguments=arguments)
+                | VariantCall(arguments=arguments)
+            ):
                 return self._together(arguments)
             case WrapCall(argument=argument):
                 return self._together([argument])

@@ -29,12 +29,13 @@ def check_arguments(
     parameters: Sequence[ParameterSymbol],
     types: dict[GenericSymbol, Type],
     arguments: Sequence[ast.Argument],
+    inferred: dict[ast.Expr, Type] | None = None,
 ) -> list[Given]:
     """Check every argument against its parameter. What is missing or too much is reported at `place` or at
-    itself."""
+    itself. `inferred` has types of arguments that were looked at before."""
     chosen, strange = _assign(body, callee, parameters, arguments)
     closures: list[tuple[ast.Expr, Type]] = []
-    inferred: dict[ast.Expr, Type] = {}
+    inferred = {} if inferred is None else inferred
     given: list[Given] = []
     missing: list[ParameterSymbol] = []
     for parameter in parameters:

@@ -25,17 +25,17 @@ from concerto.semantics.check.paths import (
     count,
     find_path,
     refuse_test,
-    refuse_unknown_owner,
     require_owner_bounds,
     require_visible,
     symbol_value,
     type_arguments,
     variant_type,
 )
+from concerto.semantics.check.witnesses import choose_match, require_witnesses
 from concerto.semantics.declare.rules.json_types import Obstacle, why_no_schema
 from concerto.semantics.model.analysis import (
     AgentCall,
-    DynamicCall,
+    BoundCall,
     EmitCall,
     FunctionCall,
     Given,
@@ -148,20 +148,22 @@ def call_function(
     hint: Type | None,
     receiver: ast.Expr | None = None,
     dynamic: bool = False,
+    inferred: dict[ast.Expr, Type] | None = None,
 ) -> Type:
     """A function, or a method whose receiver is checked, with types for its generics and those of its
-    impl."""
+    impl. `inferred` are arguments that were looked at before."""
     if types:
         prefer_result(function.result, types, hint)
-    given = check_arguments(body, f"`{function.name}`", name, function.parameters, types, arguments)
+    given = check_arguments(body, f"`{function.name}`", name, function.parameters, types, arguments, inferred)
     if receiver is not None:
         given.insert(0, receiver)
     if function.generics:
         require_bounds(body, name, function.name, function.generics, types)
+    if types:
+        require_witnesses(body, node, name, function, types)
     native = function.native
     if dynamic:
-        mutable = function.receiver == "mut self"
-        body.analysis.calls[node] = DynamicCall(function.name, given, mutable, bound=True)
+        body.analysis.calls[node] = BoundCall(function, given)
     elif native is None:
         body.analysis.calls[node] = FunctionCall(function, given)
     elif native == "std::prelude::panic":
@@ -236,8 +238,17 @@ def _associated(
     hint: Type | None,
 ) -> Type:
     """`Type::f(…)`; with a method the receiver is the first argument."""
-    function = match.function
     name = callee.segments[-1].name
+    inferred: dict[ast.Expr, Type] = {}
+    if match.others:
+        rest = arguments[1:] if match.function.receiver else arguments
+        value = body.text(arguments[0].value) if match.function.receiver and arguments else "…"
+        owner = "::".join(segment.name.text for segment in callee.segments[:-1])
+        chosen = choose_match(body, name, match, rest, hint, inferred, value, owner)
+        if chosen is None:
+            return ERROR
+        match = chosen
+    function = match.function
     if isinstance(function.owner, ToolSymbol | McpSymbol):
         return call_tool(body, node, name, function, arguments)
     require_visible(body, name, function)
@@ -245,10 +256,9 @@ def _associated(
     types = {**match.substitution, **(type_arguments(body, callee, function) if function.generics else {})}
     require_owner_bounds(body, callee, function, types)
     if not function.receiver:
-        if match.dynamic:
-            check_unknown_arguments(body, arguments)
-            return refuse_unknown_owner(body, callee, function)
-        return call_function(body, node, name, function, types, arguments, hint)
+        return call_function(
+            body, node, name, function, types, arguments, hint, None, match.dynamic, inferred
+        )
     if not arguments or arguments[0].name is not None:
         check_unknown_arguments(body, arguments)
         return body.report(
@@ -258,7 +268,9 @@ def _associated(
     body.check(receiver, substitute(function.self_type or ERROR, types))
     if function.receiver == "mut self":
         require_mutable(body, receiver, f"call `{function.name}` on")
-    return call_function(body, node, name, function, types, arguments[1:], hint, receiver, match.dynamic)
+    return call_function(
+        body, node, name, function, types, arguments[1:], hint, receiver, match.dynamic, inferred
+    )
 
 
 def call_tool(

@@ -23,6 +23,7 @@ from concerto.semantics.check.unknown_members import (
     report_unknown,
     report_without_self,
 )
+from concerto.semantics.check.witnesses import choose_match
 from concerto.semantics.model.analysis import (
     DynamicCall,
     NamedMember,
@@ -89,6 +90,13 @@ def check_method_call(
     if match is None:
         check_unknown_arguments(body, arguments)
         return report_no_method(body, node, plain)
+    inferred: dict[ast.Expr, Type] = {}
+    if match.others:
+        value = body.text(receiver)
+        chosen = choose_match(body, node.method, match, arguments, hint, inferred, value)
+        if chosen is None:
+            return ERROR
+        match = chosen
     function = match.function
     require_visible(body, node.method, function)
     types = match.substitution
@@ -106,7 +114,9 @@ def check_method_call(
         check_unknown_arguments(body, arguments)
         return report_without_self(body, node, plain)
     given = receiver if function.receiver else None
-    return call_function(body, node, node.method, function, types, arguments, hint, given, match.dynamic)
+    return call_function(
+        body, node, node.method, function, types, arguments, hint, given, match.dynamic, inferred
+    )
 
 
 def _text_of_any_value(body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:

@@ -6,7 +6,6 @@ import re
 
 from concerto.ir.module import Instr
 from concerto.vm.native import find_native
-from concerto.vm.python_tier.devirtualize import chosen_call, chosen_function
 from concerto.vm.python_tier.expression import (
     ACT,
     LENGTH,
@@ -95,28 +94,11 @@ def _call_method(writer: FunctionWriter, instr: Instr) -> None:
     writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
 
 
-@writes("CALL_BOUND")
-def _call_bound(writer: FunctionWriter, instr: Instr) -> None:
-    _, method, count = instr
-    receiver, *arguments = writer.pop_many(count + 1)
-    first, again = writer.named(receiver)
-    if writer.marked:
-        writer.operands[writer.pc] = (again,)
-    texts = [again, *[argument.text for argument in arguments]]
-    if all(argument.cheap for argument in arguments):
-        text = chosen_call(writer, method, first, writer.names.bound(method), texts)
-    else:
-        # A receiver without the method is found out before the arguments are computed: it may not fail yet.
-        text = f"{chosen_function(writer, method, first, writer.names.bound_any(method))}({', '.join(texts)})"
-    writer.compute(text, (receiver, *arguments), level=ACT, atom=True)
-
-
-@writes("CALL_METHOD_MUT", "CALL_BOUND_MUT")
+@writes("CALL_METHOD_MUT")
 def _call_method_mut(writer: FunctionWriter, instr: Instr) -> None:
-    opcode, method, count = instr
+    _, method, count = instr
     parts = writer.pop_many(count + 1)
-    callee = writer.names.bound_mut if opcode == "CALL_BOUND_MUT" else writer.names.method_mut
-    call = f"{callee(method)}({listed(tuple(parts))})"
+    call = f"{writer.names.method_mut(method)}({listed(tuple(parts))})"
     result, changed = writer.temporary(), writer.temporary()
     writer.act(f"{result}, {changed} = {writer.mark(call)}")
     writer.push(name(result))

@@ -1,0 +1,236 @@
+"""Witnesses in the code: tables of a trait's methods for one type, and functions that are given such tables.
+
+A witness is a tuple with a function for each method of the trait, in the trait's order, which takes what the
+method takes (the witnesses of its own generics first). One with `mut self` gives (result, self). Behind them
+stand the witnesses of bounds on the trait's own parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from concerto.emit.instructions import COPY, LOAD_NIL, PAIR, RETURN
+from concerto.emit.program import Program, passing_on
+from concerto.ir.module import Function, Instr
+from concerto.semantics.check.witnesses import bounds_of, witnessed
+from concerto.semantics.model.analysis import GivenWitness, InnerWitness, Witness, WitnessOf
+from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, SymbolBase, ToolSymbol, TraitSymbol
+
+if TYPE_CHECKING:
+    from concerto.emit.function import FunctionBuilder
+
+_MOST_IN_LINE = 4
+"""A table of so few functions is put together where it is needed."""
+
+
+def push_witnesses(b: FunctionBuilder, witnesses: Sequence[Witness]) -> None:
+    for witness in witnesses:
+        _push(b, witness)
+
+
+def _push(b: FunctionBuilder, witness: Witness) -> None:
+    match witness:
+        case GivenWitness(local=local):
+            b.load(b.slots[local])
+        case InnerWitness(outer=outer, index=index):
+            _push(b, outer)
+            b.emit(("GET_ITEM", index))
+        case WitnessOf(owner=owner, parts=parts):
+            functions = _plain_functions(b.program, owner)
+            if functions is not None:
+                for function in functions:
+                    b.emit(("LOAD_FUNCTION", function))
+                b.emit(("BUILD_TUPLE", len(functions)))
+                return
+            push_witnesses(b, parts)
+            b.emit(table_call(b.program, owner))
+
+
+def push_method(b: FunctionBuilder, witness: Witness, method: FunctionSymbol) -> None:
+    """Push the function for a method of a trait."""
+    _push(b, witness)
+    assert isinstance(method.owner, TraitSymbol)
+    b.emit(("GET_ITEM", _place(method.owner, method)))
+
+
+def push_function(b: FunctionBuilder, function: FunctionSymbol, witnesses: Sequence[Witness]) -> None:
+    """Push a function that needs witnesses as a value that needs none any more."""
+    parameters = _parameters(function)
+    if isinstance(function.owner, TraitSymbol):
+        push_method(b, witnesses[0], function)
+        witnesses = witnesses[1:]
+        if not witnesses:
+            return
+        captures = len(witnesses) + 1
+        call: Instr = ("CALL_VALUE", len(witnesses) + len(parameters))
+    else:
+        captures = len(witnesses)
+        call = ("CALL", b.program.function(function), captures + len(parameters))
+    push_witnesses(b, witnesses)
+    made = b.program.add(passing_on(function.qualified, parameters, call, captures=captures))
+    b.emit(("MAKE_CLOSURE", made, captures))
+
+
+def _parameters(function: FunctionSymbol) -> list[str]:
+    own = [parameter.name for parameter in function.parameters]
+    return ["self", *own] if function.receiver else own
+
+
+def _place(trait: TraitSymbol, method: FunctionSymbol) -> int:
+    return list(trait.methods).index(method.name)
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+
+def push_table(b: FunctionBuilder, owner: ImplSymbol | ToolSymbol) -> None:
+    """Push the table of an impl, or of a tool, whose parts are the first locals."""
+    methods = _methods(owner)
+    for method in methods:
+        _push_entry(b, owner, method)
+    inner: Sequence[Witness] = ()
+    if isinstance(owner, ImplSymbol) and owner in b.program.analysis.impl_witnesses:
+        locals_, inner = b.program.analysis.impl_witnesses[owner]
+        b.slots.update(zip(locals_, range(len(locals_)), strict=True))
+    push_witnesses(b, inner)
+    b.emit(("BUILD_TUPLE", len(methods) + len(inner)))
+
+
+def parts_of(owner: ImplSymbol | ToolSymbol) -> list[str]:
+    """The bounds whose witnesses the table is made from."""
+    generics = owner.generics if isinstance(owner, ImplSymbol) else []
+    return [f"{generic.name}: {bound.trait.name}" for generic, bound in witnessed(generics)]
+
+
+def _methods(owner: ImplSymbol | ToolSymbol) -> list[FunctionSymbol]:
+    """What a type has for each method of the trait."""
+    assert owner.trait is not None
+    return [owner.methods.get(name, method) for name, method in owner.trait.trait.methods.items()]
+
+
+def _plain_functions(program: Program, owner: ImplSymbol | ToolSymbol) -> list[int] | None:
+    """The functions of a small table that has nothing but functions as they were declared."""
+    methods = _methods(owner)
+    if len(methods) > _MOST_IN_LINE or owner in program.analysis.impl_witnesses:
+        return None
+    if parts_of(owner) or not all(_is_plain(method) for method in methods):
+        return None
+    return [program.function(method) for method in methods]
+
+
+def _is_plain(method: FunctionSymbol) -> bool:
+    """Whether a table has the function itself: not one that is given the table, or changes a struct in
+    place."""
+    own = method.native is None and not isinstance(method.owner, TraitSymbol) and has_body(method)
+    return own and (method.inout or method.receiver != "mut self")
+
+
+def _push_entry(b: FunctionBuilder, owner: ImplSymbol | ToolSymbol, method: FunctionSymbol) -> None:
+    program = b.program
+    parts = len(parts_of(owner))
+    if not parts and _is_plain(method):
+        b.emit(("LOAD_FUNCTION", program.function(method)))
+        return
+    others = [f"witness{number}" for number in range(len(witnessed(method.generics)))]
+    names = [*others, *_parameters(method)]
+    made = FunctionParts(parts, names)
+    if method.native is not None:
+        made.call(("CALL_NATIVE", method.native, len(names)), from_=parts)
+        made.code.append(COPY)
+    elif not has_body(method):
+        assert isinstance(owner, ToolSymbol)
+        first = parts + (1 if method.receiver else 0)
+        made.call(("CALL_TOOL", owner.qualified, method.name, len(method.parameters)), from_=first)
+    elif isinstance(method.owner, TraitSymbol):
+        made.call(table_call(program, owner), to=parts)
+        made.call(("CALL", program.function(method), 1 + len(names)), from_=parts)
+    else:
+        made.call(("CALL", program.function(method), parts + len(names)))
+    if method.receiver == "mut self" and not method.inout:
+        made.code += [("LOAD_LOCAL", parts + len(others)), PAIR]
+    function = program.add(made.function(f"{owner.qualified}::{method.name}"))
+    if parts:
+        for slot in range(parts):
+            b.load(slot)
+        b.emit(("MAKE_CLOSURE", function, parts))
+    else:
+        b.emit(("LOAD_FUNCTION", function))
+
+
+def table_call(program: Program, owner: ImplSymbol | ToolSymbol) -> Instr:
+    """The call that makes the table of an impl or tool; its parts are on the stack."""
+    assert owner.witness is not None
+    return ("CALL", program.function(owner.witness), len(parts_of(owner)))
+
+
+class FunctionParts:
+    """Code of a function that hands its captures and parameters on."""
+
+    def __init__(self, captures: int, parameters: list[str]) -> None:
+        self.captures = captures
+        self.parameters = parameters
+        self.code: list[Instr] = []
+
+    def call(self, call: Instr, from_: int = 0, to: int | None = None) -> None:
+        given = self.captures + len(self.parameters)
+        self.code += [("LOAD_LOCAL", slot) for slot in range(from_, given if to is None else to)]
+        self.code.append(call)
+
+    def function(self, name: str, *, inout: bool = False) -> Function:
+        given = self.captures + len(self.parameters)
+        code = [*self.code, RETURN]
+        return Function(name, self.parameters, self.captures, given, code, 0, [], inout)
+
+
+# --- Calls by name --------------------------------------------------------------------------------
+
+
+def called_by_name(program: Program, function: FunctionSymbol, owner: SymbolBase | None) -> int:
+    """A method as those call it that know its receiver's value only: it needs no witnesses."""
+    bounds = bounds_of(function)
+    if not bounds:
+        return program.function(function)
+    assert isinstance(owner, ImplSymbol | ToolSymbol)
+    names = _parameters(function)
+    made = FunctionParts(0, names)
+    if isinstance(function.owner, TraitSymbol):
+        parts = witnessed(owner.generics) if isinstance(owner, ImplSymbol) else []
+        made.code += [_unknown(program, bound.trait) for _, bound in parts]
+        made.code.append(table_call(program, owner))
+        bounds = bounds[1:]
+    made.code += [_unknown(program, bound.trait) for _, bound in bounds]
+    made.call(("CALL", program.function(function), len(bounds_of(function)) + len(names)))
+    return program.once(
+        ("by name", owner.witness or owner, function),
+        lambda: made.function(function.qualified, inout=function.inout),
+    )
+
+
+def _unknown(program: Program, trait: TraitSymbol) -> Instr:
+    """The table of a trait for a type that only its values tell: its methods are called by name."""
+
+    def make() -> Function:
+        code: list[Instr] = []
+        for method in trait.methods.values():
+            names = [f"witness{number}" for number in range(len(witnessed(method.generics)))]
+            made = FunctionParts(0, [*names, *_parameters(method)])
+            changes = method.receiver == "mut self"
+            if not method.receiver:
+                made.code.append(LOAD_NIL)
+            opcode = "CALL_METHOD_MUT" if changes else "CALL_METHOD"
+            made.call((opcode, method.name, len(method.parameters)), from_=len(names))
+            if changes:
+                made.code.append(PAIR)
+            index = program.add(made.function(f"{trait.qualified}::{method.name}"))
+            code.append(("LOAD_FUNCTION", index))
+        inner = witnessed(trait.generics)
+        code += [_unknown(program, bound.trait) for _, bound in inner]
+        code += [("BUILD_TUPLE", len(trait.methods) + len(inner)), RETURN]
+        return Function(f"{trait.qualified}::{{any}}", [], 0, 0, code, 0, [])
+
+    return ("CALL", program.once(("any", trait), make), 0)
+
+
+def has_body(function: FunctionSymbol) -> bool:
+    return function.decl is not None and function.decl.body is not None
