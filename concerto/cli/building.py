@@ -25,6 +25,7 @@ from concerto.files import write_atomically
 from concerto.ir.module import Module
 from concerto.manifest import ManifestError
 from concerto.source import Source
+from concerto.wording import counted
 
 STANDARD_OUTPUT = "-"
 _POLL_SECONDS = 0.3
@@ -50,7 +51,7 @@ def watch(target: str, options: BuildOptions) -> int:
     """Builds now and after every change of a file that the programs depend on; ends when interrupted."""
     while True:
         _, looked_at = _build_all(target, options)
-        print(f"watching {len(looked_at)} files", file=sys.stderr)
+        print(f"watching {counted(len(looked_at), 'file')}", file=sys.stderr)
         while all(read_bytes(path) == data for path, data in looked_at.items()):
             time.sleep(_POLL_SECONDS)
 

@@ -32,6 +32,7 @@ from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import McpSymbol
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
+from concerto.wording import counted
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def lock(names: tuple[str, ...], target: str, *, environment: str | None, debug:
         rest = _rest_of_lock(contracts, wanted)
         _write(contracts.home / LOCK_NAME, lock_text({**rest, **locked}).encode())
     for name, each in locked.items():
-        print(f"locked `{name}`: {len(each.tools)} tools")
+        print(f"locked `{name}`: {counted(len(each.tools), 'tool')}")
     return OK
 
 

@@ -14,6 +14,7 @@ from concerto.ir.module import Function, Instr, Module
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.stack import ENDS_PATH, OPENS_REGION, pops, pushes
 from concerto.records import field, record
+from concerto.wording import counted
 
 _LARGEST = 1_000_000
 
@@ -227,7 +228,7 @@ _Check = Callable[[_CodeVerifier, Instr], None]
 def _call(verifier: _CodeVerifier, instr: Instr) -> None:
     target = verifier.module.functions[instr[1]]
     count = target.captures + len(target.parameters)
-    verifier.expect(instr[2] == count, f"`{target.name[:60]}` takes {count} arguments")
+    verifier.expect(instr[2] == count, f"`{target.name[:60]}` takes {counted(count, 'argument')}")
 
 
 def _function(verifier: _CodeVerifier, instr: Instr) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from concerto.natives.entries import Entries, Entry
 from concerto.vm.native import native
 from concerto.vm.values import Handle, Value, failure
+from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
@@ -158,4 +159,4 @@ def _checked(keys: list[str]) -> tuple[str, ...]:
 
 def _limit(what: str, text: str, most: int) -> None:
     if len(text) > most:
-        raise failure(f"{what} has at most {most} characters, not {len(text)}", "LimitExceeded")
+        raise failure(f"{what} has at most {counted(most, 'character')}, not {len(text)}", "LimitExceeded")

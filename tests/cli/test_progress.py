@@ -148,19 +148,19 @@ def test_a_question_stays_readable_until_it_is_answered(project: Project) -> Non
     file.write_text(program.replace("std::http::get", 'let _ = await emit("really", 1); std::http::get'))
     with terminal(run(), project.folder, with_key()) as at:
         at.wait_for("answer to `sure` (JSON or text; Ctrl-D: none): ")
-        at.type("yes\n")
+        at.type("true\n")
         at.wait_for("Assistant (")
         project.let(1)
         at.wait_for("answer to `really` (JSON or text; Ctrl-D: none): ")
-        at.type("no\n")
+        at.type("false\n")
         at.wait_for("Assistant, Search::find (15 tokens")
         project.let(3)
         assert at.end() == 0
         assert seen_on(at)[:4] == [
             "[emit:sure] 1",
-            "answer to `sure` (JSON or text; Ctrl-D: none): yes",
+            "answer to `sure` (JSON or text; Ctrl-D: none): true",
             "[emit:really] 1",
-            "answer to `really` (JSON or text; Ctrl-D: none): no",
+            "answer to `really` (JSON or text; Ctrl-D: none): false",
         ]
 
 

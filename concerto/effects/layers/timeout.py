@@ -6,6 +6,7 @@ from __future__ import annotations
 from concerto.effects.gate import Layer, Passage, Perform, Waiting
 from concerto.effects.kinds import AgentRun, ModelCall, StageRun, subject_of
 from concerto.vm.values import ErrorValue, Raised, Value
+from concerto.wording import counted
 
 
 def timeout_layer(waiting: Waiting) -> Layer:
@@ -22,7 +23,7 @@ def timeout_layer(waiting: Waiting) -> Layer:
 
 def _too_slow(passage: Passage, seconds: float) -> ErrorValue:
     subject = subject_of(passage.effect)
-    message = f"`{subject}` took longer than {seconds:g} seconds"
+    message = f"`{subject}` took longer than {counted(seconds, 'second')}"
     match passage.effect:
         case AgentRun() | ModelCall():
             return ErrorValue("AgentError", message, "Timeout", agent=subject)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.runtime.run.failures import AgentKind, agent_failure
 from concerto.vm.values import NONE, ErrorValue, Raised
+from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.runtime.run.run import Run
@@ -24,7 +25,7 @@ async def bounded(run: Run, builder: AgentBuilder, work: Awaitable[T]) -> T:
         result: T = await run.waiting.within(seconds, work)
     except TimeoutError:
         raise agent_failure(
-            f"the budget of {seconds:g} seconds for this execution of `{builder.agent}` is spent",
+            f"the budget of {counted(seconds, 'second')} for this execution of `{builder.agent}` is spent",
             AgentKind.BUDGET,
             agent=builder.agent,
         ) from None

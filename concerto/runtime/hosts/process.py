@@ -27,6 +27,7 @@ from concerto.runtime.hosts.settings import HostSettings
 from concerto.runtime.io.process_groups import end_group, ended, said_lines, start_group
 from concerto.runtime.run.failures import AgentKind, agent_failure
 from concerto.vm.values import Raised
+from concerto.wording import counted
 
 T = TypeVar("T")
 
@@ -192,7 +193,7 @@ class HostProcess:
                 return await work
         except TimeoutError:
             why = "".join(f"; {hint}" for hint in self._hints)
-            message = f"it gave no answer within {self._settings.timeout:g} seconds{why}"
+            message = f"it gave no answer within {counted(self._settings.timeout, 'second')}{why}"
             raise self._failure(message, AgentKind.TIMEOUT) from None
         finally:
             self._left = max(0.0, self._left - (loop.time() - begun))

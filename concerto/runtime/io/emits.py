@@ -16,6 +16,7 @@ from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.operations import to_text
 from concerto.vm.type_checks import Misfit
 from concerto.vm.values import ErrorValue, Raised, Value
+from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.runtime.io.prompting import Prompter
@@ -130,7 +131,7 @@ class Emits:
             async with asyncio.timeout(timeout):
                 return await answer
         except TimeoutError:
-            message = f"`{channel}` was not answered within {timeout:g} seconds"
+            message = f"`{channel}` was not answered within {counted(timeout, 'second')}"
             raise _emit_failure(message, "Timeout", channel) from None
 
     def _person(self) -> Prompter:

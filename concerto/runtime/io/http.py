@@ -18,6 +18,7 @@ from concerto.effects.permissions import Permissions, host_of
 from concerto.runtime.io.addresses import permitted_addresses
 from concerto.vm.values import ErrorValue, Raised
 from concerto.well_formed import well_formed
+from concerto.wording import counted
 
 _DEFAULT_TIMEOUT = 30.0
 _MOST_HOPS = 5
@@ -35,7 +36,9 @@ async def fetch(effect: Http, permissions: Permissions) -> dict[str, Any]:
         async with asyncio.timeout(seconds):
             return _answer(await _follow(effect, permissions))
     except TimeoutError:
-        raise _failure(f"`{effect.url}` gave no answer within {seconds:g} seconds", "Timeout") from None
+        raise _failure(
+            f"`{effect.url}` gave no answer within {counted(seconds, 'second')}", "Timeout"
+        ) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         why = str(error) or type(error).__name__
         raise _failure(f"no answer from `{effect.url}`: {why}", "ConnectionLost") from None

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable
 from typing import Any, TextIO, TypeAlias
 
+from concerto.escape import visible_line
 from concerto.natives.json_text import loads
 from concerto.vm.values import ErrorValue, Raised
 
 Json: TypeAlias = Any
 
 _BLOCK = 65_536
+_BEGINS_AS_JSON = re.compile(r"$|[\[{\"]|-?\d|(?:true|false|null)\b", re.IGNORECASE)
 
 
 class Prompter:
-    """One question at a time, in the order in which they are asked. A line that is no JSON is taken as text;
-    the end of the input (Ctrl-D) is no answer."""
+    """One question at a time, in the order in which they are asked. A line that is no JSON is taken as text
+    only if the person says so: a slip of the keyboard is no answer to whether something may be done. The end
+    of the input (Ctrl-D) is no answer."""
 
     def __init__(self, keyboard: TextIO, screen: TextIO) -> None:
         self._keyboard = keyboard
@@ -27,18 +31,32 @@ class Prompter:
 
     async def ask(self, channel: str) -> Json:
         async with self._turn:
-            self._screen.write(f"answer to `{channel}` (JSON or text; Ctrl-D: none): ")
-            self._screen.flush()
-            line = await self._line()
-        if line is None:
+            answer = await self._answer(f"answer to `{channel}` (JSON or text; Ctrl-D: none): ")
+        if answer is None:
             self._screen.write("\n")
             raise Raised(
                 ErrorValue("EmitError", f"nobody answered `{channel}`", "NoListener", channel=channel)
             )
-        try:
-            return loads(line)
-        except ValueError:
-            return line
+        return answer[0]
+
+    async def _answer(self, question: str) -> tuple[Json] | None:
+        """A line of JSON, or one of text and an empty one behind it; None at the end of the input."""
+        text = ""
+        while True:
+            self._screen.write(question)
+            self._screen.flush()
+            line = await self._line()
+            if line is None:
+                return None
+            if text and not line:
+                return (text,)
+            try:
+                return (loads(line),)
+            except ValueError:
+                pass
+            text = "" if _BEGINS_AS_JSON.match(line) else line
+            advice = "Enter: send it as text; or another answer" if text else "another answer"
+            question = f"`{visible_line(line)}` is no JSON ({advice}): "
 
     async def _line(self) -> str | None:
         """The next line, None at the end of the input."""

@@ -44,6 +44,7 @@ from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited,
 from concerto.runtime.mcp.schemas import properties
 from concerto.runtime.mcp.sending import sending_within
 from concerto.runtime.mcp.settings import ServerSettings
+from concerto.wording import counted
 
 Json: TypeAlias = Any
 Elicit: TypeAlias = Callable[[ElicitRequestParams], Awaitable[ElicitResult | ErrorData]]
@@ -143,7 +144,7 @@ class Connection:
             with anyio.fail_after(self.settings.call_seconds):
                 self.interface = await self._listing(self._session())
         except TimeoutError:
-            what = f"does not list its tools within {self.settings.call_seconds:g} seconds"
+            what = f"does not list its tools within {counted(self.settings.call_seconds, 'second')}"
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 await self._wait_for_end()
@@ -343,7 +344,7 @@ class Connection:
     def _too_slow(self, tool: str) -> ServerFailure:
         seconds = self.settings.call_seconds
         return ServerFailure(
-            f"{self.settings.title} gave `{tool}` no answer within {seconds:g} seconds", "Timeout"
+            f"{self.settings.title} gave `{tool}` no answer within {counted(seconds, 'second')}", "Timeout"
         )
 
     def _failed_call(self, tool: str, error: MCPError) -> ServerFailure:
@@ -367,7 +368,7 @@ class Connection:
             case ServerFailure():
                 return error
             case TimeoutError():
-                what = f"did not start within {settings.start_seconds:g} seconds{said}"
+                what = f"did not start within {counted(settings.start_seconds, 'second')}{said}"
             case FileNotFoundError() if not settings.folder.is_dir():
                 what = f"cannot be started: there is no folder `{settings.folder}`"
             case FileNotFoundError():

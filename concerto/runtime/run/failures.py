@@ -8,6 +8,7 @@ from enum import StrEnum
 from concerto.vm.operations import to_text
 from concerto.vm.values import NONE, Cancelled, ErrorValue, OutOfMemory, Panic, Raised, Some, Struct, Value
 from concerto.well_formed import well_formed
+from concerto.wording import counted
 
 
 class AgentKind(StrEnum):
@@ -79,7 +80,7 @@ class RequiresAction(BaseException):
     """The run stops here: somebody outside has to execute calls and resume it with their results."""
 
     def __init__(self, calls: Sequence[dict[str, Value]]) -> None:
-        super().__init__(f"{len(calls)} calls are to be executed outside")
+        super().__init__(f"{counted(len(calls), 'call')} to be executed outside")
         self.calls = list(calls)
 
 

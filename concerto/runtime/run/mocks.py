@@ -17,6 +17,7 @@ from concerto.runtime.run.failures import AgentKind, agent_failure, message_of, 
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
+from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.runtime.llm.connections import Connection
@@ -236,7 +237,8 @@ def _scripted(mocked: MockedAgent, request: Request) -> Reply:
         return _reply(mocked.fields.get("response", ""), request)
     script = mocked.fields["script"]
     if mocked.turn >= len(script):
-        message = f"the script of agent `{mocked.name}` has {len(script)} turns, and one more was asked for"
+        turns = counted(len(script), "turn")
+        message = f"the script of agent `{mocked.name}` has {turns}, and one more was asked for"
         raise agent_failure(message, AgentKind.UNMOCKED, agent=mocked.name)
     mocked.turn += 1
     return _turn(script[mocked.turn - 1], mocked.turn, request)

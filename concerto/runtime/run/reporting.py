@@ -14,6 +14,7 @@ from concerto.runtime.run.run import Run
 from concerto.vm.json_values import to_json
 from concerto.vm.type_checks import Misfit
 from concerto.vm.values import Err, ErrorValue, Ok, OutOfMemory, Panic, Raised, Value
+from concerto.wording import counted
 
 Json: TypeAlias = Any
 
@@ -64,7 +65,9 @@ def result_of(run: Run, status: int, **given: Any) -> RunResult:
 def report(ended: Ended, run: Run, options: Options) -> RunResult:
     """Say how a run ended, in source terms, and give its result."""
     if ended.timed_out:
-        return failed(run, f"the run took longer than {options.settings.timeout:g} seconds", "Timeout")
+        assert options.settings.timeout is not None, "there was a limit"
+        message = f"the run took longer than {counted(options.settings.timeout, 'second')}"
+        return failed(run, message, "Timeout")
     if ended.for_memory:
         return _out_of_memory(ended.error, run)
     if ended.interrupted:

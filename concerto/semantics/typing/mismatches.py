@@ -22,6 +22,7 @@ from concerto.semantics.typing.coercion import fit, literal_base
 from concerto.semantics.typing.unify import resolve, show, show_literal
 from concerto.source import Source
 from concerto.syntax import ast
+from concerto.wording import counted
 
 _LONGEST_QUOTE = 30
 
@@ -67,7 +68,7 @@ def _label(expected: Type, found: Type) -> str:
         and isinstance(found, TupleOf)
         and len(expected.items) != len(found.items)
     ):
-        return f"{len(found.items)} elements instead of {len(expected.items)}"
+        return f"{counted(len(found.items), 'element')} instead of {len(expected.items)}"
     return ""
 
 
