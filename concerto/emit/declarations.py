@@ -77,6 +77,7 @@ def emit_tool(program: Program, tool: ToolSymbol) -> ir.Tool:
         program.types.fields(tool.state.fields),
         [method(program, function, tool) for function in tool.methods.values()],
         [tool_schema(program.analysis, name, f) for f in tool.methods.values() if f.public],
+        {f.name: answer_schema(program.analysis, f) for f in tool.methods.values() if f.public},
     )
 
 

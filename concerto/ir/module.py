@@ -117,7 +117,8 @@ class MethodDef:
 
 @record
 class Tool:
-    """`init` is a function without parameters that gives the first state (a struct of type `type`)."""
+    """`init` is a function without parameters that gives the first state (a struct of type `type`).
+    `result_schemas` say of each public method what it gives (in Ok, if it gives a Result)."""
 
     name: str
     module: str
@@ -127,6 +128,7 @@ class Tool:
     fields: list[FieldDef]
     methods: list[MethodDef]
     tool_schemas: list[Json]
+    result_schemas: dict[str, Json] = field(default_factory=dict)
 
 
 @record

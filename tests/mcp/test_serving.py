@@ -231,3 +231,66 @@ def test_the_client_of_the_typescript_library(file: Path) -> None:
     answer = json.loads(said.stdout)
     assert answer["tools"][0] == "Sums__add"
     assert answer["result"]["structuredContent"] == {"sum": 9, "parts": [4, 5]}
+
+
+TYPED = """
+struct Node { name: String, children: Array<Node> }
+struct Only { result: Int }
+tool T {
+    description: "t",
+    @describe("a") pub fn int() -> Int { 3 }
+    @describe("a") pub fn float() -> Result<Float, ToolError> { Ok(2.5) }
+    @describe("a") pub fn text() -> String { "7" }
+    @describe("a") pub fn flag() -> Bool { true }
+    @describe("a") pub fn list() -> Array<Int> { [1, 2] }
+    @describe("a") pub fn node() -> Node { Node { name: "a", children: [Node { name: "b", children: [] }] } }
+    @describe("a") pub fn only() -> Only { Only { result: 4 } }
+    @describe("a") pub fn any() -> Any { [1, "two", nil] }
+    @describe("a") @param("n", "n") pub fn maybe(n: Int) -> Option<Int> { if n > 0 { Some(n) } else { None } }
+    @describe("a") pub fn level() -> "low" | "high" { "low" }
+    @describe("a") pub fn map() -> Map<String, Int> { {"result": 1} }
+}
+"""
+CALLS = {
+    "int()": ("Int", "3"),
+    "float()": ("Float", "2.5"),
+    "text()": ("String", "7"),
+    "flag()": ("Bool", "true"),
+    "list()": ("Array<Int>", "[1, 2]"),
+    "node()": ("otherTNodeResult", ""),
+    "only()": ("otherTOnlyResult", ""),
+    "any()": ("Any", '[1, "two", nil]'),
+    "maybe(1)": ("Option<Int>", "Some(1)"),
+    "maybe(0)": ("Option<Int>", "None"),
+    "level()": ('"low" | "high"', "low"),
+    "map()": ("Map<String, Int>", '{"result": 1}'),
+}
+
+
+def test_types_survive_a_sync_between_two_programs(tmp_path: Path) -> None:
+    served = tmp_path / "served" / "main.conc"
+    served.parent.mkdir()
+    served.write_text(TYPED)
+    command = json.dumps(SERVE[0]), json.dumps([*SERVE[1:], str(served)])
+    (tmp_path / "Concerto.toml").write_text(
+        f'[mcp.other]\ntransport = "stdio"\ncommand = {command[0]}\nargs = {command[1]}\n'
+    )
+    program = tmp_path / "main.conc"
+    program.write_text("fn main() {}\n")
+    concerto = [sys.executable, "-m", "concerto.cli"]
+    for arguments in (["mcp", "sync", "other"], ["mcp", "lock"], ["mcp", "check"]):
+        subprocess.run([*concerto, *arguments], cwd=tmp_path, check=True, timeout=60, capture_output=True)
+    text = program.read_text()
+    for call, (result, _) in CALLS.items():
+        assert re.search(
+            rf"fn T__{call.split('(')[0]}\(.*\) -> Result<{re.escape(result)}, ToolError>;", text
+        )
+    body = "".join(f"    println(other.T__{call}.unwrap());\n" for call, (_, said) in CALLS.items() if said)
+    body += "    println(other.T__node().unwrap().children[0].name);\n"
+    body += "    println(other.T__only().unwrap().result + 1);\n"
+    program.write_text(text.replace("fn main() {}", f"fn main() {{\n{body}}}"))
+    done = subprocess.run(
+        [*concerto, "run", "."], cwd=tmp_path, timeout=60, capture_output=True, text=True, check=False
+    )
+    expected = [said for _, said in CALLS.values() if said] + ["b", "5"]
+    assert (done.stdout.splitlines(), done.stderr) == (expected, "")

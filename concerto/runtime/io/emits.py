@@ -131,7 +131,7 @@ class Emits:
             async with asyncio.timeout(timeout):
                 return await answer
         except TimeoutError:
-            message = f"`{channel}` was not answered within {counted(timeout, 'second')}"
+            message = f"`{channel}` was not answered within {counted(timeout or 0, 'second')}"
             raise _emit_failure(message, "Timeout", channel) from None
 
     def _person(self) -> Prompter:

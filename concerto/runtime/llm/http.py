@@ -28,6 +28,7 @@ from concerto.runtime.llm.providers import Provider, WireCall, find_provider
 from concerto.runtime.run.failures import AgentKind, agent_failure
 from concerto.runtime.run.redaction import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.vm.values import Raised
+from concerto.wording import counted
 
 Json: TypeAlias = Any
 
@@ -164,7 +165,7 @@ class ModelServer:
 
     def _too_slow(self, seconds: float) -> Raised:
         return self._failure(
-            f"`{self.connection.name}` gave no answer within {seconds:g} seconds", AgentKind.TIMEOUT
+            f"`{self.connection.name}` gave no answer within {counted(seconds, 'second')}", AgentKind.TIMEOUT
         )
 
     def _unreachable(self, error: Exception) -> Raised:

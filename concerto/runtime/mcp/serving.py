@@ -22,6 +22,7 @@ from concerto.runtime.agents.arguments import complaints
 from concerto.runtime.agents.requests import ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, toolbox, wire_name
 from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.mcp.comparison import wrapped_result
 from concerto.runtime.run.failures import RequiresAction, message_of
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
@@ -85,16 +86,24 @@ def offered(run: Run) -> list[BoundTool]:
 
 def _server(run: Run, name: str) -> Server[Any]:
     tools = toolbox([offered(run)]).tools
+    schemas = {
+        (tool.name, method): schema
+        for tool in run.module.tools
+        for method, schema in tool.result_schemas.items()
+    }
     branch = Branch()
 
     async def list_tools(context: object, params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_listed(tool) for tool in tools.values()])
+        return types.ListToolsResult(tools=[_listed(tool, result_schema(tool)) for tool in tools.values()])
 
     async def call_tool(context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = tools.get(params.name)
         if tool is None:
             return _failed(f"there is no tool `{params.name}`")
-        return await _call(tool, params.arguments or {}, branch.child())
+        return await _call(tool, params.arguments or {}, branch.child(), result_schema(tool))
+
+    def result_schema(tool: BoundTool) -> Json:
+        return schemas.get((tool.tool, tool.method))
 
     return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
 
@@ -109,13 +118,32 @@ async def _ask(run: Run, agent: str, caller: CallContext, given: dict[str, Json]
     return await run.ask(agent, given["prompt"], caller.branch)
 
 
-def _listed(tool: BoundTool) -> types.Tool:
+def _wraps(result: Json) -> bool:
+    """Whether a tool answers with `{"result": …}`: what is no object, or could be taken for such a wrap."""
+    return result is not None and (result.get("type") != "object" or wrapped_result(result) is not None)
+
+
+def _output_schema(result: Json) -> Json:
+    """The schema of the object that a tool answers with; None if nothing is known of it."""
+    if not _wraps(result):
+        return result
+    inner = {key: part for key, part in result.items() if key != "$defs"}
+    schema = {"type": "object", "properties": {"result": inner}, "required": ["result"]}
+    return {**schema, "$defs": result["$defs"]} if "$defs" in result else schema
+
+
+def _listed(tool: BoundTool, result: Json) -> types.Tool:
     return types.Tool(
-        name=tool.offer.name, description=tool.offer.description, input_schema=tool.offer.parameters
+        name=tool.offer.name,
+        description=tool.offer.description,
+        input_schema=tool.offer.parameters,
+        output_schema=_output_schema(result),
     )
 
 
-async def _call(tool: BoundTool, arguments: dict[str, Json], branch: Branch) -> types.CallToolResult:
+async def _call(
+    tool: BoundTool, arguments: dict[str, Json], branch: Branch, result: Json
+) -> types.CallToolResult:
     from concerto.runtime.tools.declared_tools import CallContext
 
     found = complaints(arguments, tool.offer.parameters)
@@ -130,9 +158,8 @@ async def _call(tool: BoundTool, arguments: dict[str, Json], branch: Branch) -> 
         return _failed(f"`{tool.title}` is executed outside, and nobody here does it (see `--handlers`)")
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     content: list[types.ContentBlock] = [types.TextContent(text=text)]
-    if isinstance(data, dict):
-        return types.CallToolResult(content=content, structured_content=data)
-    return types.CallToolResult(content=content)
+    data = {"result": data} if _wraps(result) else data
+    return types.CallToolResult(content=content, structured_content=data if isinstance(data, dict) else None)
 
 
 def _failed(message: str) -> types.CallToolResult:
