@@ -28,7 +28,7 @@ def _json(analysis: Analysis, node: ast.Expr) -> Json:
             return node.value
         case ast.NilLit():
             return None
-        case ast.Unary(op="-", operand=ast.IntLit() | ast.FloatLit() as number):
+        case ast.Unary(op="-", operand=ast.IntLit() | ast.FloatLit() as number) if number.value >= 0:
             return -number.value
         case ast.ArrayLit(items=items) | ast.TupleLit(items=items):
             return [json_constant(analysis, item) for item in items]

@@ -143,8 +143,7 @@ def unary(b: FunctionBuilder, node: ast.Unary) -> None:
     if node.op == "!":
         b.value(operand)
         b.emit(NOT)
-    elif isinstance(operand, ast.IntLit | ast.FloatLit) and operand not in b.coercions:
-        # The lowest Int exists only with its sign.
+    elif isinstance(operand, ast.IntLit | ast.FloatLit) and operand.value >= 0 and operand not in b.coercions:
         b.constant(-operand.value)
     else:
         b.value(operand)
