@@ -33,7 +33,7 @@ from concerto.semantics.model.analysis import (
 )
 from concerto.semantics.model.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, OPTION, RESULT, STRING
 from concerto.semantics.model.symbols import TypeSymbol
-from concerto.semantics.model.types import Generic, Named, TupleOf, Type
+from concerto.semantics.model.types import Generic, TupleOf, Type
 from concerto.semantics.typing.coercion import widened
 from concerto.syntax import ast
 
@@ -79,8 +79,6 @@ def _collect(b: FunctionBuilder, pattern: Part, route: Route, found: list[Test])
             elif inner is not None:
                 _collect(b, inner, route, found)
         case ast.LiteralPattern(value=value):
-            # `1` is not the pattern of 1.0, which equals it.
-            _kind_test(b, pattern, _LITERAL_KINDS[literal_value(value).__class__], route, found)
             found.append(lambda: _equals(b, pattern, value, route))
         case ast.RangePattern():
             found.extend(_range_tests(b, pattern, route))
@@ -114,8 +112,6 @@ def _target_test(
             _kind_test(b, pattern, OPTION if name in ("Some", "None") else RESULT, route, found)
             found.append(lambda: _builtin_test(b, name, route))
         case MatchConst(const=const):
-            if isinstance(const.type, Named):
-                _kind_test(b, pattern, const.type.symbol, route, found)
             found.append(lambda: _equals_constant(b, pattern, const.value, const.type, route))
         case MatchStruct(struct=struct):
             _kind_test(b, pattern, struct, route, found)
@@ -203,9 +199,23 @@ def _range_tests(b: FunctionBuilder, pattern: ast.RangePattern, route: Route) ->
         return test
 
     found: list[Test] = []
-    _kind_test(b, pattern, kind, route, found)
+    if kind in _NUMBERS and _is_open(b, pattern):
+        found.append(lambda: _number_test(b, route))
+    else:
+        _kind_test(b, pattern, kind, route, found)
     return [*found, bound(">=", pattern.low), bound("<=" if pattern.inclusive else "<", pattern.high)]
 
+
+def _number_test(b: FunctionBuilder, route: Route) -> None:
+    _entry_test(b, b.program.types.index(INT), route)
+    b.open(IF_VALUE)
+    b.emit(LOAD_TRUE)
+    b.part(ELSE)
+    _entry_test(b, b.program.types.index(FLOAT), route)
+    b.close()
+
+
+_NUMBERS: Final = (INT.symbol, FLOAT.symbol)
 
 _LITERAL_KINDS: Final = {
     int: INT.symbol,

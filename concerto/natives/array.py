@@ -7,15 +7,16 @@ or a generator would do: recursion through closures stays as deep as any other. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cmp_to_key
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import cmp_to_key, reduce
+from operator import add, eq
+from typing import Any, Final
 
 import concerto.natives.array_changes
 import concerto.natives.set  # noqa: F401 - both register methods of Array
 from concerto.natives import limits
 from concerto.vm import sizes
-from concerto.vm.access import slice_of
+from concerto.vm.access import fitting_key, slice_of
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
 from concerto.vm.operations import equal, hash_key, type_name
@@ -116,33 +117,37 @@ def count(items: list[Value], accept: Callable[[Value], bool]) -> int:
 def total(*given: Value) -> int | float:
     """Called with the type of the elements, which an empty array cannot tell; without it on an Any."""
     items = given[-1]
-    start = 0.0 if len(given) == 2 and given[0].name == "Float" else 0
-    try:
-        result: int | float = sum(items, start)
-    except TypeError:
-        raise failure("`sum` needs an array of numbers", "TypeError") from None
-    return checked(result) if isinstance(result, int) else result
+    if len(given) == 2 and given[0].name == "Float":
+        return reduce(add, items, 0.0)
+    kinds = set(map(type, items))
+    if not kinds <= {int, float}:
+        raise failure("`sum` needs an array of numbers", "TypeError")
+    # From left to right: Python's own `sum` rounds floats in another way from 3.12 on.
+    return reduce(add, items, 0) if float in kinds else checked(sum(items))
 
 
 @native("Array::min")
 def smallest(items: list[Value]) -> Value:
-    ordered = _without_nan(items)
-    return Some(_ordered(min, ordered)) if ordered else NONE
+    return _outermost(items, min)
 
 
 @native("Array::max")
 def largest(items: list[Value]) -> Value:
-    ordered = _without_nan(items)
-    return Some(_ordered(max, ordered)) if ordered else NONE
+    return _outermost(items, max)
+
+
+def _outermost(items: list[Value], choose: Callable[..., Value]) -> Value:
+    if float in map(type, items):
+        items = [item for item in items if item == item] or items
+    if not items:
+        return NONE
+    return Some(choose(items, key=_order_key(items)))
 
 
 @native("Array::sort")
 def ordered(items: list[Value]) -> list[Value]:
     """Stable; NaN comes after every number."""
-    if _has_nan(items):
-        return sorted(items, key=_nan_last)
-    result: list[Value] = _ordered(sorted, items)
-    return result
+    return sorted(items, key=_order_key(items))
 
 
 @native("Array::sort_by")
@@ -155,9 +160,10 @@ def sort_by(items: list[Value], compare: Callable[[Value, Value], int]) -> list[
 @native("Array::sort_by_key")
 def sort_by_key(items: list[Value], key: Callable[[Value], Value]) -> list[Value]:
     keys = [key(item) for item in items]
-    by_key = _nan_last if _has_nan(keys) else _same
-    positions = _ordered(lambda numbers: sorted(numbers, key=lambda i: by_key(keys[i])), range(len(items)))
-    return [items[position] for position in positions]
+    in_order = _order_key(keys)
+    if in_order is not None:
+        keys = list(map(in_order, keys))
+    return [items[position] for position in sorted(range(len(items)), key=keys.__getitem__)]
 
 
 @native("Array::reverse", inline="{0}[::-1]")
@@ -226,7 +232,7 @@ def chunks(items: list[Value], length: int) -> list[list[Value]]:
 def group_by(items: list[Value], key: Callable[[Value], Value]) -> dict[Value, list[Value]]:
     groups: dict[Value, list[Value]] = {}
     for item in items:
-        groups.setdefault(key(item), []).append(item)
+        groups.setdefault(fitting_key(groups, key(item)), []).append(item)
     return groups
 
 
@@ -240,33 +246,42 @@ def _position(items: list[Value], wanted: Value) -> int:
     return -1
 
 
-def _ordered(order: Callable[[Any], Any], items: Any) -> Any:
-    """Apply `sorted`, `min` or `max`; an Any may have let values without a common order through."""
-    try:
-        return order(items)
-    except TypeError:
-        kinds = ", ".join(f"`{kind}`" for kind in sorted({type_name(item) for item in items}))
-        raise failure(f"no order is defined among {kinds}", "TypeError") from None
+# --- Order --------------------------------------------------------------------------------------
 
 
-def _has_nan(items: list[Value]) -> bool:
-    """The sum of floats is NaN whenever one of them is; only then a closer look is needed."""
-    if not items or type(items[0]) is not float:
+def _order_key(items: list[Value]) -> Callable[[Value], Any] | None:
+    """What Python is to sort by; None where its own order is that of the language."""
+    return None if _ordered_by_python(items) else cmp_to_key(_compare)
+
+
+def _ordered_by_python(items: Iterable[Value]) -> bool:
+    kinds = set(map(type, items))
+    if kinds <= {int, float}:
+        return float not in kinds or all(map(eq, items, items))
+    if len(kinds) > 1:
         return False
-    try:
-        total = sum(items)
-    except TypeError:
-        return False
-    return total != total and any(item != item for item in items)
+    kind = kinds.pop()
+    if kind is tuple:
+        return len(set(map(len, items))) == 1 and all(map(_ordered_by_python, zip(*items, strict=True)))
+    if kind is list:
+        return _ordered_by_python([part for item in items for part in item])
+    return kind in (str, bool)
 
 
-def _without_nan(items: list[Value]) -> list[Value]:
-    return [item for item in items if item == item] or items if _has_nan(items) else items
+def _compare(a: Value, b: Value) -> int:
+    """Below, at or above 0; NaN equals NaN and comes after all numbers, parts decide from the left."""
+    left, right = type(a), type(b)
+    if left in _NUMBERS and right in _NUMBERS:
+        return int(a != a) - int(b != b) or int(a > b) - int(a < b)
+    if left is right and left in (str, bool):
+        return int(a > b) - int(a < b)
+    if left is not right or left not in (list, tuple):
+        one, other = sorted((type_name(a), type_name(b)))
+        raise failure(f"no order is defined among `{one}`, `{other}`", "TypeError")
+    for x, y in zip(a, b, strict=False):
+        if found := _compare(x, y):
+            return found
+    return len(a) - len(b)
 
 
-def _nan_last(number: float) -> tuple[bool, float]:
-    return (True, 0.0) if number != number else (False, number)
-
-
-def _same(value: Value) -> Value:
-    return value
+_NUMBERS: Final = (int, float)

@@ -1,11 +1,15 @@
-"""Methods of Map. Keys keep the order of their first insertion."""
+"""Methods of Map. Keys keep the order of their first insertion.
+
+All keys of a map have one type. An Any lets others come here, and Python takes `true` for 1.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Final
 
-from concerto.vm.access import missing_key
+from concerto.vm.access import fitting_key, may_have, missing_key
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Some, Value
 
@@ -25,13 +29,13 @@ def is_empty(entries: dict[Value, Value]) -> bool:
 @native("Map::get")
 def get(entries: dict[Value, Value], key: Value) -> Value:
     value = entries.get(key, _MISSING)
-    return NONE if value is _MISSING else Some(value)
+    return NONE if value is _MISSING or not may_have(entries, key) else Some(value)
 
 
 @native("Map::has", inline="{0}.__contains__({1})")
 @native("Map::contains_key", inline="{0}.__contains__({1})")
 def has(entries: dict[Value, Value], key: Value) -> bool:
-    return key in entries
+    return key in entries and may_have(entries, key)
 
 
 @native("Map::keys", inline="list({0})")
@@ -61,30 +65,32 @@ def filtered(entries: dict[Value, Value], accept: Callable[[Value, Value], bool]
 
 @native("Map::merge", inline="({0} | {1})")
 def merge(entries: dict[Value, Value], other: dict[Value, Value]) -> dict[Value, Value]:
+    for key in islice(other, 1):
+        fitting_key(entries, key)
     return entries | other
 
 
 @native("Map::set", inline="{0}.__setitem__({1}, {2})")
 def put(entries: dict[Value, Value], key: Value, value: Value) -> None:
-    entries[key] = value
+    entries[fitting_key(entries, key)] = value
 
 
 @native("Map::insert")
 def insert(entries: dict[Value, Value], key: Value, value: Value) -> Value:
-    old = entries.get(key, _MISSING)
+    old = entries.get(fitting_key(entries, key), _MISSING)
     entries[key] = value
     return NONE if old is _MISSING else Some(old)
 
 
 @native("Map::remove")
 def remove(entries: dict[Value, Value], key: Value) -> Value:
-    old = entries.pop(key, _MISSING)
+    old = entries.pop(key, _MISSING) if may_have(entries, key) else _MISSING
     return NONE if old is _MISSING else Some(old)
 
 
 @native("Map::delete")
 def delete(entries: dict[Value, Value], key: Value) -> bool:
-    return entries.pop(key, _MISSING) is not _MISSING
+    return may_have(entries, key) and entries.pop(key, _MISSING) is not _MISSING
 
 
 @native("Map::clear", inline="{0}.clear()")
@@ -94,6 +100,6 @@ def clear(entries: dict[Value, Value]) -> None:
 
 @native("Map::update")
 def update(entries: dict[Value, Value], key: Value, change: Callable[[Value], Value]) -> None:
-    if key not in entries:
+    if not has(entries, key):
         raise missing_key(key)
     entries[key] = change(entries[key])

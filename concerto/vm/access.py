@@ -47,7 +47,9 @@ def index(value: Value, position: Value) -> Value:
     """`value[position]` where the type is known only now."""
     kind = type(value)
     if kind is dict:
-        return index_map(value, _map_key(position))
+        if not may_have(value, map_key(position)):
+            raise missing_key(position)
+        return index_map(value, position)
     if kind in (list, str, tuple):
         return index_sequence(value, _position(position))
     raise failure(f"{type_name(value)} cannot be indexed", "TypeError")
@@ -55,7 +57,7 @@ def index(value: Value, position: Value) -> Value:
 
 def set_index(value: Value, position: Value, item: Value) -> None:
     if type(value) is dict:
-        value[_map_key(position)] = item
+        value[fitting_key(value, position)] = item
     elif type(value) is list:
         set_index_array(value, _position(position), item)
     else:
@@ -68,10 +70,24 @@ def _position(position: Value) -> int:
     raise failure(f"an index is an Int, found {type_name(position)}", "TypeError")
 
 
-def _map_key(key: Value) -> Value:
+def map_key(key: Value) -> Value:
+    """A value that may be the key of some map."""
     if type(key) in (str, int, bool):
         return key
     raise failure(f"a map has no keys of type {type_name(key)}", "TypeError")
+
+
+def may_have(entries: dict[Value, Value], key: Value) -> bool:
+    """Whether a key is of the type that all keys of the map have: Python takes true for 1."""
+    return type(next(iter(entries), key)) is type(key)
+
+
+def fitting_key(entries: dict[Value, Value], key: Value) -> Value:
+    """A new key of a map."""
+    if may_have(entries, map_key(key)):
+        return key
+    known = type_name(next(iter(entries)))
+    raise failure(f"the map has keys of type `{known}`, found `{type_name(key)}`", "TypeError")
 
 
 def slice_of(value: Value, low: Value, high: Value) -> Value:
@@ -117,7 +133,7 @@ def get_member(value: Value, name: str) -> Value:
 def set_member(value: Value, name: str, item: Value) -> None:
     match value:
         case dict():
-            value[name] = item
+            value[fitting_key(value, name)] = item
         case Struct() if name in value.field_names:
             setattr(value, f"f{value.field_names.index(name)}", item)
         case _:

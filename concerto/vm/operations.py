@@ -235,7 +235,7 @@ def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
                 return False
             todo.extend(zip(a, b, strict=True))
         case dict():
-            if a.keys() != b.keys():
+            if a.keys() != b.keys() or (a and type(next(iter(a))) is not type(next(iter(b)))):
                 return False
             todo.extend((item, b[key]) for key, item in a.items())
         case Some() | Ok() | Err():
@@ -375,7 +375,8 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
         case list() | tuple():
             return (kind, *[hash_key(item, depth + 1) for item in value])
         case dict():
-            return (kind, frozenset([(key, hash_key(item, depth + 1)) for key, item in value.items()]))
+            entries = [(key, hash_key(item, depth + 1)) for key, item in value.items()]
+            return (kind, type(next(iter(value), None)), frozenset(entries))
         case Some() | Ok() | Err():
             return (kind, hash_key(value.value, depth + 1))
         case Struct() | Variant():

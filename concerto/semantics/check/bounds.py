@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from concerto.diagnostics import TraitNotSatisfied
 from concerto.semantics.check.body_checker import Body
+from concerto.semantics.model.builtins import ANY, MAP_KEYS
 from concerto.semantics.model.symbols import GenericSymbol, TraitUse
 from concerto.semantics.model.types import Generic, Type
+from concerto.semantics.typing.traits import base_type
 from concerto.semantics.typing.unify import is_erroneous, is_solved, resolve, show, substitute
 from concerto.syntax import ast
 
@@ -20,7 +22,7 @@ def require_bounds(
     types: dict[GenericSymbol, Type],
 ) -> None:
     """Check what the generics of `name` must be able to do, when all is known."""
-    bounded = [generic for generic in generics if generic.bounds and generic in types]
+    bounded = [generic for generic in generics if (generic.bounds or generic.is_key) and generic in types]
     if bounded:
         body.later.append(lambda: _check_bounds(body, place, name, bounded, types))
 
@@ -36,6 +38,15 @@ def _check_bounds(
         type_ = resolve(types[generic])
         if not is_solved(type_) or is_erroneous(type_):
             continue
+        no_key = base_type(type_) not in MAP_KEYS and type_ != ANY and not isinstance(type_, Generic)
+        if generic.is_key and no_key:
+            body.report(
+                TraitNotSatisfied(
+                    body.span(place),
+                    f"`{name}` makes `{show(type_)}` the key of a map",
+                    help="keys are `String`, `Int` or `Bool`",
+                )
+            )
         for bound in generic.bounds:
             use = TraitUse(bound.trait, tuple(substitute(part, types) for part in bound.arguments))
             if not body.world.satisfies(type_, use):

@@ -378,6 +378,8 @@ class World:
             if demand.generic is None:
                 self._check_map_key(demand)
                 continue
+            if demand.generic.is_key:
+                self._check_map_key(demand)
             for bound in demand.generic.bounds:
                 wanted = traits.substitute_bound(bound, demand.types)
                 if not self.satisfies(demand.argument, wanted):

@@ -50,9 +50,10 @@ class LocalSymbol(SymbolBase):
 @record(eq=False, kw_only=True)
 class GenericSymbol(SymbolBase):
     """A generic parameter; `bounds` are traits (built-in ones too: Ord, Number, Hash) with their
-    arguments."""
+    arguments; `is_key`: something declared with it holds maps that have such keys."""
 
     bounds: list[TraitUse] = field(default_factory=list)
+    is_key: bool = False
 
 
 @record(eq=False, kw_only=True)

@@ -133,6 +133,8 @@ def _apply(world: World, node: ast.PathType, scope: TypeScope, symbol: TypeSymbo
         return ERROR
     if symbol is MAP:
         world.demand(Demand(scope.module, node.arguments[0], arguments[0], None, {}))
+        if isinstance(arguments[0], Generic):
+            arguments[0].symbol.is_key = True
     elif not isinstance(symbol, BuiltinSymbol):
         types: dict[GenericSymbol, Type] = dict(zip(symbol.generics, arguments, strict=True))
         for (generic, argument), given in zip(types.items(), node.arguments, strict=True):
