@@ -72,6 +72,17 @@ fn work(n: Int) -> Int {
     let weights = [3, 1, 2];
     (0..n).map(|i| weights[i % 3] * i).filter(|x| x % 2 == 0).fold(0, |a, b| a + b)
 }""",
+    "assigned before a closure": """
+fn work(n: Int) -> Int {
+    let mut rows: Array<Array<Int>> = [];
+    let mut last = [0];
+    for i in 0..n {
+        rows = rows.take(3).concat([[i]]);
+        last = [last[0] + rows[0][0]];
+    }
+    let later = || rows.len() + last.len();
+    later()
+}""",
     "shared": """
 fn work(n: Int) -> Int {
     let mut items: Array<Int> = [];

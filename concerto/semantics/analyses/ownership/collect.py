@@ -541,7 +541,7 @@ class _Collector(Notebook):
         self.body.callees |= inner.body.callees
         for local in self.analysis.captures.get(node, ()):
             self.body.uses.setdefault(local, []).append((node.start, self.context))
-            self.body.captured.add(local)
+            self.body.captured.setdefault(local, []).append((node.start, self.context))
             self.body.notes.append(Captured(node, local, self.context, escapes))
 
 

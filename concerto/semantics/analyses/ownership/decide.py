@@ -166,7 +166,7 @@ class _BodyDecisions:
             case Keep.OWN:
                 as_it_is = all(self._movable(root, value, context) for root in origin.roots)
             case Keep.RETURN:
-                as_it_is = all(self._returnable(root) for root in origin.roots)
+                as_it_is = all(self._returnable(root, value, context) for root in origin.roots)
             case Keep.SHARE:
                 as_it_is = not any(self._changes(root, value.end, context) for root in origin.roots)
         if not as_it_is or (origin.doubled and how is not Keep.SHARE):
@@ -238,7 +238,7 @@ class _BodyDecisions:
 
     def _movable(self, root: LocalSymbol, value: Part, context: Context) -> bool:
         """Can a new owner take over the root's value, as nobody looks at it afterwards?"""
-        if self._outside(root) or self._is_captured(root):
+        if self._outside(root) or self._is_captured(root, value, context):
             return False
         if self._used_after(root, value, context):
             return False
@@ -246,8 +246,15 @@ class _BodyDecisions:
             return True
         return self._own(root)
 
-    def _is_captured(self, root: LocalSymbol) -> bool:
-        return not self.body.captured.isdisjoint((root, *self.holders.get(root, ())))
+    def _is_captured(self, root: LocalSymbol, value: Part, context: Context) -> bool:
+        """May a closure that was made before hold the root's value?"""
+        loops = context.loops[len(self.body.declared[root].loops) :]
+        for local in (root, *self.holders.get(root, ())):
+            for made in self.body.captured.get(local, ()):
+                earlier = made[0] < value.end and not context.excludes(made[1])
+                if earlier or any(_within(made, region) for region in loops):
+                    return True
+        return False
 
     def _own(self, parameter: LocalSymbol) -> bool:
         """Make the parameter owned if the function is only ever called directly."""
@@ -261,8 +268,8 @@ class _BodyDecisions:
         summary.owned.add(self.body.parameters.index(parameter))
         return True
 
-    def _returnable(self, root: LocalSymbol) -> bool:
-        if self._outside(root) or self._is_captured(root):
+    def _returnable(self, root: LocalSymbol, value: Part, context: Context) -> bool:
+        if self._outside(root) or self._is_captured(root, value, context):
             return False
         if not self._is_parameter(root):
             return True

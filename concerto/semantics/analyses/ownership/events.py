@@ -148,7 +148,7 @@ class Body:
     callees: set[FunctionSymbol] = field(default_factory=set)
     parameters: list[LocalSymbol] = field(default_factory=list)
     declared: dict[LocalSymbol, Context] = field(default_factory=dict)
-    captured: set[LocalSymbol] = field(default_factory=set)
+    captured: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
