@@ -95,19 +95,23 @@ class FileSize(Effect):
 
 @record(frozen=True)
 class LoadStore(Effect):
-    """All entries of a hashmap's file, as pairs of JSON texts. `FsError`, of kind BadFile if it is none."""
+    """All entries of a hashmap's file, or that of one key, as pairs of JSON texts. `FsError`, of kind BadFile
+    if it is none."""
 
     immediate = True
     path: str
+    key: str | None = None
 
 
 @record(frozen=True)
 class SaveStore(Effect):
-    """Write changes to a hashmap's file as one: keys and values as JSON texts, None to delete. `FsError`."""
+    """Write changes to a hashmap's file as one, if its entries are as `expected`: keys and values as JSON
+    texts, None for no entry. Whether it was done. `FsError`."""
 
     immediate = True
     path: str
     changes: tuple[tuple[str, str | None], ...]
+    expected: tuple[tuple[str, str | None], ...] = ()
 
 
 @record(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from greenlet import getcurrent, greenlet
 
@@ -43,23 +43,53 @@ class Watcher:
             self.listener(key[len(self.prefix) :], _option(old), _option(new))
 
 
-class Store:
-    """The entries that a hashmap and its scoped views share. `save` is told of changes before they are made,
-    and may refuse them by a failure."""
+class File(Protocol):
+    """Where the entries of a store are kept."""
 
-    __slots__ = ("_telling", "entries", "save", "watchers")
+    def save(self, changes: Changes) -> None:
+        """Write changes before they are made; a failure refuses them."""
+
+    def entry(self, key: Value) -> tuple[str | None, Value]:
+        """What an entry is there now: as it is written, and its value; None and MISSING if there is none."""
+
+    def swap(self, key: Value, text: str | None, value: Value) -> bool:
+        """Write an entry that is still as it was; whether it is."""
+
+
+class Store:
+    """The entries that a hashmap and its scoped views share. `updates` counts those that are under way, for
+    which others wait by the machine's host."""
+
+    __slots__ = ("_telling", "entries", "file", "updates", "watchers")
 
     def __init__(self, entries: dict[Value, Value]) -> None:
         self.entries = entries
         self.watchers: list[Watcher] = []
-        self.save: Callable[[Changes], None] | None = None
+        self.file: File | None = None
+        self.updates = 0
         self._telling: dict[greenlet, _Telling] = {}
 
     def change(self, changes: Changes) -> None:
         """Make all changes, then tell the watchers of each. A failing watcher keeps nothing from happening:
         the first failure is raised when all have been told."""
-        if self.save is not None and changes:
-            self.save(changes)
+        if self.file is not None and changes:
+            self.file.save(changes)
+        self._make(changes)
+
+    def update(self, key: Value, change: Callable[[Value], Value]) -> None:
+        """Set an entry to what `change` makes of its present value. If another process has changed it in the
+        file meanwhile, `change` is asked again."""
+        while True:
+            if self.file is None:
+                text, old = None, self.entries.get(key, MISSING)
+            else:
+                text, old = self.file.entry(key)
+            new = copy_value(change(_option(old)))
+            if self.file is None or self.file.swap(key, text, new):
+                self._make([(key, new)])
+                return
+
+    def _make(self, changes: Changes) -> None:
         made = []
         for key, value in changes:
             old = self.entries.get(key, MISSING)
@@ -137,8 +167,16 @@ class HashMap(Handle):
         cut = len(self.prefix)
         return {key[cut:]: value for key, value in self.store.entries.items() if key.startswith(self.prefix)}
 
-    def put(self, key: Value, value: Value) -> None:
-        self.store.change([(self.key(key), value)])
+    def change(self, machine: Machine, changes: Changes) -> None:
+        """Make changes of this view, when no `update` of their keys is under way."""
+        whole = [(self.key(key), value) for key, value in changes]
+        if self.store.updates:
+            machine.host.await_turns(self.store, [key for key, _ in whole])
+        self.store.change(whole)
+
+    def update(self, machine: Machine, key: Value, change: Callable[[Value], Value]) -> None:
+        whole = self.key(key)
+        machine.host.in_turn(self.store, whole, lambda: self.store.update(whole, change))
 
 
 @native("HashMap::new")
@@ -146,9 +184,9 @@ def new() -> HashMap:
     return HashMap()
 
 
-@native("HashMap::set")
-def set_entry(hashmap: HashMap, key: Value, value: Value) -> None:
-    hashmap.put(key, copy_value(value))
+@native("HashMap::set", machine=True)
+def set_entry(machine: Machine, hashmap: HashMap, key: Value, value: Value) -> None:
+    hashmap.change(machine, [(key, copy_value(value))])
 
 
 @native("HashMap::get")
@@ -156,11 +194,13 @@ def get(hashmap: HashMap, key: Value) -> Value:
     return _option(hashmap.store.entries.get(hashmap.key(key), MISSING))
 
 
-@native("HashMap::delete")
-def delete(hashmap: HashMap, key: Value) -> bool:
+@native("HashMap::delete", machine=True)
+def delete(machine: Machine, hashmap: HashMap, key: Value) -> bool:
+    if hashmap.store.updates:
+        machine.host.await_turns(hashmap.store, [hashmap.key(key)])
     if hashmap.key(key) not in hashmap.store.entries:
         return False
-    hashmap.put(key, MISSING)
+    hashmap.change(machine, [(key, MISSING)])
     return True
 
 
@@ -194,9 +234,11 @@ def is_empty(hashmap: HashMap) -> bool:
     return not hashmap.visible()
 
 
-@native("HashMap::clear")
-def clear(hashmap: HashMap) -> None:
-    hashmap.store.change([(hashmap.key(key), MISSING) for key in hashmap.visible()])
+@native("HashMap::clear", machine=True)
+def clear(machine: Machine, hashmap: HashMap) -> None:
+    if hashmap.store.updates:
+        machine.host.await_turns(hashmap.store, [hashmap.key(key) for key in hashmap.visible()])
+    hashmap.change(machine, [(key, MISSING) for key in hashmap.visible()])
 
 
 @native("HashMap::query")
@@ -213,14 +255,14 @@ def find(hashmap: HashMap, fits: Callable[[Value, Value], bool]) -> Value:
     return NONE
 
 
-@native("HashMap::update")
-def update(hashmap: HashMap, key: Value, change: Callable[[Value], Value]) -> None:
-    hashmap.put(key, copy_value(change(get(hashmap, key))))
+@native("HashMap::update", machine=True)
+def update(machine: Machine, hashmap: HashMap, key: Value, change: Callable[[Value], Value]) -> None:
+    hashmap.update(machine, key, change)
 
 
-@native("HashMap::set_many")
-def set_many(hashmap: HashMap, more: dict[Value, Value]) -> None:
-    hashmap.store.change([(hashmap.key(key), copy_value(value)) for key, value in more.items()])
+@native("HashMap::set_many", machine=True)
+def set_many(machine: Machine, hashmap: HashMap, more: dict[Value, Value]) -> None:
+    hashmap.change(machine, [(key, copy_value(value)) for key, value in more.items()])
 
 
 @native("HashMap::get_many")
@@ -234,10 +276,12 @@ def scope(hashmap: HashMap, prefix: str) -> HashMap:
 
 
 @native("HashMap::with_persistence", machine=True)
-def with_persistence(machine: Machine, value_type: TypeValue, hashmap: HashMap, path: str) -> HashMap:
+def with_persistence(machine: Machine, types: TypeValue, hashmap: HashMap, path: str) -> HashMap:
+    """`types` is the tuple of key and value type."""
     if hashmap.prefix:
         raise failure("a scope of a hashmap is kept where the hashmap is", "ValueError")
-    machine.host.keep_in_file(hashmap, path, value_type.index)
+    key_type, value_type = machine.module.types[types.index].items
+    machine.host.keep_in_file(hashmap, path, key_type, value_type)
     return hashmap
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from concerto.natives.hashmap import HashMap, get, set_entry, update
 from concerto.records import record
 from concerto.vm.native import native
 from concerto.vm.values import Handle, Value
+
+if TYPE_CHECKING:
+    from concerto.vm.machine import Machine
 
 
 @record(frozen=True, eq=False)
@@ -34,11 +37,11 @@ def get_value(context: ToolContext, key: str) -> Value:
     return get(context.context, key)
 
 
-@native("ToolContext::set")
-def set_value(context: ToolContext, key: str, value: Value) -> None:
-    set_entry(context.context, key, value)
+@native("ToolContext::set", machine=True)
+def set_value(machine: Machine, context: ToolContext, key: str, value: Value) -> None:
+    set_entry(machine, context.context, key, value)
 
 
-@native("ToolContext::update")
-def update_value(context: ToolContext, key: str, change: Callable[[Value], Value]) -> None:
-    update(context.context, key, change)
+@native("ToolContext::update", machine=True)
+def update_value(machine: Machine, context: ToolContext, key: str, change: Callable[[Value], Value]) -> None:
+    update(machine, context.context, key, change)

@@ -15,9 +15,7 @@ from concerto.program import Program
 from concerto.source import Source
 
 _MARK = b"@test"
-_CHANGES_THE_WORLD = frozenset(
-    {"std::fs::write_file", "std::fs::append_file", "std::fs::remove_file", "HashMap::with_persistence"}
-)
+_CHANGES_THE_WORLD = frozenset({"std::fs::write_file", "std::fs::append_file", "std::fs::remove_file"})
 _TOUCHES_THE_WORLD = frozenset({"std::tools::FileTool", "std::tools::HttpTool", "std::tools::ShellTool"})
 
 
@@ -102,8 +100,6 @@ def _shares_the_world(program: Program) -> bool:
     if module.hosts or module.mcp_servers:
         return True
     if any(tool.name in _TOUCHES_THE_WORLD for tool in module.tools):
-        return True
-    if any(state.settings.get("persistence") for state in module.hashmaps):
         return True
     return any(
         instruction[0] == "CALL_NATIVE" and instruction[1] in _CHANGES_THE_WORLD

@@ -6,7 +6,7 @@ blocking calls for the program: an implementation that has to wait switches gree
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from concerto.vm.values import Value
@@ -55,8 +55,14 @@ class Host(Protocol):
     def call_handle(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
         """A method of a handle known only at run time (an `Any` that holds an agent, hashmap, …)."""
 
-    def keep_in_file(self, hashmap: Any, path: str, value_type: int) -> None:
+    def keep_in_file(self, hashmap: Any, path: str, key_type: int, value_type: int) -> None:
         """Load what a file holds into a hashmap and write every change to it."""
+
+    def in_turn(self, store: Any, key: Value, change: Callable[[], None]) -> None:
+        """Do a change of an entry of a hashmap's store that may wait, when nobody else does one."""
+
+    def await_turns(self, store: Any, keys: Sequence[Value]) -> None:
+        """Wait until nobody else is changing these entries."""
 
     def await_all(self, branches: list[Callable[[], Value]]) -> tuple[Value, ...]: ...
 

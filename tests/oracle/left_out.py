@@ -51,6 +51,8 @@ LEFT_OUT: Final = {
     "patterns/every_kind.conc": "disputed",
     "pipelines/decorators.conc": "a pipeline",
     "pipelines/stages.conc": "a pipeline",
+    "state/kept_as_they_are.conc": "hashmap",
+    "state/updates.conc": "ParallelFor",
     "state/hashmap.conc": "hashmap",
     "state/ledger.conc": "ledger",
     "state/memory.conc": "memory",

@@ -91,6 +91,36 @@ def test_two_runs_at_once_keep_what_both_wrote(tmp_path: Path, capsys: pytest.Ca
     assert run_in(tmp_path, "println(kept.len());", capsys).lines == ["100"]
 
 
+def test_two_runs_at_once_lose_no_update(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The entry is read and written as one, also where the closure waits in between."""
+    source = f"""use std::time;
+    {DECLARED}
+    fn main() {{
+        for _ in 0..100 {{ kept.update("plain", |old| old.unwrap_or(0) + 1); }}
+        parallel for _ in 0..20 {{
+            kept.update("waiting", |old| {{ time::sleep(1); old.unwrap_or(0) + 1 }});
+        }};
+    }}
+    """
+    (tmp_path / "main.conc").write_text(source)
+    command = [sys.executable, "-m", "concerto.cli", "run", "main.conc"]
+    processes = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) for _ in range(2)]
+    for process in processes:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors.decode()
+    assert run_in(tmp_path, "println(kept);", capsys).lines == ['{"plain": 200, "waiting": 40}']
+
+
+def test_keys_of_another_type_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_in(tmp_path, 'kept.set("a", 1);', capsys)
+    body = """
+        let ints: HashMap<Int, Int> = HashMap::new().with_persistence("kept.db");
+        println(ints.keys());
+    """
+    said = run_in(tmp_path, body, capsys).err
+    assert '`kept.db` holds a key of another type under "a": expected `Int`, found `String`' in said
+
+
 def test_a_file_is_made_once_by_all_who_begin_it(tmp_path: Path) -> None:
     def load(path: str) -> list[tuple[str, str]]:
         begin.wait()

@@ -387,3 +387,28 @@ def test_junit(tmp_path: Path) -> None:
     failure = bad.find("failure")
     assert failure is not None and failure.attrib["message"] == "assertion failed"
     assert "a.conc:2:18" in (failure.text or "")
+
+
+def test_tests_leave_the_files_of_hashmaps_alone(tmp_path: Path) -> None:
+    """Each begins with an empty one, in which the declared and the opened are the same."""
+    source = """
+    hashmap kept: HashMap<String, Int> = HashMap::new().with_persistence("kept.db");
+    fn opened() -> HashMap<String, Int> { HashMap::new().with_persistence("kept.db") }
+    fn main() { kept.set("real", 1); println(kept); }
+    @test fn one() { assert(kept.is_empty()); kept.set("a", 1); assert_eq(opened().get("a"), Some(1)); }
+    @test fn two() { assert(opened().is_empty()); kept.update("a", |old| old.unwrap_or(0) + 1); }
+    @test @expect_fail("cannot be kept") fn three() {
+        let odd: HashMap<String, Float> = HashMap::new().with_persistence("odd.db");
+        odd.set("a", 0.0 / 0.0);
+    }
+    @test @expect_fail("outside") fn four() {
+        let odd: HashMap<String, Int> = HashMap::new().with_persistence("../odd.db");
+        odd.set("a", 1);
+    }
+    """
+    (tmp_path / "main.conc").write_text(source)
+    assert run(tmp_path, "main.conc").stdout.endswith("\n4 passed\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["main.conc"]
+    assert commands.run("concerto", "run", "main.conc", cwd=tmp_path).stdout == '{"real": 1}\n'
+    assert run(tmp_path, "main.conc").returncode == 0
+    assert commands.run("concerto", "run", "main.conc", cwd=tmp_path).stdout == '{"real": 1}\n'

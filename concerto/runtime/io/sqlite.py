@@ -37,6 +37,8 @@ PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {_VERSION};
 COMMIT;
 """
+_ALL = "SELECT key, value FROM entries ORDER BY rowid"
+_ONE = "SELECT key, value FROM entries WHERE key = ?"
 _SET = "INSERT INTO entries VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 _DELETE = "DELETE FROM entries WHERE key = ?"
 
@@ -50,17 +52,24 @@ class StoreFiles:
         self._poll = poll
         self._open: dict[Path, sqlite3.Connection] = {}
 
-    def load(self, path: str) -> list[Row]:
-        """All entries, the oldest first; a file that is not there is made."""
+    def load(self, path: str, key: str | None = None) -> list[Row]:
+        """All entries, the oldest first, or that of one key; a file that is not there is made."""
         with _troubles(path):
-            return list(self._connection(path).execute("SELECT key, value FROM entries ORDER BY rowid"))
+            connection = self._connection(path)
+            return list(connection.execute(_ALL) if key is None else connection.execute(_ONE, (key,)))
 
-    def save(self, path: str, changes: Sequence[Change]) -> None:
-        """Write changes as one; None deletes."""
+    def save(self, path: str, changes: Sequence[Change], expected: Sequence[Change] = ()) -> bool:
+        """Write changes as one, if the entries are as expected; None deletes, or is no entry."""
         with _troubles(path):
             connection = self._connection(path)
             self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
+                for key, value in expected:
+                    if connection.execute(_ONE, (key,)).fetchall() != (
+                        [] if value is None else [(key, value)]
+                    ):
+                        connection.execute("ROLLBACK")
+                        return False
                 for key, value in changes:
                     if value is None:
                         connection.execute(_DELETE, (key,))
@@ -70,6 +79,7 @@ class StoreFiles:
                 connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
+            return True
 
     def _patiently(self, change: Callable[[], object]) -> None:
         """Do what nobody else may be doing at the same time, when nobody is."""

@@ -12,11 +12,15 @@ from concerto.natives.json_text import loads
 from concerto.natives.ledger import Ledger
 from concerto.natives.memory import Memory
 from concerto.runtime.run.failures import message_of
-from concerto.vm.json_values import plain_value, to_json
+from concerto.vm.exact import Unlike, exact_key
+from concerto.vm.json_values import to_json
+from concerto.vm.operations import to_text
 from concerto.vm.values import Raised, Value, failure
 
 if TYPE_CHECKING:
     from concerto.runtime.run.run import Run
+
+_SHOWN = 60
 
 
 class States:
@@ -33,7 +37,7 @@ class States:
             for state in states
         }
         self._made: dict[tuple[str, str], Value] = {}
-        self._kept: dict[str, tuple[Store, int]] = {}
+        self._kept: dict[str, tuple[Store, KeptFile]] = {}
 
     def memory(self, name: str) -> Memory:
         made = self.make("memory", name)
@@ -55,55 +59,109 @@ class States:
                 made = HashMap()
                 path = state.settings.get("persistence")
                 if path:
-                    self.keep_in_file(made, path, self._run.module.types[state.type].items[1])
+                    self.keep_in_file(made, path, *self._run.module.types[state.type].items)
                 return HashMap(store=made.store, prefix=state.settings.get("scope", ""))
             case _:
                 return Ledger(prefix=state.settings.get("scope", ""))
 
-    def keep_in_file(self, hashmap: HashMap, path: str, value_type: int) -> None:
+    def keep_in_file(self, hashmap: HashMap, path: str, key_type: int, value_type: int) -> None:
         """Load what a file holds into a hashmap and write every change to it. Hashmaps that are kept in one
-        file are one."""
+        file are one. A test has none of the files: each begins empty and is gone with its run."""
         place = self._run.permissions.place(path)
         key = path if place is None else str(place[0] / place[1])
         own = hashmap.store
         if key not in self._kept:
-            self._kept[key] = self._load(path, value_type), value_type
-        store, type_index = self._kept[key]
-        if type_index != value_type:
-            found, other = (self._run.machine.checks.text(each) for each in (value_type, type_index))
-            raise failure(f"`{path}` keeps values of type `{other}`, not `{found}`", "TypeError")
+            file = KeptFile(self._run, path, key_type, value_type)
+            if self._run.options.testing and place is not None:
+                file.instead = {}
+            store = Store(file.load() if file.instead is None else file.instead)
+            store.file = file
+            self._kept[key] = store, file
+        store, file = self._kept[key]
+        for what, wanted, found in (
+            ("keys", file.key_type, key_type),
+            ("values", file.value_type, value_type),
+        ):
+            if wanted != found:
+                other, type_ = (self._run.machine.checks.text(each) for each in (wanted, found))
+                raise failure(f"`{path}` keeps {what} of type `{other}`, not `{type_}`", "TypeError")
         hashmap.store = store
         store.watchers.extend(own.watchers)
         store.change([(key, value) for key, value in own.entries.items() if key not in store.entries])
 
-    def _load(self, path: str, value_type: int) -> Store:
-        machine = self._run.machine
-        entries = {}
-        for key, text in machine.host.perform(LoadStore(path)):
-            try:
-                entries[plain_value(loads(key))] = machine.from_json(loads(text), value_type)
-            except (Raised, ValueError) as error:
-                why = message_of(error.value) if isinstance(error, Raised) else str(error)
-                raise failure(
-                    f"`{path}` holds a value of another type under {key}: {why}", "BadFile"
-                ) from None
-        store = Store(entries)
-        store.save = lambda changes: self._save(path, value_type, changes)
-        return store
 
-    def _save(self, path: str, value_type: int, changes: Changes) -> None:
-        written = tuple(
-            (json.dumps(to_json(key)), None if value is MISSING else self._text(path, value_type, value))
+class KeptFile:
+    """The file of a hashmap: implements `natives.hashmap.File`. Keys and values are JSON texts. `instead` are
+    the entries where nothing is written: what could not be is refused all the same."""
+
+    def __init__(self, run: Run, path: str, key_type: int, value_type: int) -> None:
+        self._machine = run.machine
+        self._path = path
+        self.key_type = key_type
+        self.value_type = value_type
+        self.instead: dict[Value, Value] | None = None
+
+    def load(self) -> dict[Value, Value]:
+        rows = self._machine.host.perform(LoadStore(self._path))
+        return {
+            self._read(key, key, self.key_type): self._read(text, key, self.value_type) for key, text in rows
+        }
+
+    def entry(self, key: Value) -> tuple[str | None, Value]:
+        if self.instead is not None:
+            return None, self.instead.get(key, MISSING)
+        written = self._written(key, self.key_type)
+        for _, text in self._machine.host.perform(LoadStore(self._path, written)):
+            return text, self._read(text, written, self.value_type)
+        return None, MISSING
+
+    def save(self, changes: Changes) -> None:
+        rows = self.rows(changes)
+        if self.instead is None:
+            self._machine.host.perform(SaveStore(self._path, rows))
+
+    def swap(self, key: Value, text: str | None, value: Value) -> bool:
+        rows = self.rows([(key, value)])
+        if self.instead is not None:
+            return True
+        done: bool = self._machine.host.perform(SaveStore(self._path, rows, ((rows[0][0], text),)))
+        return done
+
+    def rows(self, changes: Changes) -> tuple[tuple[str, str | None], ...]:
+        """Changes as they are written; a failure for what would be read back as something else."""
+        return tuple(
+            (
+                self._written(key, self.key_type),
+                None if value is MISSING else self._written(value, self.value_type),
+            )
             for key, value in changes
         )
-        self._run.machine.host.perform(SaveStore(path, written))
 
-    def _text(self, path: str, value_type: int, value: Value) -> str:
-        """The JSON of a value that can be read back."""
+    def _read(self, text: str, key: str, type_index: int) -> Value:
+        try:
+            return self._machine.from_json(loads(text), type_index)
+        except (Raised, ValueError) as error:
+            why = message_of(error.value) if isinstance(error, Raised) else str(error)
+            what = "a key" if text is key else "a value"
+            message = f"`{self._path}` holds {what} of another type under {key}: {why}"
+            raise failure(message, "BadFile") from None
+
+    def _written(self, value: Value, type_index: int) -> str:
         data = to_json(value)
         try:
-            self._run.machine.from_json(data, value_type)
+            back = self._machine.from_json(data, type_index)
+            same = exact_key(back) == exact_key(value)
         except Raised as raised:
             why = message_of(raised.value)
-            raise failure(f"this value cannot be kept in `{path}`: {why}", "TypeError") from None
+            raise failure(f"this value cannot be kept in `{self._path}`: {why}", "TypeError") from None
+        except Unlike:
+            back, same = None, False
+        if not same:
+            why = f"`{_short(value)}` would come back as `{_short(back)}`"
+            raise failure(f"this value cannot be kept in `{self._path}`: {why}", "TypeError")
         return json.dumps(data)
+
+
+def _short(value: Value) -> str:
+    text = to_text([value])[1:-1]
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

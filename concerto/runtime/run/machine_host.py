@@ -5,7 +5,7 @@ All of it is called from the strands of the program and may switch to the event 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,7 +17,8 @@ from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
 if TYPE_CHECKING:
     from concerto.effects.kinds import AnyEffect
     from concerto.natives.agentbuilder import AgentBuilder, AgentRef
-    from concerto.natives.hashmap import HashMap
+    from concerto.natives.hashmap import HashMap, Store
+    from concerto.runtime.concurrency.turns import Turns
     from concerto.runtime.run.run import Run
 
 Body: TypeAlias = Callable[[], Value]
@@ -29,6 +30,7 @@ class MachineHost:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._references: dict[tuple[str, str], Value] = {}
+        self._turns: Turns | None = None
 
     def perform(self, effect: AnyEffect) -> Value:
         return self._run.perform(effect)
@@ -122,8 +124,23 @@ class MachineHost:
         branch = current_branch()
         return wait(lambda: spawn(branch, body, self._run.keep))
 
-    def keep_in_file(self, hashmap: HashMap, path: str, value_type: int) -> None:
-        self._run.states.keep_in_file(hashmap, path, value_type)
+    def keep_in_file(self, hashmap: HashMap, path: str, key_type: int, value_type: int) -> None:
+        self._run.states.keep_in_file(hashmap, path, key_type, value_type)
+
+    def in_turn(self, store: Store, key: Value, change: Body) -> None:
+        if self._turns is None:
+            from concerto.runtime.concurrency.turns import Turns
+
+            self._turns = Turns()
+        store.updates += 1
+        try:
+            self._turns.within((id(store), key), change)
+        finally:
+            store.updates -= 1
+
+    def await_turns(self, store: Store, keys: Sequence[Value]) -> None:
+        assert self._turns is not None, "nobody updates anything"
+        self._turns.wait_for([(id(store), key) for key in keys])
 
     def task_scope(self, body: Body) -> Value:
         from concerto.runtime.concurrency.tasks import scoped

@@ -57,10 +57,10 @@ class Performer:
                 from concerto.runtime.io.http import fetch
 
                 return await fetch(effect, run.permissions)
-            case LoadStore(path):
-                return run.stores.load(path)
-            case SaveStore(path, changes):
-                return run.stores.save(path, changes)
+            case LoadStore(path, key):
+                return run.stores.load(path, key)
+            case SaveStore(path, changes, expected):
+                return run.stores.save(path, changes, expected)
             case Shell():
                 from concerto.runtime.io.shell import execute
 

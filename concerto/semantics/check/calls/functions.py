@@ -189,7 +189,8 @@ def _native(
     generics = function.generics or (
         function.owner.generics if isinstance(function.owner, ImplSymbol) else []
     )
-    argument = types[generics[-1]]
+    given_types = tuple([types[generic] for generic in generics])
+    argument = given_types[-1] if function.generics or len(generics) == 1 else TupleOf(given_types)
 
     def settle() -> None:
         if not is_solved(argument):
