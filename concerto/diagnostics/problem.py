@@ -8,9 +8,10 @@ happened in one program is in the fields of an instance. Nothing here prints or 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import ClassVar, Literal, TypeAlias
 
+from concerto.diagnostics.suggest import suggest
 from concerto.records import field, record
 from concerto.source import Span
 
@@ -20,6 +21,9 @@ _CLASSES: dict[str, type[Problem]] = {}
 
 # One mistake may be seen from several sides; more than this many at one place helps nobody.
 _MOST_AT_ONE_PLACE = 3
+
+# Names that are looked at for "did you mean", for all findings of a compilation.
+_MOST_COMPARED = 20_000
 
 _Place: TypeAlias = tuple[str, str, int, int]
 
@@ -56,6 +60,13 @@ class Problems:
         self._seen: set[tuple[_Place, str]] = set()
         self._at_place: Counter[_Place] = Counter()
         self._files: dict[str, int] = {}
+        self._compared = 0
+
+    def nearest(self, name: str, candidates: Collection[str]) -> str | None:
+        """As `suggest`, until all findings together have asked for too much: who reads of hundreds of
+        mistakes begins with the first."""
+        self._compared += len(candidates)
+        return suggest(name, candidates) if self._compared <= _MOST_COMPARED else None
 
     def add(self, problem: Problem) -> None:
         """Keeps a finding, unless it repeats one or its place has been spoken of often enough."""

@@ -18,6 +18,11 @@ def numbered(part: str, count: int, separator: str = "") -> str:
     return separator.join(part.replace("#", str(number)) for number in range(count))
 
 
+def doubled(value: str, count: int, name: str = "x") -> str:
+    """`let x1 = (x0, x0); let x2 = (x1, x1); …`"""
+    return "".join(f"let {name}{n + 1} = {value.replace('#', str(n))};\n" for n in range(count))
+
+
 RUNNING: dict[str, tuple[str, str]] = {
     "sum": (printing("+".join(["1"] * 20_000)), "20000\n"),
     "text": (printing("+".join(['"a"'] * 5_000)), "a" * 5_000 + "\n"),
@@ -55,6 +60,26 @@ GROWING: dict[str, Make] = {
     "modules": lambda n: numbered("mod m# { pub fn f() -> Int { # } }\n", n) + printing("m0::f()"),
     "type errors": lambda n: doing('let x: Int = "a";\n' * n),
     "syntax errors": lambda n: doing("let = ;\n" * n),
+    "types that double": lambda n: doing(
+        "let x0 = [1];\n" + doubled("(x#, x#)", n) + f"println(x{n} == x{n});"
+    ),
+    "types that a function doubles": lambda n: (
+        "fn two<T>(x: T) -> (T, T) { (x, x) }\n" + doing("let x0 = [1];\n" + doubled("two(x#)", n))
+    ),
+    "types that double and are not known": lambda n: doing(
+        "let mut x0 = [];\n" + doubled("(x#, x#)", n // 20) + "x0.push(1);\n" * n
+    ),
+    "equal types that double": lambda n: doing(
+        "let x0 = 1; let y0 = 1;\n" + doubled("(x#, x#)", n) + doubled("(y#, y#)", n, "y") + f"[x{n}, y{n}];"
+    ),
+    "closures in closures": lambda n: doing(
+        "let a = [1];\nprintln(" + numbered("a.map(|x#| ", n // 8) + "1" + ")" * (n // 8) + ".len());"
+    ),
+    "arrays in arrays": lambda n: printing("[" * n + "1" + "]" * n + ".len()"),
+    "unknown names": lambda n: doing(numbered("let name# = #;\nprintln(nmae#);\n", n)),
+    "unknown fields": lambda n: (
+        f"struct P {{ {numbered('field#: Int, ', n)} }}\nfn f(p: P) {{ {numbered('print(p.feild#);', n)} }}\n"
+    ),
     "comments": lambda n: "// c\n" * n + printing("1"),
 }
 FEW, MANY = 400, 1_600

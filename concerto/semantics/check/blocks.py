@@ -10,7 +10,7 @@ from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.model.builtins import NEVER, NIL, map_parts, result_parts
 from concerto.semantics.model.types import ERROR, Type
 from concerto.semantics.typing.coercion import fit
-from concerto.semantics.typing.unify import fresh, resolve, show
+from concerto.semantics.typing.unify import fresh, resolve, show, zonk
 from concerto.source import Span
 from concerto.syntax import ast
 
@@ -62,7 +62,8 @@ def let(body: Body, node: ast.Let) -> Type:
     found = body.infer(node.value, declared)
     if declared is not None and found is not declared:
         body.coerce(node.value, found, declared)
-    bind_pattern(body, node.pattern, declared or found, "let")
+    # Variables that are solved by now are looked through once, and not by each use of what is bound.
+    bind_pattern(body, node.pattern, declared or zonk(found), "let")
     return NEVER if found is NEVER else NIL
 
 

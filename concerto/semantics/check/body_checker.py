@@ -251,15 +251,10 @@ Key = TypeVar("Key")
 
 def _settle(types: dict[Key, Type]) -> None:
     # Many nodes have the very same type. The unsettled ones are kept, so that their ids stay theirs.
-    known: dict[int, tuple[Type, Type]] = {}
-    for node, found in types.items():
-        if found.__class__ is Named and not found.arguments:
-            continue
-        pair = known.get(id(found))
-        if pair is None:
-            pair = known[id(found)] = (found, zonk(found, ANY))
-        if pair[1] is not found:
-            types[node] = pair[1]
+    known: dict[int, Type] = {}
+    unsettled = [(node, found) for node, found in types.items() if not found.closed]
+    for node, found in unsettled:
+        types[node] = zonk(found, ANY, known)
 
 
 def _settled(coercion: Coercion) -> Coercion:

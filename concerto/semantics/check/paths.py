@@ -163,7 +163,7 @@ def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | M
         names = list(getattr(owner, "methods", ()))
     else:
         names = [*variants, *body.world.member_names(owner)]
-    near = method_for(name.text, names) or suggest(name.text, names)
+    near = method_for(name.text, names) or body.world.problems.nearest(name.text, names)
     what = "variant or function" if variants else "function"
     body.report(
         UnknownMember(

@@ -9,7 +9,6 @@ from concerto.diagnostics import (
     UnknownMember,
     UnknownName,
     WrongArguments,
-    suggest,
 )
 from concerto.records import field, record
 from concerto.semantics.check.body_checker import Body, LocalRole
@@ -509,7 +508,7 @@ def _field(body: Body, node: ast.FieldPattern, type_: Type, bindings: Bindings) 
 def _report_unknown_field(
     body: Body, part: ast.FieldPattern, owner: str, fields: dict[str, FieldSymbol]
 ) -> None:
-    near = suggest(part.name.text, fields)
+    near = body.world.problems.nearest(part.name.text, fields)
     body.report(
         UnknownMember(
             body.span(part.name),

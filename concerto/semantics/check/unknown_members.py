@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied, UnknownMember, suggest
+from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied, UnknownMember
 from concerto.semantics.check.body_checker import Body
 from concerto.semantics.check.other_languages import advice_for, method_for
 from concerto.semantics.model.builtins import NEVER, STRING, map_parts, option_item, result_parts
@@ -94,7 +94,7 @@ def report_unknown(
     """`asked` has the `type_` that has no such member, only `names`."""
     foreign = method_for(name.text, names)
     help_ = "" if foreign else advice_for(_type_name(type_), name.text, quote(body.source, asked))
-    near = foreign or suggest(name.text, names)
+    near = foreign or body.world.problems.nearest(name.text, names)
     if not help_ and near:
         is_call = foreign is not None and what == "field"
         help_ = f"did you mean `{near}{'()' if is_call else ''}`?"

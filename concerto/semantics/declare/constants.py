@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from concerto.diagnostics import BadDeclarationField, MismatchedTypes, suggest
+from concerto.diagnostics import BadDeclarationField, MismatchedTypes
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -206,7 +206,9 @@ def _named(world: World, node: ast.Path, scope: TypeScope) -> Value:
     if symbol is None:
         raise NotConstant(node, "")  # reported
     if not isinstance(symbol, ConstSymbol):
-        near = suggest(node.name, [n for n, s in world.visible_names(scope) if isinstance(s, ConstSymbol)])
+        near = world.problems.nearest(
+            node.name, [n for n, s in world.visible_names(scope) if isinstance(s, ConstSymbol)]
+        )
         help_ = f"did you mean `{near}`?" if near else "write a literal or the name of a `const`"
         raise NotConstant(node, f"`{node.name}` is not a constant", help_)
     match world.complete_const(symbol):

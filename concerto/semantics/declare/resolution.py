@@ -208,7 +208,7 @@ def _report_unknown_member(world: World, found: Symbol, segment: ast.Ident, scop
             names, what = list(found.methods), f"{kind} `{found.name}`"
         case _:
             names, what = [], f"`{found.name}`"
-    near = suggest(segment.text, names)
+    near = world.problems.nearest(segment.text, names)
     help_ = f"did you mean `{near}`?" if near else ""
     world.report(UnknownMember, scope.module, segment, f"{what} has no function `{segment.text}`", help=help_)
 
@@ -231,7 +231,9 @@ def _advice_on_name(
         return f"write {_FOREIGN[name]}"
     if world.library_module(name) is not None:
         return f"add `use std::{name};` at the top of the file, and write `{name}::…`"
-    near = suggest(name, [*(n for n, _ in world.visible_names(scope)), *extra, *_BUILTIN_VARIANTS])
+    near = world.problems.nearest(
+        name, [*(n for n, _ in world.visible_names(scope)), *extra, *_BUILTIN_VARIANTS]
+    )
     if near is not None:
         return f"did you mean `{near}`?"
     enum = world.enum_of_variant(name, scope)
@@ -248,7 +250,7 @@ def _advice_on_name(
 def report_unknown_variant(world: World, user: ModuleSymbol, enum: EnumSymbol, segment: ast.Ident) -> None:
     """E0204 for `Enum::Name`."""
     names = list(enum.by_name)
-    near = suggest(segment.text, [*names, *world.member_names(declared_type(enum))])
+    near = world.problems.nearest(segment.text, [*names, *world.member_names(declared_type(enum))])
     listed = ", ".join(f"`{name}`" for name in names[:8])
     help_ = f"did you mean `{near}`?" if near else f"its variants are {listed}"
     world.report(

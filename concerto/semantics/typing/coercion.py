@@ -165,7 +165,7 @@ def _width(found: Type, expected: Type) -> Width:
         return Width.SAME
     if found.__class__ is Unsolved or expected.__class__ is Unsolved:
         return Width.SAME if unify(found, expected) else Width.NO
-    if expected is ANY:
+    if expected is ANY or (found.closed and expected.closed and found == expected):
         return Width.SAME
     if found is ANY:
         return Width.CHECKED

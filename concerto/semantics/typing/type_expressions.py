@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from concerto.diagnostics import UnknownType, WrongArguments, suggest
+from concerto.diagnostics import UnknownType, WrongArguments
 from concerto.semantics.model.builtins import BUILTIN_TYPES, MAP, NIL
 from concerto.semantics.model.scope import Demand, TypeScope
 from concerto.semantics.model.symbols import (
@@ -179,7 +179,7 @@ def _symbol_behind(world: World, node: ast.PathType, scope: TypeScope, *, want: 
 
 def _report_unknown(world: World, name: ast.Ident, scope: TypeScope, want: str) -> None:
     foreign = _FOREIGN.get(name.text)
-    near = suggest(name.text, _names(world, scope, want))
+    near = world.problems.nearest(name.text, _names(world, scope, want))
     module = world.library_module_of(name.text)
     if foreign is not None and want == "type":
         help_ = f"the type is called `{foreign}` here"

@@ -7,7 +7,8 @@ through a solved variable at the top, `zonk` everywhere. Nothing here reports; a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
 from concerto.semantics.model.symbols import GenericSymbol
@@ -39,39 +40,45 @@ def resolve(found: Type) -> Type:
     return found
 
 
-def zonk(found: Type, left: Type | None = None) -> Type:
+def zonk(found: Type, left: Type | None = None, known: dict[int, Type] | None = None) -> Type:
     """The type with every solved variable replaced; `left` stands for the unsolved ones. An unchanged type
-    stays the same object."""
+    stays the same object. `known` are types that were looked at, by identity: parts may be shared."""
+    if found.closed:
+        return found
+    if found.__class__ is Unsolved:
+        if found.solution is not None:
+            return zonk(found.solution, left, known)
+        return found if left is None else left
+    known = {} if known is None else known
+    made = known.get(id(found))
+    if made is None:
+        made = known[id(found)] = _zonk_parts(found, left, known)
+    return made
+
+
+def _zonk_parts(found: Type, left: Type | None, known: dict[int, Type]) -> Type:
     match found:
         case Named():
-            if not found.arguments:
-                return found
-            arguments = _zonk_all(found.arguments, left)
+            arguments = _zonk_all(found.arguments, left, known)
             return found if arguments is found.arguments else Named(found.symbol, arguments)
-        case Unsolved():
-            if found.solution is not None:
-                return zonk(found.solution, left)
-            return found if left is None else left
         case TupleOf():
-            items = _zonk_all(found.items, left)
+            items = _zonk_all(found.items, left, known)
             return found if items is found.items else TupleOf(items)
         case FunctionOf():
-            parameters, result = _zonk_all(found.parameters, left), zonk(found.result, left)
+            parameters = _zonk_all(found.parameters, left, known)
+            result = zonk(found.result, left, known)
             if parameters is found.parameters and result is found.result:
                 return found
             return FunctionOf(parameters, result)
-        case Literals() | Generic() | ErrorType():
+        case Literals() | Generic() | ErrorType() | Unsolved():
             return found
         case _:
             assert_never(found)
 
 
-def _zonk_all(types: tuple[Type, ...], left: Type | None) -> tuple[Type, ...]:
-    for index, part in enumerate(types):
-        changed = zonk(part, left)
-        if changed is not part:
-            return (*types[:index], changed, *[zonk(each, left) for each in types[index + 1 :]])
-    return types
+def _zonk_all(types: tuple[Type, ...], left: Type | None, known: dict[int, Type]) -> tuple[Type, ...]:
+    zonked = tuple([zonk(part, left, known) for part in types])
+    return types if all(map(operator.is_, zonked, types)) else zonked
 
 
 def unify(left: Type, right: Type) -> bool:
@@ -89,6 +96,8 @@ def unify(left: Type, right: Type) -> bool:
         return _solve(left, right)
     if right.__class__ is Unsolved:
         return _solve(right, left)
+    if left.closed and right.closed:
+        return left == right
     match left, right:
         case Named(), Named():
             return left.symbol is right.symbol and _unify_all(left.arguments, right.arguments)
@@ -115,45 +124,44 @@ def _solve(variable: Unsolved, solution: Type) -> bool:
 
 def spoil(found: Type) -> None:
     """Solve what is unknown in a type as ERROR: it was to come from something that has been reported."""
-    match resolve(found):
-        case Unsolved() as variable:
-            variable.solution = ERROR
-        case Named(arguments=parts) | TupleOf(items=parts):
-            for part in parts:
-                spoil(part)
-        case FunctionOf() as function:
-            for part in (*function.parameters, function.result):
-                spoil(part)
-        case _:
-            pass
+    for part in list(_open_parts(found)):
+        if isinstance(part, Unsolved):
+            part.solution = ERROR
 
 
 def occurs(variable: Unsolved, found: Type) -> bool:
     """Whether the variable is a part of the type: solving it so would make an infinite type."""
-    found = resolve(found)
-    match found:
-        case Unsolved():
-            return found is variable
-        case Named():
-            return any(occurs(variable, part) for part in found.arguments)
-        case TupleOf():
-            return any(occurs(variable, part) for part in found.items)
-        case FunctionOf():
-            return occurs(variable, found.result) or any(occurs(variable, part) for part in found.parameters)
-        case Literals() | Generic() | ErrorType():
-            return False
-        case _:
-            assert_never(found)
+    return any(part is variable for part in _open_parts(found))
+
+
+def _open_parts(found: Type) -> Iterator[Unsolved | ErrorType]:
+    """The unsolved variables and errors in a type."""
+    waiting = [found]
+    seen: set[int] = set()
+    while waiting:
+        part = resolve(waiting.pop())
+        if part.closed or id(part) in seen:
+            continue
+        seen.add(id(part))
+        match part:
+            case Unsolved() | ErrorType():
+                yield part
+            case Named(arguments=parts) | TupleOf(items=parts):
+                waiting.extend(parts)
+            case FunctionOf():
+                waiting.extend((*part.parameters, part.result))
+            case Literals() | Generic():
+                pass
+            case _:
+                assert_never(part)
 
 
 def substitute(found: Type, types: Mapping[GenericSymbol, Type]) -> Type:
     """The type with generic parameters replaced by their arguments; parameters not in `types` stay."""
-    if not types:
+    if not types or found.plain:
         return found
     match found:
         case Named():
-            if not found.arguments:
-                return found
             arguments = _substitute_all(found.arguments, types)
             return found if arguments is found.arguments else Named(found.symbol, arguments)
         case Generic():
@@ -194,56 +202,39 @@ def instantiate(generics: Iterable[GenericSymbol]) -> dict[GenericSymbol, Type]:
 
 def is_solved(found: Type) -> bool:
     """Whether no unsolved variable is left in the type."""
-    match found:
-        case Named():
-            return not found.arguments or all(map(is_solved, found.arguments))
-        case Unsolved():
-            return found.solution is not None and is_solved(found.solution)
-        case TupleOf():
-            return all(map(is_solved, found.items))
-        case FunctionOf():
-            return is_solved(found.result) and all(map(is_solved, found.parameters))
-        case Literals() | Generic() | ErrorType():
-            return True
-        case _:
-            assert_never(found)
+    return found.closed or not any(isinstance(part, Unsolved) for part in _open_parts(found))
 
 
 def is_erroneous(found: Type) -> bool:
     """Whether a part of the type was already reported, so that nothing more is to be said about it."""
-    found = resolve(found)
-    match found:
-        case ErrorType():
-            return True
-        case Named():
-            return any(map(is_erroneous, found.arguments))
-        case TupleOf():
-            return any(map(is_erroneous, found.items))
-        case FunctionOf():
-            return is_erroneous(found.result) or any(map(is_erroneous, found.parameters))
-        case Literals() | Generic() | Unsolved():
-            return False
-        case _:
-            assert_never(found)
+    return not found.closed and any(isinstance(part, ErrorType) for part in _open_parts(found))
 
 
-def show(found: Type) -> str:
-    """The type as its user would write it; `_` where nothing is known."""
+_DEEPEST_SHOWN = 8
+
+
+def show(found: Type, depth: int = 0) -> str:
+    """The type as its user would write it; `_` where nothing is known, `…` for parts that stand very deep."""
     found = resolve(found)
+    if depth > _DEEPEST_SHOWN:
+        return "…"
+
+    def listed(parts: Iterable[Type]) -> str:
+        return ", ".join([show(part, depth + 1) for part in parts])
+
     match found:
         case Named():
             if not found.arguments:
                 return found.symbol.name
-            return f"{found.symbol.name}<{', '.join(map(show, found.arguments))}>"
+            return f"{found.symbol.name}<{listed(found.arguments)}>"
         case TupleOf():
-            inside = ", ".join(map(show, found.items))
-            return f"({inside},)" if len(found.items) == 1 else f"({inside})"
+            return f"({listed(found.items)},)" if len(found.items) == 1 else f"({listed(found.items)})"
         case FunctionOf():
-            head = f"fn({', '.join(map(show, found.parameters))})"
+            head = f"fn({listed(found.parameters)})"
             result = resolve(found.result)
             if isinstance(result, Named) and result.symbol.name == "Nil":
                 return head
-            return f"{head} -> {show(result)}"
+            return f"{head} -> {show(result, depth + 1)}"
         case Literals():
             return " | ".join(show_literal(value) for _, value in found.values)
         case Generic():

@@ -17,6 +17,7 @@ from concerto.semantics.model.types import (
 from concerto.semantics.typing.unify import resolve, substitute
 
 _CONTAINERS = frozenset({"Array", "Map", "Set", "Queue", "Stack"})
+_MOST_PARTS = 32
 _WRAPPERS = frozenset({"Option", "Result", "Iterator"})
 
 
@@ -58,18 +59,28 @@ class Aggregates:
             case FunctionOf() | Literals() | Unsolved() | ErrorType():
                 return False
 
-    def parts_of(self, found: Type) -> set[Type]:
-        """The aggregate types that are proper parts of a type, one level down and deeper."""
-        found = resolve(found)
+    def parts_of(self, found: Type) -> set[Type] | None:
+        """The aggregate types that are proper parts of a type, one level down and deeper; None if they are
+        too many to be listed for every call."""
         parts: set[Type] = set()
-        match found:
-            case Named(symbol=StructSymbol() | EnumSymbol()):
-                return {found} if found in self else parts
-            case Named(arguments=inner) | TupleOf(items=inner):
-                for part in inner:
-                    if part in self:
-                        parts.add(resolve(part))
-                        parts |= self.parts_of(part)
-            case _:
-                pass
+        waiting = [found]
+        while waiting:
+            found = resolve(waiting.pop())
+            match found:
+                case Named(symbol=StructSymbol() | EnumSymbol()):
+                    if found in self:
+                        parts.add(found)
+                case Named(arguments=inner) | TupleOf(items=inner):
+                    fresh = [part for each in inner if each in self and (part := resolve(each)) not in parts]
+                    parts.update(fresh)
+                    waiting.extend(fresh)
+                case _:
+                    pass
+            if len(parts) > _MOST_PARTS:
+                return None
         return parts
+
+    def may_share(self, result: Type, given: Type) -> bool:
+        """Whether a value of one type may hold parts of a value of another."""
+        held, parts = self.parts_of(result), self.parts_of(given)
+        return held is None or parts is None or bool(({result} | held) & parts)

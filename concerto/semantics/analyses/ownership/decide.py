@@ -391,7 +391,6 @@ class _BodyDecisions:
         """A library function gives something new, parts of its arguments, or an argument declared as a bare
         `T`."""
         result = self._type(node)
-        wanted = {result} | self.all.aggregates.parts_of(result)
         declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
         found: list[Origin] = []
         for argument, parameter in zip(arguments, declared, strict=False):
@@ -403,14 +402,14 @@ class _BodyDecisions:
             elif isinstance(given, FunctionOf):
                 continue
             elif (
-                isinstance(parameter, Generic) or wanted & self.all.aggregates.parts_of(given) or _open(given)
+                isinstance(parameter, Generic) or self.all.aggregates.may_share(result, given) or _open(given)
             ):
                 found.append(self.origin(argument))
         return _both(found)
 
     def _of_slice(self, node: ast.Expr, receiver: ast.Expr) -> Origin:
         """A slice is new, its elements are not."""
-        return self.origin(receiver) if self.all.aggregates.parts_of(self._type(node)) else NOWHERE
+        return NOWHERE if self.all.aggregates.parts_of(self._type(node)) == set() else self.origin(receiver)
 
     def _type(self, node: Part) -> Type:
         return resolve(self.analysis.types.get(node, ERROR))

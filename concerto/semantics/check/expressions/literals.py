@@ -11,7 +11,6 @@ from concerto.diagnostics import (
     UnknownMember,
     UnknownName,
     WrongArguments,
-    suggest,
 )
 from concerto.semantics.check.body_checker import Body, checks, spoilt, wanted
 from concerto.semantics.check.bounds import require_bounds
@@ -309,7 +308,7 @@ def check_field_value(body: Body, init: ast.FieldInit, expected: Type) -> None:
     name = init.name.text
     symbol: Symbol | None = body.locals.get(name) or body.world.lookup(name, body.scope)
     if symbol is None:
-        near = suggest(name, body.locals)
+        near = body.world.problems.nearest(name, body.locals)
         help_ = f"did you mean `{name}: {near}`" if near else f"give it a value: `{name}: …`"
         body.report(UnknownName(body.span(init.name), f"there is no variable `{name}` here", help=help_))
         return
@@ -340,7 +339,7 @@ def _check_private(
 def _report_unknown_field(
     body: Body, init: ast.FieldInit, symbol: StructSymbol | VariantSymbol, fields: dict[str, FieldSymbol]
 ) -> None:
-    near = suggest(init.name.text, fields)
+    near = body.world.problems.nearest(init.name.text, fields)
     known = ", ".join(f"`{name}`" for name in fields)
     body.report(
         UnknownMember(
