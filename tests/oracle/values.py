@@ -29,9 +29,15 @@ class Tuple:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Map:
-    """`entries` by what is equal for equal keys (`compare.identity`): the key and the value."""
+    """`entries` by what is equal for equal keys (`compare.identity`): the key and the value. All keys are of
+    one type."""
 
     entries: dict[Any, tuple[Value, Value]]
+
+    def __post_init__(self) -> None:
+        kinds = list(dict.fromkeys(type_name(key) for key, _ in self.entries.values()))
+        if len(kinds) > 1:
+            raise Failure(f"the map has keys of type `{kinds[0]}`, found `{kinds[1]}`", "TypeError")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
