@@ -163,7 +163,7 @@ def concerto_command() -> None:
 )
 @_trace_option
 def run(target: str, **given: Any) -> int:
-    """Compile a program if needed and run its `main`."""
+    """Compile a program if needed and run its `main`; `-` is a program on standard input."""
     from concerto.cli import running
 
     return running.run(target, running.RunOptions(**given))
@@ -236,6 +236,16 @@ def init(name: str, provider: str) -> int:
     from concerto.cli import starting
 
     return starting.init(name, provider)
+
+
+@concerto_command.command()
+@click.argument("name", required=False)
+@click.argument("target", metavar="[FILE or DIR]", default=".")
+def doc(name: str | None, target: str) -> int:
+    """Show the documentation of a name in the library or the program."""
+    from concerto.cli import documenting
+
+    return documenting.show_documentation(name, target)
 
 
 @concerto_command.command()

@@ -14,6 +14,8 @@ from concerto.manifest import ManifestError
 
 _HELP = """an expression shows its value; `let`, other statements and declarations stay
   :type EXPR   the type of an expression
+  :doc NAME    what the library says of a name
+  :load FILE   enter what stands in a file, without its `main`
   :ir EXPR     the bytecode of an expression or a function
   :help        this text
   :quit        leave, as Ctrl-D does
@@ -58,8 +60,16 @@ def _enter(session: Session, text: str) -> None:
 _COMMANDS: dict[str, Callable[[Session, str], str | None]] = {
     ":type": Session.type_of,
     ":ir": Session.bytecode_of,
+    ":doc": lambda session, rest: _documentation(rest),
+    ":load": Session.load,
     ":help": lambda session, rest: _HELP,
 }
+
+
+def _documentation(name: str) -> str:
+    from concerto.cli.documenting import documentation_of, library_entries
+
+    return documentation_of(name, library_entries()) or f"nothing is known of `{name}`"
 
 
 def _inputs(session: Session, terminal: bool) -> Iterator[str]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from concerto.cli.progress import Progress
     from concerto.effects.layers.watch import Watcher
 
+STANDARD_INPUT = "-"
+
 _NEW_OBJECTS = 5000
 """After how many new objects the collector looks for garbage. Python's 700 costs a program with many branches
 a third of its time."""
@@ -91,7 +93,7 @@ def prepare(
         load_environment(Path(options.environment))
     problems = Problems()
     try:
-        path = program_file(target)
+        path = program_file(target) if target != STANDARD_INPUT else Path(STANDARD_INPUT)
         program = _load(path, problems, to_run)
         if program is None or not options.quiet:
             show_problems(problems)
@@ -147,6 +149,8 @@ def open_trace(trace: str | None) -> TextIO | None:
 
 
 def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:
+    if str(path) == STANDARD_INPUT:
+        return _read_from_input(problems)
     try:
         if path.suffix == IR_SUFFIX:
             from concerto.compiler.compiled import load_compiled
@@ -155,6 +159,18 @@ def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:
         return load_program(path, problems, to_run=to_run, warn_again=False)
     except OSError as error:
         raise cannot("read", error.filename or path, error) from None
+
+
+def _read_from_input(problems: Problems) -> Program | None:
+    """A program on the standard input, as if it stood in the current folder. It is not kept."""
+    from concerto.compiler.disk import open_project
+    from concerto.compiler.pipeline import compile_module, read_source, require_main
+
+    source = read_source(sys.stdin.buffer.read(), "<stdin>", problems)
+    module = compile_module(source, open_project(Path.cwd() / "stdin.conc", problems), problems)
+    if module is not None:
+        require_main(module, source, problems)
+    return Program(module) if module is not None and not problems.errors else None
 
 
 def is_interactive() -> bool:

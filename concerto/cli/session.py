@@ -15,8 +15,9 @@ from itertools import takewhile
 from pathlib import Path
 
 from concerto.cli.assembly import END, Assembly, Input, Piece, read_declarations, read_statements, value_of
+from concerto.cli.reporting import cannot
 from concerto.compiler.disk import DiskProject, open_project
-from concerto.compiler.pipeline import compile_module, inspect
+from concerto.compiler.pipeline import compile_module, inspect, read_source
 from concerto.diagnostics import Problems, render
 from concerto.effects.permissions import Permissions
 from concerto.ir.module import Module
@@ -110,6 +111,25 @@ class Session:
         grown = self._entered.with_input(given)
         body = grown.body[:-1] if given.value is not None else grown.body
         assembly = Assembly(grown.declarations, body, given.value)
+        module = self._compiled(assembly)
+        if module is not None and self._run(module, assembly):
+            self._entered = grown
+
+    def load(self, file: str) -> None:
+        """Add the declarations of a file, all but its `main`: the session stands in its place."""
+        problems = Problems()
+        try:
+            source = read_source(Path(file.strip()).read_bytes(), file.strip(), problems)
+        except OSError as error:
+            print(f"error: {cannot('read', file.strip(), error)}", file=sys.stderr)
+            return
+        given = read_declarations(source, problems)
+        if problems.errors:
+            _show(problems)
+            return
+        kept = tuple(piece for piece in given.declarations if "main" not in piece.names)
+        grown = self._entered.with_input(Input(kept))
+        assembly = Assembly(grown.declarations, grown.body, None)
         module = self._compiled(assembly)
         if module is not None and self._run(module, assembly):
             self._entered = grown

@@ -1,0 +1,82 @@
+"""`concerto doc`, `concerto run -`, and links that lead somewhere in the repository."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness.commands import ROOT, command, environment, one_line, run
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("trim", 'assert_eq("  hi ".trim(), "hi");'),
+        ("String.trim", "pub fn trim(self) -> String;"),
+        ("std::json::parse", "// json\npub fn parse("),
+        ("println", "pub fn println("),
+        ("std::fmt", "pub fn indent("),
+        ("Array", "pub fn map<"),
+        ("ShellTool", "exec("),
+        ("Clerk.greet", "fn greet(self) -> String;\n\nSays hello."),
+        ("clerk::hidden", "fn hidden() -> Int;"),
+    ],
+)
+def test_what_a_name_is(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "clerk.conc").write_text(
+        "struct Clerk { n: Int }\n\nimpl Clerk {\n    /// Says hello.\n"
+        '    fn greet(self) -> String { "hi" }\n}\n\nfn hidden() -> Int { 1 }\n'
+    )
+    done = run("concerto", "doc", name, cwd=tmp_path)
+    assert said in done.stdout and (done.stderr, done.returncode) == ("", 0)
+
+
+def test_what_there_is_and_is_not(tmp_path: Path) -> None:
+    listed = run("concerto", "doc", cwd=tmp_path).stdout.split()
+    assert {"json", "fmt", "println", "String"} <= set(listed)
+    one_line(run("concerto", "doc", "jsno", cwd=tmp_path), "nothing is known of `jsno`; did you mean `json`?")
+
+
+def test_a_program_on_standard_input(tmp_path: Path) -> None:
+    (tmp_path / "words.conc").write_text('pub fn word() -> String { "one" }\n')
+
+    def fed(text: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command("concerto", "run", "-"), input=text, cwd=tmp_path, env=environment(),
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    done = fed("use words::word;\nfn main() { println(word()); }\n")
+    assert (done.stdout, done.stderr, done.returncode) == ("one\n", "", 0)
+    wrong = fed("fn main() { x }\n")
+    assert (wrong.stdout, wrong.returncode) == ("", 2) and "<stdin>:1:13" in wrong.stderr
+    assert fed("").stderr.startswith("error[E0110]")
+
+
+def test_every_link_of_the_pages_leads_somewhere_in_the_repository() -> None:
+    pages = ROOT / "docs" / "pages"
+    for page in pages.rglob("*.md"):
+        if "reference" in page.parts:
+            continue
+        for target in re.findall(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            place = (page.parent / target).resolve()
+            assert place.is_file() and "reference" not in place.parts, f"{page.name}: {target}"
+
+
+def test_a_session_reads_files_and_documentation(tmp_path: Path) -> None:
+    (tmp_path / "lib.conc").write_text(
+        "const N: Int = 20;\nfn twice(n: Int) -> Int { n * 2 }\nfn main() {}\n"
+    )
+    (tmp_path / "wrong.conc").write_text("fn f() -> Int { x }\n")
+    lines = ":load lib.conc\ntwice(N) + 2\n:load wrong.conc\n:load nowhere.conc\n:doc trim\n:doc ?\nN\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "concerto.cli", "repl"], input=lines, cwd=tmp_path, env=environment(),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout.startswith("42\n") and done.stdout.endswith("nothing is known of `?`\n20\n")
+    assert "pub fn trim(self)" in done.stdout
+    assert "wrong.conc:1:17" in done.stderr and "cannot read `nowhere.conc`" in done.stderr
