@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT, RETURN
+from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT, RETURN, TO_STRING
 from concerto.emit.types import TypeTable
 from concerto.emit.witnesses import push_witnesses
 from concerto.ir.module import Function, Instr
@@ -32,7 +32,7 @@ def coerce(b: FunctionBuilder, node: ast.Node, coercions: Iterable[Coercion]) ->
                 check(b, coercion.target)
             case "function_adapter":
                 _adapt(b, b.types[node], coercion.target)
-            case "convert" | "native_convert":
+            case "convert" | "native_convert" | "to_text":
                 b.mark(node)
                 convert(b, coercion)
 
@@ -46,6 +46,9 @@ def check(b: FunctionBuilder, target: Type) -> None:
 
 def convert(b: FunctionBuilder, coercion: Coercion) -> None:
     """Turn the error on the stack into another one by `From`."""
+    if coercion.kind == "to_text":
+        b.emit(TO_STRING)
+        return
     if coercion.function is not None and coercion.function.native is None:
         witnesses = coercion.witnesses
         if witnesses:

@@ -17,6 +17,7 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.model.types import FunctionOf, Named, Type
 from concerto.syntax import ast
 from tests.oracle.errors import make_error
+from tests.oracle.text import text_of
 from tests.oracle.traits import Traits
 from tests.oracle.types import Types, converted, substitute
 from tests.oracle.values import (
@@ -128,6 +129,8 @@ class Run:
             function, types = found
             return self.invoke(function, (error,), types)
         assert isinstance(target, Named)
+        if target.symbol.name == "String":
+            return text_of(error)
         return self.library_error(error, target.symbol.name)
 
     def library_error(self, error: Value, name: str) -> Value:

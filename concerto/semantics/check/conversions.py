@@ -5,11 +5,19 @@ from __future__ import annotations
 from concerto.semantics.check.body_checker import Body
 from concerto.semantics.check.witnesses import find_witnesses
 from concerto.semantics.model.analysis import Coercion
-from concerto.semantics.model.builtins import ANY
+from concerto.semantics.model.builtins import ANY, STRING
+from concerto.semantics.model.symbols import StructSymbol
 from concerto.semantics.model.types import Named, Type
 from concerto.semantics.typing.coercion import fit
 from concerto.semantics.typing.unify import is_erroneous, resolve
 from concerto.syntax import ast
+
+ERROR_TO_TEXT = Coercion("to_text", STRING)
+
+
+def is_error(found: Type) -> bool:
+    """Whether a type is one of the library's errors."""
+    return isinstance(found, Named) and isinstance(found.symbol, StructSymbol) and found.symbol.is_error
 
 
 def check_error(body: Body, node: ast.Expr, expected: Type) -> None:
@@ -28,6 +36,8 @@ def error_conversion(body: Body, found: Type, expected: Type) -> Coercion | None
     if not isinstance(expected, Named) or found is ANY or is_erroneous(found):
         return None
     conversion = body.world.conversion(found, expected)
+    if conversion is None and expected == STRING and is_error(found):
+        return ERROR_TO_TEXT
     if conversion is None:
         return None
     if conversion == "native":

@@ -200,10 +200,12 @@ runs."""
 @frozen
 class Coercion:
     """Applied to the value of an expression, in order. `check` (Any to a type) names its target; `convert` an
-    error through `impl From` (user's function, with its witnesses) or `native_convert` (built-in From); both
-    name their target."""
+    error through `impl From` (user's function, with its witnesses), `native_convert` (built-in From) or
+    `to_text` (an error by its message); all name their target."""
 
-    kind: Literal["int_to_float", "wrap_some", "check", "convert", "native_convert", "function_adapter"]
+    kind: Literal[
+        "int_to_float", "wrap_some", "check", "convert", "native_convert", "to_text", "function_adapter"
+    ]
     target: Type | None = None
     function: FunctionSymbol | None = None
     witnesses: tuple[Witness, ...] = ()

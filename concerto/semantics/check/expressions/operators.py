@@ -3,9 +3,10 @@ into."""
 
 from __future__ import annotations
 
-from concerto.diagnostics import BadOperands, ImmutableChange, MismatchedTypes
+from concerto.diagnostics import BadOperands, ImmutableChange, MismatchedTypes, UnusedValue
 from concerto.semantics.check.assignability import require_mutable
 from concerto.semantics.check.body_checker import DISCARD, Body, checks, wanted
+from concerto.semantics.check.conversions import ERROR_TO_TEXT, is_error
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -139,6 +140,8 @@ def _arithmetic(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
         return ERROR
     if left is NEVER or right is NEVER:
         return NEVER
+    if node.op == "+" and (joined := _joined_with_error(body, node, left, right)) is not None:
+        return joined
     if isinstance(left, Unsolved) or isinstance(right, Unsolved):
         return _arithmetic_later(body, node, left, right)
     result = arithmetic_type(body, node.op, left, right)
@@ -148,6 +151,15 @@ def _arithmetic(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
         _widen(body, node.left, left)
         _widen(body, node.right, right)
     return result
+
+
+def _joined_with_error(body: Body, node: ast.Binary, left: Type, right: Type) -> Type | None:
+    """`"text" + error`: the error's message."""
+    for text, other, operand in ((left, right, node.right), (right, left, node.left)):
+        if text in (STRING, PROMPT) and is_error(other):
+            body.add_coercions(operand, (ERROR_TO_TEXT,))
+            return text
+    return None
 
 
 def arithmetic_type(body: Body, op: str, left: Type, right: Type) -> Type | None:
@@ -250,6 +262,10 @@ def _coalesce(body: Body, node: ast.Binary, left: Type, hint: Type | None) -> Ty
     if found is ANY or isinstance(found, ErrorType):
         body.infer(node.right, None if found is ANY else DISCARD)
         return found
+    if found is NIL:
+        message, help_ = "`nil ??` is always its right side", "write the right side alone"
+        body.report(UnusedValue(body.span(node.left), message, help=help_))
+        return body.infer(node.right, hint)
     if inside is None:
         body.infer(node.right, DISCARD)
         parts = result_parts(found)
