@@ -89,6 +89,9 @@ def prepare(
     """A program ready to run, or to be used without its `main`; None if it has problems, which are shown."""
     # Whoever ends this process ends what it has started too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:  # `nohup` means what it says.
+        signal.signal(hangup, signal.default_int_handler)
     if options.environment is not None:
         load_environment(Path(options.environment))
     problems = Problems()

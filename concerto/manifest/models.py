@@ -72,6 +72,8 @@ class McpServer(Table):
     url: str | None = None
     headers: dict[str, str] = {}
     timeout: Seconds | None = None
+    start_timeout: Seconds | None = None
+    share: bool = False
 
 
 class Host(Table):
@@ -112,6 +114,7 @@ class RuntimeTable(Table):
     max_usd: Amount | None = None
     max_tokens: Count | None = None
     max_memory_mb: Annotated[float, Field(gt=0)] | None = None
+    max_response_mb: Annotated[float, Field(gt=0)] | None = None
     record: str | None = None
 
 

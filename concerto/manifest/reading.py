@@ -20,6 +20,11 @@ _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$
 # `tomllib` names a key as it holds it: a tuple of strings.
 _TUPLE = re.compile(r"\(('[^()]*,?)\)")
 _QUOTED = r"'([^']*)'"
+_PART = r"(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*')"
+# What takes long to read, or cannot be.
+_DEEP_KEY = re.compile(rf"(?:^|[{{,\[])[ \t]*((?:{_PART}[ \t]*\.[ \t]*){{50}})", re.MULTILINE)
+_LONG_NUMBER = re.compile(r"[=\[,]\s*([+-]?[0-9][0-9a-fA-Fox_]{500})")
+_TOO_MUCH = ((_DEEP_KEY, "a key of so many parts"), (_LONG_NUMBER, "a number of so many digits"))
 _EXPECTED = {
     "bool_type": "`true` or `false`",
     "dict_type": "a table",
@@ -37,6 +42,11 @@ def read_manifest(data: bytes, path: str, problems: Problems) -> Manifest | None
     source = _decode(data, path, problems)
     if source is None:
         return None
+    for pattern, what in _TOO_MUCH:
+        if found := pattern.search(source.text):
+            span = source.span(found.start(1), min(found.start(1) + 20, found.end(1)))
+            problems.add(BadManifest(span, f"{what} means nothing here"))
+            return None
     try:
         raw = tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:

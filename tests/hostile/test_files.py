@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 from concerto import Runtime, compile_source
+from tests.hostile.commands import concerto
 
 _OUTSIDE = "the secret of the outer world"
 
@@ -158,3 +161,42 @@ def test_a_folder_swapped_for_a_link_while_it_is_used(place: Path) -> None:
         over.set()
         swapping.join()
     assert result.error is None
+
+
+WRITE = """
+use std::fs;
+fn main() {
+    match fs::write_file("kept.txt", "%s".repeat(%d)) {
+        Ok(_) => println("written"),
+        Err(e) => println(e.kind),
+    }
+}
+"""
+
+
+def test_a_full_disk_keeps_the_old_text(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(WRITE % ("new", 100_000))
+    (tmp_path / "kept.txt").write_text("old")
+    start = "from concerto.cli.entry import concerto; concerto()"
+    command = f"ulimit -f 64; exec '{sys.executable}' -c '{start}' run main.conc"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CONCERTO_CACHE": ""}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # It would be cut as well.
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("IoError\n", "")
+    assert (tmp_path / "kept.txt").read_text() == "old"
+    assert list(tmp_path.glob(".concerto*")) == []
+
+
+def test_a_text_takes_the_place_of_another_whole(tmp_path: Path) -> None:
+    """Whoever has the old one open goes on reading it; mode and folder stay as they were."""
+    kept = tmp_path / "kept.txt"
+    kept.write_text("old")
+    kept.chmod(0o640)
+    with kept.open() as before:
+        (tmp_path / "main.conc").write_text(WRITE % ("new", 1))
+        assert concerto(tmp_path, "run", "main.conc").stdout == "written\n"
+        assert before.read() == "old"
+    assert (kept.read_text(), kept.stat().st_mode & 0o777) == ("new", 0o640)
+    assert list(tmp_path.glob(".concerto*")) == []

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +40,26 @@ def test_nothing_that_is_told_moves_the_cursor(tmp_path: Path, name: str) -> Non
     for sign in "\x1b\x07\x9b\u202e\x08\r":
         assert sign not in done.stdout + done.stderr
     assert name in ("the stack",) or "\\u{1b}[2J" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_print_does_not_on_a_terminal_and_is_as_it_was_in_a_pipe(
+    tmp_path: Path, options: list[str]
+) -> None:
+    source = f'fn main() {{ print("{_ESCAPES}"); println("\\ttext"); }}'
+    (tmp_path / "main.conc").write_text(source)
+    here, there = pty.openpty()
+    start = "from concerto.cli.entry import concerto; concerto()"
+    command = [sys.executable, "-c", start, "run", *options, "main.conc"]
+    subprocess.run(command, cwd=tmp_path, stdout=there, stderr=there, timeout=60, check=True)
+    os.close(there)
+    said = os.read(here, 10_000).decode()
+    os.close(here)
+    assert not [sign for sign in "\x1b\x07\x9b\u202e\x08" if sign in said]
+    assert "\\u{1b}[2J" in said
+    assert "\ttext" in said or "  text" in said
+    piped = run_source(tmp_path, source, *options)
+    assert "\x1b[2J\x1b]0;owned\x07" in piped.stdout + piped.stderr
 
 
 def test_neither_do_file_names_and_arguments(tmp_path: Path) -> None:

@@ -142,3 +142,21 @@ def test_a_program_without_a_manifest_does_not_import_pydantic() -> None:
     code = "import sys, concerto.manifest as m; m.find_manifest(__import__('pathlib').Path('/')); "
     code += "sys.exit('pydantic' in sys.modules or 'rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[runtime]\nmax_iterations = " + "1" * 10_000, "a number of so many digits"),
+        ("[runtime]\nmax_usd = 0x" + "f" * 10_000, "a number of so many digits"),
+        ("[hosts.x.params]\na = [1, " + "2" * 10_000 + "]", "a number of so many digits"),
+        ("a" + ".a" * 20_000 + " = 1", "a key of so many parts"),
+        ("[a" + " . a" * 20_000 + "]", "a key of so many parts"),
+        ("x = {" + '"a".' * 20_000 + "a = 1}", "a key of so many parts"),
+    ],
+)
+def test_what_would_take_long_to_read_is_refused(text: str, said: str) -> None:
+    problems = Problems()
+    assert read_manifest(text.encode(), "Concerto.toml", problems) is None
+    [problem] = problems
+    assert (problem.code, said in problem.message) == ("E0505", True)

@@ -55,6 +55,9 @@ TOOLS = [
     tool("pid"),
     tool("environment"),
     tool("cancelled"),
+    tool("garbled"),
+    tool("torn"),
+    tool("picture"),
 ]
 TWINS = [tool("Own__add"), tool("Own--add"), tool("Own  add")]
 CHANGED = [tool("plus", NUMBERS)]
@@ -141,6 +144,13 @@ class Server:
                 text(number, str(os.getpid()))
             case "environment":
                 text(number, json.dumps(dict(os.environ)))
+            case "garbled":
+                print(f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"content": [}}', flush=True)
+            case "torn":
+                print('{"result": {"content": [], "jsonrpc"', flush=True)
+            case "picture":
+                image = {"type": "image", "mimeType": "image/png", "data": "YWJj"}
+                send({"id": number, "result": {"content": [{"type": "text", "text": "a cat"}, image]}})
             case "Own__add" | "Own--add" | "Own  add":
                 text(number, f"{name} of the server")
             case "cancelled":

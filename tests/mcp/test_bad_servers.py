@@ -68,7 +68,7 @@ def test_a_server_that_exits_at_once_says_why(run: Run, mark: str) -> None:
 
 def test_a_server_that_hangs_at_its_start(run: Run, mark: str) -> None:
     begun = time.monotonic()
-    outcome = run(program(scripted("silent", mark), "add(1)", settings="timeout: 0.3"))
+    outcome = run(program(scripted("silent", mark), "add(1)", settings="start_timeout: 0.3"))
     assert outcome.lines == ["ServerUnavailable: mcp server `Odd` did not start within 0.3 seconds"]
     assert time.monotonic() - begun < 10
 
@@ -82,7 +82,7 @@ def test_text_before_the_messages_is_told_and_does_no_harm(run: Run, mark: str) 
 
 
 def test_a_program_that_only_prints_text(run: Run) -> None:
-    outcome = run(program("sh -c 'echo hello; exec sleep 60'", "add(1)", settings="timeout: 0.3"))
+    outcome = run(program("sh -c 'echo hello; exec sleep 60'", "add(1)", settings="start_timeout: 0.3"))
     assert outcome.lines == [
         "ServerUnavailable: mcp server `Odd` did not start within 0.3 seconds; "
         "it printed `hello`, which is no message"
@@ -182,7 +182,7 @@ def test_an_http_server_that_refuses(run: Run, script: Script, transport: str) -
 
 def test_an_http_server_that_never_answers(run: Run, script: Script) -> None:
     script.answer(Answer({}, hang=3))
-    source = http(f"{script.url}/mcp", "add(1)").replace("timeout: 20", "timeout: 0.5")
+    source = http(f"{script.url}/mcp", "add(1)").replace("timeout: 20", "start_timeout: 0.5")
     assert run(source).lines == [
         f"ServerUnavailable: mcp server `Odd` at {script.url}/mcp did not start within 0.5 seconds"
     ]
@@ -295,3 +295,36 @@ def test_settings_that_cannot_be_used(run: Run, settings: str, message: str) -> 
     source = program("", "add(1)").replace('transport: "stdio", command: ""', settings)
     [said] = run(source).lines
     assert said.startswith(f"ServerUnavailable: mcp server `Odd` {message}")
+
+
+def test_the_time_of_a_call_begins_when_its_server_runs(run: Run, mark: str) -> None:
+    """`timeout` bounds the call, `start_timeout` the start."""
+    functions = """
+    @describe("Adds") @param("a", "One") @param("b", "Other") @timeout(seconds: 0.8)
+    fn add(a: Int, b: Int = 10) -> Result<Int, ToolError>;
+    @describe("Sleeps") @timeout(seconds: 0.3)
+    fn sleep() -> Result<String, ToolError>;
+    """
+    slow = f"sh -c 'sleep 1.5; exec \"$@\"' x {scripted('well', mark)}"
+    assert run(program(slow, "add(1)", "sleep()", functions=functions, settings="timeout: 20")).lines == [
+        "11",
+        "Timeout: `Odd::sleep` took longer than 0.3 seconds",
+    ]
+
+
+@pytest.mark.parametrize("tool", ["garbled", "torn"])
+def test_an_answer_that_cannot_be_read_fails_at_once(run: Run, mark: str, tool: str) -> None:
+    functions = f'@describe("x") fn {tool}() -> Result<String, ToolError>;'
+    begun = time.monotonic()
+    [said] = run(program(scripted("well", mark), f"{tool}()", functions=functions)).lines
+    assert said.startswith("InvalidResult: " if tool == "garbled" else "OutcomeUnknown: ")
+    assert "cannot be read" in said
+    assert time.monotonic() - begun < 15
+
+
+def test_what_is_no_text_is_named_in_it(run: Run, mark: str) -> None:
+    functions = """
+    @describe("x") fn picture() -> Result<String, ToolError>;
+    """
+    outcome = run(program(scripted("well", mark), "picture()", functions=functions))
+    assert outcome.lines == ["a cat", "[image image/png, 3 bytes: not shown]"]

@@ -13,6 +13,7 @@ from concerto.effects.layers.mock import Answers, mock_layer
 from concerto.effects.layers.permission import permission_layer
 from concerto.effects.layers.rate import rate_layer
 from concerto.effects.layers.retry import retry_layer
+from concerto.effects.layers.starting import Start, starting_layer
 from concerto.effects.layers.timeout import timeout_layer
 from concerto.effects.permissions import Permissions
 
@@ -26,15 +27,18 @@ def standard_layers(
     log: Log,
     answers: Answers,
     costs: Callable[[], Costs],
+    start: Start,
     trace: Trace | None = None,
 ) -> list[Layer]:
     """Permission first, so that nothing forbidden costs anything; the log sees what the program sees; a
-    cached answer costs no budget and no time; a timeout bounds all attempts; each attempt waits for its
-    turn and pays, whether the world answers or a script. A trace is told of all, and of each attempt."""
+    cached answer costs no budget and no time; a timeout begins when there is a server to ask, and bounds all
+    attempts; each attempt waits for its turn and pays, whether the world answers or a script. A trace is told
+    of all, and of each attempt."""
     layers = [
         permission_layer(permissions),
         log_layer(log, waiting),
         cache_layer(waiting),
+        starting_layer(start),
         timeout_layer(waiting),
         retry_layer(waiting),
         rate_layer(waiting),
@@ -45,4 +49,4 @@ def standard_layers(
         return layers
     from concerto.effects.layers.trace import attempts_layer, trace_layer
 
-    return [trace_layer(trace), *layers[:5], attempts_layer(trace), *layers[5:]]
+    return [trace_layer(trace), *layers[:6], attempts_layer(trace), *layers[6:]]

@@ -42,13 +42,19 @@ class Emits:
         """How much was printed and emitted."""
         self._prompter: Prompter | None = None
         self._unflushed = False
+        self._printed_to: TextIO | None = None
+        self._to_terminal = False
 
     def print(self, text: str) -> None:
         if self._was_said():
             return
         # Under --json the standard output belongs to the emits.
         self._unflushed = True
-        (self.errors if self._options.json else self.output).write(text)
+        stream = self.errors if self._options.json else self.output
+        if stream is not self._printed_to:
+            self._printed_to, self._to_terminal = stream, stream.isatty()
+        # What a model wrote must not move a person's cursor; a pipe gets every byte.
+        stream.write(visible(text) if self._to_terminal else text)
 
     def log(self, level: str, text: str) -> None:
         """Write a line to the error stream; `level` is debug, info, warn or error, or who speaks."""

@@ -6,11 +6,12 @@ after the permission was given leads out of it.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias, TypeVar, assert_never
 
@@ -34,6 +35,10 @@ Local: TypeAlias = Clock | Random | Env | ReadFile | WriteFile | ListFolder | Re
 
 _MOST_BYTES = 256 * 1024 * 1024
 """The largest file that is read."""
+
+_TO_WRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_NO_NEW_FILES = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY})
+"""What a folder says in which a file may be written, but none made beside it or put in its place."""
 
 _KINDS: dict[type[OSError], str] = {
     FileNotFoundError: "NotFound",
@@ -122,12 +127,58 @@ def _read(folder: int, name: str) -> str:
 
 
 def _write(folder: int, name: str, text: str, append: bool) -> None:
-    mode = os.O_APPEND if append else os.O_TRUNC
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | mode
-    descriptor = os.open(name, flags, 0o666, dir_fd=folder)
+    data = text.encode("utf-8", "surrogatepass")
+    if append:
+        _write_in_place(folder, name, data, os.O_APPEND | os.O_CREAT)
+        return
+    try:
+        kept = _status_of_writable(folder, name)
+    except FileNotFoundError:
+        kept = None
+    try:
+        _replace(folder, name, data, kept)
+    except OSError as error:
+        if kept is None or error.errno not in _NO_NEW_FILES:
+            raise
+        _write_in_place(folder, name, data, os.O_TRUNC)
+
+
+def _write_in_place(folder: int, name: str, data: bytes, how: int) -> None:
+    descriptor = os.open(name, _TO_WRITE | how, 0o666, dir_fd=folder)
     with os.fdopen(descriptor, "wb") as file:
         _require_plain(descriptor)
-        file.write(text.encode("utf-8", "surrogatepass"))
+        file.write(data)
+
+
+def _status_of_writable(folder: int, name: str) -> os.stat_result:
+    """Of a file that is there and may be written."""
+    descriptor = os.open(name, _TO_WRITE, dir_fd=folder)
+    try:
+        _require_plain(descriptor)
+        return os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _replace(folder: int, name: str, data: bytes, kept: os.stat_result | None) -> None:
+    """The file afterwards holds all of `data`, or is as it was: the text is written beside it and takes its
+    place, with its mode and, where that is allowed, its owner."""
+    temporary = f".concerto-{os.urandom(8).hex()}"
+    descriptor = os.open(temporary, _TO_WRITE | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            if kept is not None:
+                made = os.fstat(descriptor)
+                if (made.st_uid, made.st_gid) != (kept.st_uid, kept.st_gid):
+                    with suppress(PermissionError):
+                        os.fchown(descriptor, kept.st_uid, kept.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(kept.st_mode))
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
 
 
 def _require_plain(descriptor: int) -> None:

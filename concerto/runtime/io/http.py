@@ -16,25 +16,33 @@ import httpx2
 from concerto.effects.kinds import Http
 from concerto.effects.permissions import Permissions, host_of
 from concerto.runtime.io.addresses import permitted_addresses
+from concerto.runtime.io.bodies import MEGABYTE, TooLarge, whole
+from concerto.runtime.io.headers import encoded, refused_header
 from concerto.vm.values import ErrorValue, Raised
 from concerto.well_formed import well_formed
 from concerto.wording import counted
 
 _DEFAULT_TIMEOUT = 30.0
 _MOST_HOPS = 5
-_MOST_BYTES = 64 * 1024 * 1024
+_MOST_MEGABYTES = 64.0
 """The longest body that is read, unpacked."""
 _SECRETS = ("authorization", "cookie")
 """Headers that are for the host that was asked, not for those it leads to."""
 
 
-async def fetch(effect: Http, permissions: Permissions) -> dict[str, Any]:
+async def fetch(
+    effect: Http, permissions: Permissions, max_response_mb: float | None = None
+) -> dict[str, Any]:
     """`{"status", "body", "headers"}` of the answer, whatever its status; a ConnectionError if there is
-    none within its time, redirects included."""
+    none within its time and size, redirects included."""
+    refused = refused_header(effect.headers)
+    if refused is not None:
+        raise _failure(refused, "InvalidHeader")
+    most = int((max_response_mb or _MOST_MEGABYTES) * MEGABYTE)
     seconds = _DEFAULT_TIMEOUT if effect.timeout_ms is None else effect.timeout_ms / 1000
     try:
         async with asyncio.timeout(seconds):
-            return _answer(await _follow(effect, permissions))
+            return _answer(await _follow(effect, permissions, most))
     except TimeoutError:
         raise _failure(
             f"`{effect.url}` gave no answer within {counted(seconds, 'second')}", "Timeout"
@@ -44,10 +52,10 @@ async def fetch(effect: Http, permissions: Permissions) -> dict[str, Any]:
         raise _failure(f"no answer from `{effect.url}`: {why}", "ConnectionLost") from None
 
 
-async def _follow(effect: Http, permissions: Permissions) -> httpx2.Response:
+async def _follow(effect: Http, permissions: Permissions, most: int) -> httpx2.Response:
     method, url, body, headers = effect.method, effect.url, effect.body, dict(effect.headers)
     for _ in range(_MOST_HOPS):
-        response = await _ask(method, url, headers, body, permissions)
+        response = await _ask(method, url, headers, body, permissions, most)
         if not response.has_redirect_location:
             return response
         location = response.headers["location"]
@@ -69,30 +77,22 @@ async def _follow(effect: Http, permissions: Permissions) -> httpx2.Response:
 
 
 async def _ask(
-    method: str, url: str, headers: dict[str, str], body: str, permissions: Permissions
+    method: str, url: str, headers: dict[str, str], body: str, permissions: Permissions, most: int
 ) -> httpx2.Response:
-    encoded = {name.encode(): value.encode() for name, value in headers.items()}
     async with _client(httpx2.URL(url), permissions) as client:
-        request = client.build_request(method, url, headers=encoded, content=body.encode() if body else None)
+        content = body.encode() if body else None
+        request = client.build_request(method, url, headers=list(encoded(headers).items()), content=content)
         response = await client.send(request, stream=True)
         try:
-            content = await _body(response)
+            content = await whole(response.aiter_bytes(), most)
+        except TooLarge:
+            message = f"`{url}` answered with more than {most / MEGABYTE:g} MB"
+            raise _failure(message, "TooLarge") from None
         finally:
             await response.aclose()
     # What is packed on the way is not any more.
     unpacked = [(name, value) for name, value in response.headers.raw if name.lower() != b"content-encoding"]
     return httpx2.Response(response.status_code, headers=unpacked, content=content)
-
-
-async def _body(response: httpx2.Response) -> bytes:
-    parts, length = [], 0
-    async for part in response.aiter_bytes():
-        parts.append(part)
-        length += len(part)
-        if length > _MOST_BYTES:
-            most = _MOST_BYTES // (1024 * 1024)
-            raise _failure(f"`{response.request.url}` answered with more than {most} MB", "TooLarge")
-    return b"".join(parts)
 
 
 def _client(url: httpx2.URL, permissions: Permissions) -> httpx2.AsyncClient:

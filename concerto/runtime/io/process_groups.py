@@ -1,6 +1,7 @@
 """Processes of ours, each the head of a group of its own, which is ended as a whole.
 
 A terminal's Ctrl-C does not reach such a group; the run ends it, and the interpreter's end what is then left.
+Where this process has no time for that (SIGKILL, SIGHUP, a crash), a `Watcher` does it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,65 @@ _PASSED_ON = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMP
 _groups: set[int] = set()
 
 
+class Watcher:
+    """A shell that is told of the groups that live, and ends them when this process is gone: then its input
+    ends. It is started with the first group, and is a group of its own."""
+
+    _SCRIPT = """
+        trap '' HUP INT TERM
+        groups=' '
+        while read -r sign group; do
+            case $groups in *" $group "*) groups="${groups%% $group *} ${groups#* $group }";; esac
+            case $sign in +) groups="$groups$group ";; esac
+        done
+        for group in $groups; do kill -9 "-$group"; done
+    """
+
+    def __init__(self) -> None:
+        self._input: int | None = None
+
+    def tell(self, sign: str, group: int) -> None:
+        """Say that a group has begun (`+`) or ended (`-`)."""
+        try:
+            if self._input is None:
+                self._start()
+            self._write(sign, group)
+        except OSError:  # Somebody has ended it, or there is no shell: nothing but this process ends groups.
+            self.forget()
+
+    def forget(self) -> None:
+        if self._input is not None:
+            os.close(self._input)
+            self._input = None
+
+    def _write(self, sign: str, group: int) -> None:
+        assert self._input is not None
+        os.write(self._input, f"{sign} {group}\n".encode())
+
+    def _start(self) -> None:
+        reading, self._input = os.pipe()
+        nothing = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)
+        actions = [(os.POSIX_SPAWN_DUP2, reading, 0), nothing, (os.POSIX_SPAWN_DUP2, 1, 2)]
+        try:
+            os.posix_spawn("/bin/sh", ["sh", "-c", self._SCRIPT], {}, file_actions=actions, setsid=True)
+        finally:
+            os.close(reading)
+        for group in _groups:
+            self._write("+", group)
+
+
+_watcher = Watcher()
+
+
+def _forget_all() -> None:
+    """What was started before a fork is the other process's."""
+    _watcher.forget()
+    _groups.clear()
+
+
+os.register_at_fork(after_in_child=_forget_all)
+
+
 def passed_on(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
     """The environment of a process: few variables, and those that are `named` for it."""
     return {name: environment[name] for name in (*_PASSED_ON, *named) if name in environment}
@@ -35,6 +95,7 @@ async def start_group(*command: str, **options: Any) -> asyncio.subprocess.Proce
     raised."""
     with starting_process():
         process = await asyncio.create_subprocess_exec(*command, start_new_session=True, **options)
+        _watcher.tell("+", process.pid)
     _groups.add(process.pid)
     return process
 
@@ -50,6 +111,7 @@ async def end_group(process: asyncio.subprocess.Process, *, at_once: bool = Fals
     _signal(process.pid, signal.SIGKILL)
     await ended(process, _GRACE_SECONDS)
     _groups.discard(process.pid)
+    _watcher.tell("-", process.pid)
     # A pipe that a process outside of the group holds open would keep the transport open.
     transport = getattr(process, "_transport", None)
     if transport is not None:

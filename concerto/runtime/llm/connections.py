@@ -14,6 +14,8 @@ from concerto.diagnostics import suggest
 from concerto.effects.policy import Retry, retry_from
 from concerto.manifest.providers import DEFAULT_MODELS, PROVIDER_KINDS
 from concerto.records import field, record
+from concerto.runtime.io.headers import refused_header
+from concerto.runtime.io.variables import MissingVariable, expanded
 from concerto.runtime.llm.providers import find_provider
 from concerto.runtime.run.failures import AgentKind, agent_failure
 
@@ -29,6 +31,8 @@ class Connection:
     default_model: str = ""
     models: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    """What of the headers came from the environment."""
     timeout: float | None = None
     retry: Retry = field(default_factory=lambda: Retry(attempts=3))
     requests_per_minute: int | None = None
@@ -91,12 +95,15 @@ def key_of(connection: Connection, environment: Mapping[str, str]) -> str:
 
 def _settled(name: str, kind: str, said: Mapping[str, Any], environment: Mapping[str, str]) -> Connection:
     rates = said.get("rate_limit") or {}
-    headers = {str(key).lower(): str(value) for key, value in (said.get("headers") or {}).items()}
-    if said.get("organization"):
-        headers["openai-organization"] = said["organization"]
-    if said.get("project"):
-        headers["openai-project"] = said["project"]
-    base_url, key_env = _place(kind, said, environment)
+    try:
+        headers, secrets = _headers(said, environment)
+        base_url, key_env = _place(kind, said, environment)
+    except MissingVariable as missing:
+        message = f"connection `{name}` needs the environment variable `{missing}`, which is not set"
+        raise agent_failure(message, AgentKind.MISSING_KEY, provider=name) from None
+    if refused := refused_header(headers):
+        message = f"connection `{name}` cannot be asked: {refused}"
+        raise agent_failure(message, AgentKind.UNKNOWN_CONNECTION, provider=name)
     return Connection(
         name=name,
         provider=kind,
@@ -105,6 +112,7 @@ def _settled(name: str, kind: str, said: Mapping[str, Any], environment: Mapping
         default_model=said.get("default_model") or DEFAULT_MODELS.get(kind, ""),
         models=said.get("models") or {},
         headers=headers,
+        secrets=secrets,
         timeout=said.get("timeout"),
         retry=retry_from(said.get("retry") or {}),
         requests_per_minute=rates.get("requests_per_minute"),
@@ -113,12 +121,28 @@ def _settled(name: str, kind: str, said: Mapping[str, Any], environment: Mapping
     )
 
 
+def _headers(
+    said: Mapping[str, Any], environment: Mapping[str, str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The headers by their names in lower case, and those of their values that the environment has a part
+    in."""
+    named = {"openai-organization": said.get("organization"), "openai-project": said.get("project")}
+    headers: dict[str, str] = {}
+    secrets: list[str] = []
+    for name, written in ((said.get("headers") or {}) | named).items():
+        if written:
+            value = headers[str(name).lower()] = expanded(written, environment).strip()
+            secrets += [value] if value != written else []
+    return headers, tuple(secrets)
+
+
 def _place(kind: str, said: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[str, str]:
     """The server's address and its key's variable. A server of one's own needs a key only if one is named."""
     if kind == "mock":
         return "", ""
     provider = find_provider(kind)
     own = said.get("base_url")
+    own = expanded(own, environment) if own else None
     base_url = own or environment.get(provider.base_url_env) or provider.base_url
     if "://" not in str(base_url):
         base_url = f"http://{base_url}"  # `OLLAMA_HOST` is a host and a port.

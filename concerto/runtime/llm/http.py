@@ -10,11 +10,11 @@ import asyncio
 import json
 import re
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 from ssl import SSLContext
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import unquote_to_bytes
 
 import httpcore2
@@ -22,6 +22,8 @@ import httpx2
 
 from concerto import __version__
 from concerto.natives.json_text import loads
+from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, limited, lines, whole
+from concerto.runtime.io.headers import encoded
 from concerto.runtime.llm.clients import FAILURES, TIMEOUTS, Client, Clients, DirectClient, ProxiedClient
 from concerto.runtime.llm.connections import Connection, key_of
 from concerto.runtime.llm.providers import Provider, WireCall, find_provider
@@ -31,9 +33,12 @@ from concerto.vm.values import Raised
 from concerto.wording import counted
 
 Json: TypeAlias = Any
+T = TypeVar("T")
 
 _DEFAULT_TIMEOUT = 120.0
 _CONNECT_TIMEOUT = 10.0
+_MOST_MEGABYTES = 16.0
+"""The longest answer that is read, unpacked; of a streamed one all events together."""
 _SHOWN = 300
 _HEADERS = {
     "content-type": "application/json",
@@ -49,13 +54,16 @@ _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 class ModelServer:
     """The server of one connection."""
 
-    def __init__(self, connection: Connection, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, connection: Connection, environment: Mapping[str, str], max_response_mb: float | None = None
+    ) -> None:
         self.connection = connection
+        self._most_bytes = int((max_response_mb or _MOST_MEGABYTES) * MEGABYTE)
         self.provider: Provider = find_provider(connection.provider)
         key = key_of(connection, environment)
-        self._key = key if len(key) >= SHORTEST_SECRET else ""
+        self._secrets = [each for each in (key, *connection.secrets) if len(each) >= SHORTEST_SECRET]
         authorization = self.provider.authorize(key) if key else {}
-        self._headers = _encoded({**_HEADERS, **connection.headers, **authorization})
+        self._headers = encoded({**_HEADERS, **connection.headers, **authorization})
         # Looking for proxies costs as much as a request.
         proxied = any(environment.get(name) for name in _PROXIES)
         certificates = None
@@ -74,20 +82,23 @@ class ModelServer:
                 with self._clients.one() as client:
                     response = await client.send(self._request(call))
                     try:
-                        await response.aread()
+                        content = await whole(response.aiter_bytes(), self._most_bytes)
                     finally:
                         await response.aclose()
         except TimeoutError:
             raise self._too_slow(seconds) from None
+        except TooLarge:
+            raise self._too_large() from None
         except FAILURES as error:
             raise self._unreachable(error) from None
         if response.status_code != httpx2.codes.OK:
-            raise self._refused(response)
-        return self._json(response.content)
+            raise self._refused(response, content)
+        return self._json(content)
 
     @asynccontextmanager
     async def stream(self, call: WireCall, timeout: float | None) -> AsyncIterator[AsyncIterator[str]]:
-        """The lines of a server's streamed answer; `timeout` bounds each silence."""
+        """The lines of a server's streamed answer; `timeout` bounds each silence, and `in_time` the wait for
+        something that says more than that the connection lives."""
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
         limits = {"connect": _CONNECT_TIMEOUT, "read": seconds}
         try:
@@ -95,25 +106,31 @@ class ModelServer:
                 response = await client.send(self._request(call, limits))
                 try:
                     if response.status_code != httpx2.codes.OK:
-                        await response.aread()
-                        raise self._refused(response)
+                        content = await whole(response.aiter_bytes(), self._most_bytes)
+                        raise self._refused(response, content)
                     response.encoding = "utf-8"  # As all wires have it, whatever a header says.
                     yield self._lines(response)
                 finally:
                     await response.aclose()
         except TIMEOUTS:
             raise self._too_slow(seconds) from None
+        except TooLarge:
+            raise self._too_large() from None
         except FAILURES as error:
             raise self._unreachable(error) from None
 
+    async def in_time(self, work: Awaitable[T], timeout: float | None) -> T:
+        """The next part of a streamed answer; an AgentError if it takes too long."""
+        seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
+        try:
+            async with asyncio.timeout(seconds):
+                return await work
+        except TimeoutError:
+            raise self._too_slow(seconds) from None
+
     async def _lines(self, response: httpx2.Response) -> AsyncIterator[str]:
-        """Only line feeds end lines: what else may do so stands inside texts too."""
-        rest = b""
-        async for data in response.aiter_bytes():
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                yield self._text(line)
-        yield self._text(rest)
+        async for line in lines(limited(response.aiter_bytes(), self._most_bytes)):
+            yield self._text(line)
 
     def _text(self, line: bytes) -> str:
         try:
@@ -131,7 +148,7 @@ class ModelServer:
         text = json.dumps(call.body, separators=(",", ":"), ensure_ascii=False)
         content = text.encode("utf-8", "replace")
         url, of_url = _place(self.connection.base_url + call.path)
-        headers = {**self._headers, **_encoded(call.headers), **of_url}
+        headers = {**self._headers, **encoded(call.headers), **of_url}
         headers[b"content-length"] = str(len(content)).encode()
         extensions = {} if limits is None else {"timeout": limits}
         return httpcore2.Request(
@@ -139,6 +156,8 @@ class ModelServer:
         )
 
     def _json(self, content: bytes) -> Json:
+        if crowded(content):
+            raise self._too_large()
         try:
             data = loads(content)
         except ValueError:
@@ -147,7 +166,11 @@ class ModelServer:
             raise self.invalid(f"expected a JSON object, found {_shown(content)}")
         return data
 
-    def _refused(self, response: httpx2.Response) -> Raised:
+    def _too_large(self) -> Raised:
+        most = self._most_bytes / MEGABYTE
+        return self.invalid(f"it is larger than {most:g} MB (`max_response_mb` in `[runtime]`)")
+
+    def _refused(self, response: httpx2.Response, content: bytes) -> Raised:
         status = response.status_code
         match status:
             case 401 | 403:
@@ -158,7 +181,7 @@ class ModelServer:
                 kind = AgentKind.RATE_LIMITED
             case _:
                 kind = AgentKind.PROVIDER
-        message = f"`{self.connection.name}` answered {status}: {_said(response.content)}"
+        message = f"`{self.connection.name}` answered {status}: {_said(content)}"
         if status in (401, 403) and self.connection.key_env:
             message += f" (the key is in `{self.connection.key_env}`)"
         return self._failure(message, kind, status, _retry_after_ms(response.headers))
@@ -177,7 +200,9 @@ class ModelServer:
     def _failure(
         self, said: str, kind: AgentKind, status: int | None = None, retry_after_ms: int | None = None
     ) -> Raised:
-        message = said.replace(self._key, HIDDEN) if self._key else said
+        message = said
+        for secret in self._secrets:
+            message = message.replace(secret, HIDDEN)
         return agent_failure(
             message, kind, provider=self.connection.name, status=status, retry_after_ms=retry_after_ms
         )
@@ -208,11 +233,6 @@ def _place(text: str) -> tuple[httpcore2.URL, dict[bytes, bytes]]:
         headers[b"authorization"] = b"Basic " + b64encode(unquote_to_bytes(url.userinfo))
     place = httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
     return place, headers
-
-
-def _encoded(headers: Mapping[str, str]) -> dict[bytes, bytes]:
-    """Names in lower case, so that a later one replaces an earlier one however it is written."""
-    return {name.lower().encode(): value.encode() for name, value in headers.items()}
 
 
 def _said(content: bytes) -> str:

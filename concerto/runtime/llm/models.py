@@ -27,8 +27,15 @@ Json: TypeAlias = Any
 class Models:
     """The servers that a run talks to, each met at its first call."""
 
-    def __init__(self, environment: Mapping[str, str], prices: Prices, waiting: Waiting) -> None:
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        prices: Prices,
+        waiting: Waiting,
+        max_response_mb: float | None = None,
+    ) -> None:
         self._environment = environment
+        self._max_response_mb = max_response_mb
         self._prices = prices
         self._waiting = waiting
         self._servers: dict[str, tuple[ModelServer, Throttle | None]] = {}
@@ -54,8 +61,8 @@ class Models:
         if found is None:
             from concerto.runtime.llm.http import ModelServer
 
-            found = ModelServer(connection, self._environment), self._throttle(connection)
-            self._servers[connection.name] = found
+            server = ModelServer(connection, self._environment, self._max_response_mb)
+            found = self._servers[connection.name] = server, self._throttle(connection)
         return found
 
     def _throttle(self, connection: Connection) -> Throttle | None:
@@ -96,7 +103,8 @@ async def _streamed(
     begun = False
     try:
         async with server.stream(call, request.timeout) as lines:
-            async for event in _events(lines, server):
+            events = _events(lines, server)
+            while (event := await server.in_time(anext(events, None), request.timeout)) is not None:
                 with _readable(server):
                     parts = list(reader.feed(event))
                 for part in parts:

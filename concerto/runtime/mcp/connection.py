@@ -25,6 +25,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     CONNECTION_CLOSED,
+    PARSE_ERROR,
     REQUEST_TIMEOUT,
     CallToolResult,
     ElicitRequestParams,
@@ -40,6 +41,7 @@ from pydantic import ValidationError
 from concerto import __version__
 from concerto.escape import visible_line
 from concerto.runtime.mcp.interface import Interface, offered_tool
+from concerto.runtime.mcp.limiting import LimitedClient
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
 from concerto.runtime.mcp.schemas import properties
 from concerto.runtime.mcp.sending import sending_within
@@ -52,6 +54,8 @@ Era: TypeAlias = Literal["legacy", "auto"]
 
 _CLOSE_SECONDS = 10.0
 _MOST_PAGES = 1000
+_STREAM_FAILED = "SSE stream failed"
+"""How the client calls an event that is too long."""
 _MOST_OF_A_TOOL = 256 * 1024
 """Characters of its texts and schemas, which are sent with every request."""
 _MOST_PARAMETERS = 500
@@ -167,7 +171,7 @@ class Connection:
         except TimeoutError:  # It was not even sent.
             raise self._too_slow(tool) from None
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
+            if error.code == CONNECTION_CLOSED and _STREAM_FAILED not in error.message:
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
             raise self._failed_call(tool, error) from None
@@ -273,7 +277,7 @@ class Connection:
         auth: httpx2.Auth | None = None,
     ) -> httpx2.AsyncClient:
         """A client with our headers and timeouts: a stream may be silent as long as nobody waits for it."""
-        return httpx2.AsyncClient(
+        return LimitedClient(
             headers=dict(self.settings.headers),
             timeout=httpx2.Timeout(self.settings.start_seconds, read=None),
             event_hooks={"response": [self._note_status]},
@@ -324,6 +328,10 @@ class Connection:
             self._stale = True
         elif isinstance(message, Exception):
             self._listener.note(f"unreadable message: {_first_line(message)}")
+            if self.settings.transport == "sse":
+                # It may be the answer that a call waits for, and nobody can tell which.
+                self._trouble = message
+                self._end()
 
     def _stray(self, text: str) -> None:
         self._listener.warn(f"{self.settings.title} printed `{text}`, which is no message of the protocol")
@@ -351,8 +359,11 @@ class Connection:
         title = self.settings.title
         if error.code == REQUEST_TIMEOUT:
             return self._too_slow(tool)
-        if TOO_LONG in error.message or "SSE stream failed" in error.message:
+        if TOO_LONG in error.message or _STREAM_FAILED in error.message:
             return ServerFailure(f"{title} answered `{tool}` with too much: {TOO_LONG}", "InvalidResult")
+        if error.code == PARSE_ERROR:
+            what = f"gave `{tool}` an answer that cannot be read: {_first_line(error)}"
+            return ServerFailure(f"{title} {what}", "InvalidResult")
         status = self._http_status
         if status and ("error response" in error.message or status.endswith(f" {error.message}")):
             return ServerFailure(f"{title} answered `{tool}` with {status}", "ServerFailed")

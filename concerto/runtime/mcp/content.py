@@ -28,7 +28,9 @@ _BINARY = {"type", "mime_type", "bytes", "data"}
 def plain_content(result: CallToolResult, schema: Json) -> Json:
     """The answer where no type is declared; `schema` is the server's own for it, or None."""
     if result.structured_content is not None:
-        return _unwrapped(result.structured_content, schema)
+        parts = [described(block) for block in result.content if block.type != "text"]
+        value = _unwrapped(result.structured_content, schema)
+        return [value, *parts] if parts else value
     if len(result.content) == 1:
         return described(result.content[0])
     if all(block.type == "text" for block in result.content):
@@ -55,6 +57,20 @@ def fitting_content(
 def text_of(result: CallToolResult) -> str:
     """All text of an answer."""
     return "\n".join([block.text for block in result.content if block.type == "text"])
+
+
+def shows_parts(declared: Json) -> bool:
+    """Whether a declared type has a place for what is no text: a text names it, Any and arrays take it."""
+    kind = declared.get("type") if isinstance(declared, dict) else None
+    return kind in (None, "string", "array", "null")
+
+
+def _mention(block: ContentBlock) -> str:
+    """A block that is no text, in a text: that it was there, and what it was."""
+    what = described(block)
+    size = f", {what['bytes']} bytes" if "bytes" in what else ""
+    name = what.get("uri", "")
+    return f"[{' '.join(filter(None, (what['type'], what.get('mime_type'), name)))}{size}: not shown]"
 
 
 def described(block: ContentBlock) -> Json:
@@ -130,7 +146,7 @@ def _forms(result: CallToolResult, own: Json, declared: Json) -> Iterator[Json]:
     if kind == "null":
         yield None
     if kind == "string" and texts:
-        yield text_of(result)
+        yield "\n".join([block.text if block.type == "text" else _mention(block) for block in result.content])
     if result.structured_content is not None:
         yield _unwrapped(result.structured_content, own)
         yield result.structured_content

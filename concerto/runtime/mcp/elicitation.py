@@ -14,6 +14,7 @@ from mcp.types import INVALID_REQUEST, ElicitRequestParams, ElicitRequestURLPara
 from concerto.effects.kinds import EmitAwait
 from concerto.runtime.agents.arguments import complaints
 from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.mcp.schemas import properties
 from concerto.runtime.run.failures import message_of
 from concerto.vm.values import Raised
 
@@ -57,8 +58,13 @@ def _answer(given: Json, schema: Json) -> ElicitResult | ErrorData:
         action, content = "accept", given
     if action != "accept" or schema is None:
         return ElicitResult(action=action)
-    content = content or {}
+    content = {**_defaults(schema), **(content or {})}
     found = complaints(content, schema)
     if found:
         return ErrorData(code=INVALID_REQUEST, message=f"the answer does not fit: {'; '.join(found)}")
     return ElicitResult(action="accept", content=content)
+
+
+def _defaults(schema: Json) -> dict[str, Json]:
+    """What the fields are that nobody filled in."""
+    return {name: field["default"] for name, field in properties(schema).items() if "default" in field}

@@ -18,13 +18,22 @@ from typing import Any
 import anyio
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
-from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
+from mcp.types import (
+    INTERNAL_ERROR,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    jsonrpc_message_adapter,
+)
 
 from concerto.runtime.io.process_groups import end_group, ended, said_lines, start_group
 
 MOST_BYTES = 8 * 1024 * 1024
 """The longest message that is read."""
 TOO_LONG = f"the answer is longer than {MOST_BYTES // (1024 * 1024)} MB"
+
+UNREADABLE = "the answer is no message of the protocol"
 
 _STATUS_SECONDS = 0.5
 _CHUNK = 65536
@@ -154,10 +163,23 @@ def _message(line: bytes | None, notes: Notes) -> JSONRPCMessage | None:
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
+        if b'"result"' in line or b'"error"' in line:
+            return _unreadable(line, notes)
         if not notes.stray:
             notes.stray = line[:_LONGEST_LINE].decode("utf-8", "replace").strip()
             notes.on_stray(notes.stray)
         return None
+
+
+def _unreadable(line: bytes, notes: Notes) -> JSONRPCMessage | None:
+    """The failure of the call that a broken answer belongs to. Where that cannot be seen, whoever waits must
+    not wait on, so that the session ends."""
+    found = _ID_FIRST.match(line[:_EDGE]) or _ID_LAST.search(line[-_EDGE:])
+    if found is None:
+        notes.trouble = "after an answer that cannot be read"
+        return None
+    error = ErrorData(code=PARSE_ERROR, message=UNREADABLE)
+    return JSONRPCError(jsonrpc="2.0", id=int(found[1]), error=error)
 
 
 async def _write(process: asyncio.subprocess.Process, to_send: Any, received: Any) -> None:

@@ -23,7 +23,14 @@ from concerto.runtime.agents.requests import ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import Branch, all_of
 from concerto.runtime.mcp.comparison import Change, breaking, compare
-from concerto.runtime.mcp.content import fitting_content, plain_content, sendable, text_of, without_data
+from concerto.runtime.mcp.content import (
+    fitting_content,
+    plain_content,
+    sendable,
+    shows_parts,
+    text_of,
+    without_data,
+)
 from concerto.runtime.mcp.interface import (
     Interface,
     ToolInterface,
@@ -196,21 +203,34 @@ class McpServers:
 
     # Behind the gate
 
-    async def perform(self, effect: McpCall) -> Json:
-        """The answer of a tool as JSON that fits its declaration, if it has one; a ToolError otherwise."""
+    async def start(self, effect: McpCall) -> None:
+        """Start the server of a call, unless a script answers; a ToolError if it cannot be used."""
+        if self._run.mocks.server(effect.server) is None:
+            await self._ready_for(effect)
+
+    async def _ready_for(self, effect: McpCall) -> tuple[Server, Interface]:
         from concerto.runtime.mcp.connection import ServerFailure
 
         try:
             server = self._server(effect.server)
-            interface = await server.interface()
-            changes = self._changes(effect.server, interface)
-            if changes:
-                message = mismatch(effect.server, changes)
-                raise tool_failure(message, MISMATCH, effect.server, effect.function)
-            return await self._call(effect, server, interface)
+            return server, await server.interface()
         except (ServerFailure, BadSettings) as trouble:
             kind = trouble.kind if isinstance(trouble, ServerFailure) else "ServerUnavailable"
             raise tool_failure(str(trouble), kind, effect.server, effect.function) from None
+
+    async def perform(self, effect: McpCall) -> Json:
+        """The answer of a tool as JSON that fits its declaration, if it has one; a ToolError otherwise."""
+        from concerto.runtime.mcp.connection import ServerFailure
+
+        server, interface = await self._ready_for(effect)
+        changes = self._changes(effect.server, interface)
+        if changes:
+            message = mismatch(effect.server, changes)
+            raise tool_failure(message, MISMATCH, effect.server, effect.function)
+        try:
+            return await self._call(effect, server, interface)
+        except ServerFailure as trouble:
+            raise tool_failure(str(trouble), trouble.kind, effect.server, effect.function) from None
 
     async def close(self) -> None:
         """End all servers that were started."""
@@ -233,6 +253,11 @@ class McpServers:
             raise tool_failure(said, "ToolFailed", *where)
         if declared is None:
             return plain_content(result, tool.result)
+        if any(block.type != "text" for block in result.content) and not shows_parts(
+            declared.interface.result
+        ):
+            what = "gave more than text, which the declared type has no place for"
+            self._run.emits.log("warn", f"{title}: `{effect.function}` {what}")
         try:
             return fitting_content(
                 result, tool.result, declared.interface.result, partial(self._complaint, declared)

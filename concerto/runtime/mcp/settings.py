@@ -6,7 +6,6 @@ The manifest wins key by key. Values that are secret stand in the environment; b
 
 from __future__ import annotations
 
-import re
 import shlex
 import shutil
 from collections.abc import Mapping
@@ -14,12 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from concerto.runtime.io.headers import refused_header
+from concerto.runtime.io.variables import MissingVariable, expanded, variable
+
 Json: TypeAlias = Any
 Transport: TypeAlias = Literal["stdio", "http", "sse"]
 
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 CALL_SECONDS = 60.0
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 class BadSettings(Exception):
@@ -57,7 +58,7 @@ def read_settings(
     """The settings of a server; raises BadSettings."""
     said = {**declared, **{key: value for key, value in manifest.items() if value is not None}}
     transport: Transport = said.get("transport") or _usual_transport(said)
-    start, call = said.get("timeout") or START_SECONDS, said.get("timeout") or CALL_SECONDS
+    start, call = said.get("start_timeout") or START_SECONDS, said.get("timeout") or CALL_SECONDS
     try:
         if transport == "stdio":
             return ServerSettings(
@@ -72,11 +73,13 @@ def read_settings(
         return ServerSettings(
             name,
             transport,
-            url=_url(said),
-            headers={key: _text(value, environment) for key, value in (said.get("headers") or {}).items()},
+            url=_url(expanded(said.get("url") or "", environment)),
+            headers=_headers(said, environment),
             start_seconds=start,
             call_seconds=call,
         )
+    except MissingVariable as missing:
+        raise BadSettings(f"mcp server `{name}` needs the variable `{missing}`, which is not set") from None
     except BadSettings as bad:
         raise BadSettings(f"mcp server `{name}` {bad}") from None
 
@@ -101,8 +104,16 @@ def _command(said: Mapping[str, Json], environment: Mapping[str, str]) -> tuple[
     return (*words, *arguments)
 
 
-def _url(said: Mapping[str, Json]) -> str:
-    url = str(said.get("url") or "")
+def _headers(said: Mapping[str, Json], environment: Mapping[str, str]) -> dict[str, str]:
+    headers = {
+        key: expanded(value, environment).strip() for key, value in (said.get("headers") or {}).items()
+    }
+    if refused := refused_header(headers):
+        raise BadSettings(f"cannot be asked: {refused}")
+    return headers
+
+
+def _url(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         raise BadSettings("has no `url`" if not url else f"has a `url` that is not http: `{url}`")
     return url
@@ -111,19 +122,5 @@ def _url(said: Mapping[str, Json]) -> str:
 def _variables(said: Json, environment: Mapping[str, str]) -> dict[str, str]:
     """Variables to pass on: names in a list, or values under names."""
     if isinstance(said, Mapping):
-        return {name: _text(value, environment) for name, value in said.items()}
-    return {str(name): _variable(str(name), environment) for name in said}
-
-
-def _text(value: Json, environment: Mapping[str, str]) -> str:
-    """A setting that may come from the environment: `env("NAME")`, or `${NAME}` in a text."""
-    if isinstance(value, Mapping):
-        return _variable(str(value["env"]), environment)
-    return _VARIABLE.sub(lambda found: _variable(found[1], environment), str(value))
-
-
-def _variable(name: str, environment: Mapping[str, str]) -> str:
-    found = environment.get(name)
-    if found is None:
-        raise BadSettings(f"needs the variable `{name}`, which is not set")
-    return found
+        return {name: expanded(value, environment) for name, value in said.items()}
+    return {str(name): variable(str(name), environment) for name in said}

@@ -25,7 +25,13 @@ class Door:
 
     def __init__(self, run: Run) -> None:
         layers = standard_layers(
-            run.permissions, run.waiting, run.emits.emit, run.mocks.answer, lambda: run.costs, run.trace
+            run.permissions,
+            run.waiting,
+            run.emits.emit,
+            run.mocks.answer,
+            lambda: run.costs,
+            lambda effect: run.mcp.start(effect),
+            run.trace,
         )
         if run.journal is not None:
             layers.append(journal_layer(run.journal))

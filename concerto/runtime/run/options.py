@@ -31,6 +31,7 @@ class Settings:
     max_tokens: int | None = None
     emit_timeout: float | None = None
     max_memory_mb: float | None = None
+    max_response_mb: float | None = None
 
 
 @record(frozen=True)
@@ -86,6 +87,7 @@ def read_manifest(options: Options, manifest: Manifest | Said) -> Options:
         numbers.get("max_tokens") if own.max_tokens is None else own.max_tokens,
         numbers.get("emit_timeout"),
         own.max_memory_mb or numbers.get("max_memory_mb"),
+        numbers.get("max_response_mb"),
     )
     return replace(
         options,

@@ -56,7 +56,7 @@ class Performer:
             case Http():
                 from concerto.runtime.io.http import fetch
 
-                return await fetch(effect, run.permissions)
+                return await fetch(effect, run.permissions, run.settings.max_response_mb)
             case LoadStore(path, key):
                 return run.stores.load(path, key)
             case SaveStore(path, changes, expected):

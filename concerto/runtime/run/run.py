@@ -216,7 +216,8 @@ class Run:
         """The model servers."""
         from concerto.runtime.llm.models import Models
 
-        return Models(self.options.environment, self.options.prices, self.waiting)
+        options = self.options
+        return Models(options.environment, options.prices, self.waiting, self.settings.max_response_mb)
 
     @cached_property
     def costs(self) -> ModelCosts:

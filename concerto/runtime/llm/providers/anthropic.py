@@ -81,7 +81,8 @@ class Stream:
 
     def __init__(self) -> None:
         self._blocks: dict[int, dict[str, Json]] = {}
-        self._input: dict[int, str] = {}
+        self._pieces: dict[tuple[int, str], list[str]] = {}
+        """Of the texts of blocks, by block and field; joined when it ends."""
         self._stop_reason: str | None = None
         self._ended = False
         self._model = ""
@@ -113,6 +114,10 @@ class Stream:
     def reply(self) -> Reply | None:
         if not self._ended or self._stop_reason is None:
             return None
+        for (index, name), pieces in self._pieces.items():
+            if name != "input":
+                self._blocks[index][name] = self._blocks[index].get(name, "") + "".join(pieces)
+        self._pieces = {}
         blocks = [block for _, block in sorted(self._blocks.items())]
         return _reply(blocks, self._stop_reason, self._model, self._usage, self._tokens_out)
 
@@ -127,24 +132,29 @@ class Stream:
             case "text_delta":
                 if block.get("type") != "text":
                     raise BadReply(f"block {index} is no text and grows by text")
-                block["text"] = block.get("text", "") + delta["text"]
+                self._add(index, "text", delta["text"])
                 yield StreamPart(delta["text"])
             case "input_json_delta":
-                text = self._input[index] = self._input.get(index, "") + delta["partial_json"]
-                if block.get("name") == _ANSWER_TOOL and text:
+                self._add(index, "input", delta["partial_json"])
+                if block.get("name") == _ANSWER_TOOL and delta["partial_json"]:
                     yield StreamPart(delta["partial_json"])
             case "thinking_delta":
-                block["thinking"] = block.get("thinking", "") + delta["thinking"]
+                self._add(index, "thinking", delta["thinking"])
             case "signature_delta":
-                block["signature"] = block.get("signature", "") + delta["signature"]
+                self._add(index, "signature", delta["signature"])
             case _:
                 pass
+
+    def _add(self, index: int, name: str, piece: str) -> None:
+        if not isinstance(piece, str):
+            raise BadReply(f"block {index} grows by what is no text")
+        self._pieces.setdefault((index, name), []).append(piece)
 
     def _finish(self, index: int) -> Iterator[StreamPart]:
         block = self._blocks[index]
         if block.get("type") != "tool_use":
             return
-        written = self._input.get(index, "")
+        written = "".join(self._pieces.get((index, "input"), ()))
         try:
             block["input"] = loads(written) if written else block.get("input") or {}
         except ValueError:

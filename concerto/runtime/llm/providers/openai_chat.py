@@ -76,6 +76,7 @@ class Stream:
     def __init__(self) -> None:
         self._text: list[str] = []
         self._calls: dict[int, dict[str, str]] = {}
+        self._arguments: dict[int, list[str]] = {}
         self._finish: str | None = None
         self._model = ""
         self._usage: Json = None
@@ -111,18 +112,17 @@ class Stream:
     def _add_call(self, part: Json) -> None:
         index = part.get("index")
         # Some servers leave the index out and send each call whole.
-        kept = self._calls.setdefault(
-            len(self._calls) if index is None else index, {"id": "", "name": "", "arguments": ""}
-        )
+        index = len(self._calls) if index is None else index
+        kept = self._calls.setdefault(index, {"id": "", "name": ""})
         function = part.get("function") or {}
         kept["id"] = text_of(part.get("id")) or kept["id"]
         kept["name"] = kept["name"] or text_of(function.get("name"))
-        kept["arguments"] += arguments_text(function.get("arguments") or "")
+        self._arguments.setdefault(index, []).append(arguments_text(function.get("arguments") or ""))
 
     def _complete_calls(self) -> tuple[ToolCallRequest, ...]:
         return tuple(
-            ToolCallRequest(call["id"], call["name"], call["arguments"])
-            for _, call in sorted(self._calls.items())
+            ToolCallRequest(call["id"], call["name"], "".join(self._arguments[index]))
+            for index, call in sorted(self._calls.items())
         )
 
 

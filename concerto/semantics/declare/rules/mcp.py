@@ -33,6 +33,7 @@ _FIELDS = {
     "url": TEXT,
     "headers": ENV_MAP,
     "timeout": NUMBER,
+    "start_timeout": NUMBER,
 }
 
 

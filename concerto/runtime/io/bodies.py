@@ -1,0 +1,47 @@
+"""Bodies of answers from outside, taken piece by piece: none is held that is longer than its limit."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+MEGABYTE = 1024 * 1024
+
+_MOST_VALUES = 1_000_000
+"""In one JSON text: a value of two bytes takes a hundred in memory."""
+
+
+class TooLarge(Exception):
+    """More came than may."""
+
+
+async def limited(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
+    """The pieces; TooLarge once they are more than `most` bytes together."""
+    length = 0
+    async for piece in pieces:
+        length += len(piece)
+        if length > most:
+            raise TooLarge
+        yield piece
+
+
+async def whole(pieces: AsyncIterator[bytes], most: int) -> bytes:
+    """All pieces as one; TooLarge if they are more than `most` bytes."""
+    return b"".join([piece async for piece in limited(pieces, most)])
+
+
+async def lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines in the pieces, however long they are, in time that grows with their length. Only line feeds
+    end lines: what else may do so stands inside texts too."""
+    begun: list[bytes] = []
+    async for piece in pieces:
+        first, *rest = piece.split(b"\n")
+        begun.append(first)
+        for line in rest:
+            yield b"".join(begun)
+            begun = [line]
+    yield b"".join(begun)
+
+
+def crowded(content: bytes) -> bool:
+    """Whether a JSON text holds more values than a value of the program may be made of."""
+    return len(content) > MEGABYTE and sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES

@@ -1,0 +1,94 @@
+"""Whatever ends a run, what it has started ends too, at once: also if nobody has time to clean up."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.mcp.peers import processes_with, scripted
+
+_MARK = "concerto-leftover-"
+
+BUSY = {
+    "a shell command": """
+        use std::tools::ShellTool;
+        fn main() {{
+            let busy = r#"sh -c 'while true; do sleep 1; done' x {mark} & wait"#;
+            ShellTool.exec(busy, 60000).unwrap();
+        }}
+    """,
+    "an MCP server": """
+        mcp Odd {{
+            transport: "stdio", command: {command},
+            @describe("Does not listen") fn deaf() -> Result<String, ToolError>;
+        }}
+        fn main() {{ Odd.deaf().unwrap(); }}
+    """,
+    "a host": """
+        host Worker {{ connector: worker }}
+        fn main() {{ Worker.execute("x").unwrap(); }}
+    """,
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM, signal.SIGABRT])
+@pytest.mark.parametrize("busy", BUSY)
+def test_nothing_outlives_a_run(tmp_path: Path, busy: str, number: signal.Signals) -> None:
+    mark = f"{_MARK}{os.getpid()}-{time.monotonic_ns()}"
+    command = json.dumps(scripted("well", mark))
+    (tmp_path / "main.conc").write_text(BUSY[busy].format(mark=mark, command=command))
+    loop = "while true; do sleep 1; done"
+    (tmp_path / "Concerto.toml").write_text(
+        "[permissions]\nShellTool = true\n"
+        f'[hosts.worker]\ncommand = "sh"\nargs = ["-c", "{loop}", "x", "{mark}"]\n'
+    )
+    start = "from concerto.cli.entry import concerto; concerto()"
+    with subprocess.Popen(
+        [sys.executable, "-c", start, "run", "--quiet", "main.conc"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            assert _within(60, lambda: len(processes_with(mark)) > 0)
+            time.sleep(0.3)  # Until it is in the middle of its work.
+            process.send_signal(number)
+            process.wait(30)
+        finally:
+            process.kill()
+    left = _within(10, lambda: processes_with(mark) == [])
+    for each in processes_with(mark):
+        os.kill(each, signal.SIGKILL)
+    assert left
+
+
+def test_nohup_means_what_it_says(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text("use std::time;\nfn main() { time::sleep(1500); println(1); }")
+    start = "from concerto.cli.entry import concerto; concerto()"
+    with subprocess.Popen(
+        ["nohup", sys.executable, "-c", start, "run", "main.conc"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        time.sleep(1)
+        process.send_signal(signal.SIGHUP)
+        assert process.communicate(timeout=60)[0] == b"1\n"
+
+
+def _within(seconds: float, holds: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.05)
+    return False
