@@ -88,6 +88,8 @@ def _compare_parameters(expected: ToolInterface, offered: ToolInterface, basis: 
             yield Change(False, tool, message, name, shown(one), shown(other))
         elif basis == "locked" and names[name] not in needed and name in required(expected.parameters):
             yield Change(False, tool, f"parameter `{name}` may be left out now", name)
+        elif basis == "locked" and one != other:
+            yield Change(False, tool, f"the description of parameter `{name}` has changed", name)
     known = set(names.values())
     for name in takes:
         if name in known:

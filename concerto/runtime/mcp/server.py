@@ -44,6 +44,11 @@ class Server:
     def running(self) -> bool:
         return self._connection is not None and not self._connection.ended
 
+    @property
+    def spent(self) -> bool:
+        """Whether it has ended again after it was started for the second time: it will not run any more."""
+        return self._closed or (self._restarted and not self.running and self._opening is None)
+
     async def call(
         self, tool: str, arguments: dict[str, Json], progress: ProgressFnT | None = None
     ) -> CallToolResult:

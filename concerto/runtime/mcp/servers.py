@@ -9,7 +9,7 @@ models are told the program's words. What only the manifest knows is offered as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -46,6 +46,7 @@ from concerto.vm.values import Err, Ok, Raised, Value, failure
 
 if TYPE_CHECKING:
     from concerto.runtime.mcp.server import Server
+    from concerto.runtime.mcp.sharing import SharedServer
     from concerto.runtime.run.run import Run
     from concerto.runtime.tools.declared_tools import CallContext
 
@@ -69,7 +70,7 @@ class McpServers:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._servers: dict[str, Server] = {}
+        self._servers: dict[str, Server | SharedServer] = {}
         self._blocks: dict[str, McpServer] = {block.name: block for block in run.module.mcp_servers}
         self._interfaces = {name: declared_interface(block) for name, block in self._blocks.items()}
         self._functions = {
@@ -80,6 +81,8 @@ class McpServers:
             for method in block.methods
         }
         self._compared: dict[str, tuple[Interface, list[Change]]] = {}
+        self._held: dict[str, Interface] = {}
+        """what models are offered of servers without declarations"""
 
     def knows(self, name: str) -> bool:
         return name in self._blocks or name in self._run.options.mcp
@@ -182,7 +185,7 @@ class McpServers:
         """The tools of a ready server; of a mocked one what the mock has."""
         mocked = self._run.mocks.server(name)
         if mocked is None:
-            return self._compared[name][0]
+            return self._held[name]
         return {each: ToolInterface(each, {"type": "object"}) for each in mocked}
 
     async def _call_function_from_model(
@@ -208,7 +211,7 @@ class McpServers:
         if self._run.mocks.server(effect.server) is None:
             await self._ready_for(effect)
 
-    async def _ready_for(self, effect: McpCall) -> tuple[Server, Interface]:
+    async def _ready_for(self, effect: McpCall) -> tuple[Server | SharedServer, Interface]:
         from concerto.runtime.mcp.connection import ServerFailure
 
         try:
@@ -237,12 +240,15 @@ class McpServers:
         servers, self._servers = list(self._servers.values()), {}
         await all_of([server.close for server in servers])
 
-    async def _call(self, effect: McpCall, server: Server, interface: Interface) -> Json:
+    async def _call(self, effect: McpCall, server: Server | SharedServer, interface: Interface) -> Json:
         title, where = server.settings.title, (effect.server, effect.function)
         name = match_name(effect.function, interface)
         if name is None:
             raise tool_failure(f"{title} has no tool `{effect.function}` any more", "ToolNotFound", *where)
         tool, declared = interface[name], self._functions.get(where)
+        if declared is None and name not in self._held.get(effect.server, interface):
+            message = f"`{name}` of {title} is not what `{LOCK_NAME}` says; see `concerto mcp check`"
+            raise tool_failure(message, MISMATCH, *where)
         arguments = dict(effect.arguments)
         if declared is not None:
             names = parameter_names(declared.interface, tool)
@@ -266,12 +272,19 @@ class McpServers:
             message = f"the result of `{effect.function}` from {title} is not what is declared: {misfit}"
             raise tool_failure(message, "InvalidResult", *where) from None
 
-    def _server(self, name: str) -> Server:
+    def _server(self, name: str) -> Server | SharedServer:
         found = self._servers.get(name)
         if found is None:
-            from concerto.runtime.mcp.server import Server
+            settings = self._settings(name)
+            if settings.share:
+                from concerto.runtime.mcp.sharing import shared_server
 
-            found = self._servers[name] = Server(self._settings(name), self._listener(name))
+                found = shared_server(settings, self._run.options.environment)
+            else:
+                from concerto.runtime.mcp.server import Server
+
+                found = Server(settings, self._listener(name))
+            self._servers[name] = found
         return found
 
     def _settings(self, name: str) -> Any:
@@ -306,14 +319,35 @@ class McpServers:
             declared = self._interfaces.get(name, {})
             known = self._compared[name] = interface, breaking(compare(declared, interface, "declared"))
             if not declared:
-                self._warn_of_drift(name, interface)
+                self._held[name] = self._as_locked(name, interface)
         return known[1]
 
-    def _warn_of_drift(self, name: str, interface: Interface) -> None:
-        """Say what broke since `Concerto.lock`, of a server whose tools no declaration holds still."""
+    def _as_locked(self, name: str, interface: Interface) -> Interface:
+        """What models are told of a server whose tools no declaration holds still: the words of
+        `Concerto.lock`, and nothing of what breaks with it or is not in it. Every difference is said."""
         locked = self._locked.get(name)
-        for change in breaking(compare(locked, interface, "locked")) if locked is not None else ():
-            self._run.emits.log("warn", f"mcp server `{name}` has changed: `{change.tool}`: {change.message}")
+        if locked is None:
+            return interface
+        held = {}
+        for tool in interface.values():
+            known = locked.get(tool.name)
+            if known is None:
+                self._warn_of_change(name, tool.name, "it is new and not offered to models")
+                continue
+            changes = compare({tool.name: known}, {tool.name: tool}, "locked")
+            broken = breaking(changes)
+            what = "it is not offered to models" if broken else "models are told what is locked"
+            if changes:
+                said = "; ".join([change.message for change in broken or changes])
+                self._warn_of_change(name, tool.name, f"{said}; {what}")
+            if not broken:
+                held[tool.name] = replace(known, repeatable=known.repeatable and tool.repeatable)
+        for gone in locked.keys() - interface.keys():
+            self._warn_of_change(name, gone, f"the server has no tool `{gone}`")
+        return held
+
+    def _warn_of_change(self, name: str, tool: str, what: str) -> None:
+        self._run.emits.log("warn", f"mcp server `{name}` has changed: `{tool}`: {what}")
 
     def _effect(self, declared: Declared, given: Mapping[str, Json]) -> McpCall:
         schema = declared.interface.parameters

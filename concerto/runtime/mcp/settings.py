@@ -41,6 +41,7 @@ class ServerSettings:
     headers: Mapping[str, str] = field(default_factory=dict)
     start_seconds: float = START_SECONDS
     call_seconds: float = CALL_SECONDS
+    share: bool = False
 
     @property
     def title(self) -> str:
@@ -69,6 +70,7 @@ def read_settings(
                 folder=folder,
                 start_seconds=start,
                 call_seconds=call,
+                share=bool(said.get("share")),
             )
         return ServerSettings(
             name,
@@ -77,6 +79,7 @@ def read_settings(
             headers=_headers(said, environment),
             start_seconds=start,
             call_seconds=call,
+            share=bool(said.get("share")),
         )
     except MissingVariable as missing:
         raise BadSettings(f"mcp server `{name}` needs the variable `{missing}`, which is not set") from None
