@@ -357,20 +357,22 @@ class _Collector(Notebook):
         target = self.analysis.calls.get(node)
         match target:
             case FunctionCall(function=function, arguments=arguments):
-                self._arguments(node, arguments, changes=function.receiver == "mut self", function=function)
+                changes = function.receiver == "mut self"
+                self._arguments(node, arguments, changes=changes, function=function)
                 self.body.callees.add(function)
                 if function in self.collection.calling_out or isinstance(function.owner, ToolSymbol):
-                    self._call_out(node, arguments)
+                    self._call_out(node, arguments[changes:])
             case NativeCall(function=function, arguments=arguments):
                 self._native(node, function, arguments)
             case DynamicCall(name=name, arguments=arguments, mutable=mutable):
                 self.collection.here.called_by_name.add(name)
                 self._arguments(node, arguments, changes=mutable)
-                self._call_out(node, arguments)
+                self._call_out(node, arguments[mutable:])
             case BoundCall(function=function, arguments=arguments):
                 self.collection.here.called_by_name.add(function.name)
-                self._arguments(node, arguments, changes=function.receiver == "mut self")
-                self._call_out(node, arguments)
+                changes = function.receiver == "mut self"
+                self._arguments(node, arguments, changes=changes)
+                self._call_out(node, arguments[changes:])
             case VariantCall(arguments=arguments):
                 self._wrapped(node, arguments, keep, into)
                 return
@@ -474,7 +476,8 @@ class _Collector(Notebook):
         return False
 
     def _call_out(self, node: ast.Expr, arguments: Sequence[Given]) -> None:
-        """Code runs that may call the methods of tools: their state may be another one afterwards."""
+        """Code runs that may call the methods of tools: their state may be another one afterwards. A receiver
+        that the call changes is no argument: it is the place itself."""
         self.body.calls_out = True
         if self.state is not None:
             self.note_change(self.state, node.end)
