@@ -89,8 +89,9 @@ class OracleItem(ProgramItem):
     """What is announced is what the language reference says, as an evaluator of its own reads it."""
 
     def runtest(self) -> None:
-        outcome = evaluate(self.expected.files, self.expected.arguments)
-        complaints = _complaints(self.expected, outcome.stdout, outcome.status)
+        expected = self.expected
+        outcome = evaluate(expected.files, expected.arguments, expected.environment)
+        complaints = _complaints(expected, outcome.stdout, outcome.status)
         if complaints:
             raise Unexpected("\n".join([*complaints, f"stderr:\n{outcome.stderr}"]))
 

@@ -13,6 +13,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeVar
 
 from concerto.diagnostics import Problems, render
@@ -22,7 +23,7 @@ from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
 from tests.harness.expectations import MAIN
-from tests.oracle import flow  # noqa: F401 – registers what it evaluates
+from tests.oracle import tasks  # noqa: F401 – registers what it evaluates
 from tests.oracle.run import Run
 from tests.oracle.text import text_of
 from tests.oracle.values import Err, Failure, Panicked, Unsupported, Value
@@ -44,12 +45,16 @@ class Outcome:
     stderr: str
 
 
-def evaluate(files: Mapping[str, str], arguments: Sequence[str] = ()) -> Outcome:
+def evaluate(
+    files: Mapping[str, str],
+    arguments: Sequence[str] = (),
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Outcome:
     """What the program does, `main.conc` first; on the error stream stands the message alone.
 
     Raises Unsupported with a reason, ValueError for a program that does not compile.
     """
-    return _with_room(lambda: evaluate_analysis(analyze(files), arguments))
+    return _with_room(lambda: evaluate_analysis(analyze(files), arguments, environment))
 
 
 def analyze(files: Mapping[str, str]) -> Analysis:
@@ -61,14 +66,18 @@ def analyze(files: Mapping[str, str]) -> Analysis:
     return analysis
 
 
-def evaluate_analysis(analysis: Analysis, arguments: Sequence[str] = ()) -> Outcome:
+def evaluate_analysis(
+    analysis: Analysis,
+    arguments: Sequence[str] = (),
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Outcome:
     """As `evaluate`, of a program that was checked; the caller provides room for deep recursion."""
     if analysis.entry is None:
         raise ValueError("the program has no `main`")
-    run = Run(analysis, arguments)
+    run = Run(analysis, environment)
     status, message = 0, ""
     try:
-        given = [run.arguments] if analysis.entry.parameters else []
+        given = [tuple(arguments)] if analysis.entry.parameters else []
         result = run.invoke(analysis.entry, given, {})
         if isinstance(result, Err):
             status, message = 1, _message(result.value)

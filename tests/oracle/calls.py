@@ -5,100 +5,82 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from concerto.semantics.model.analysis import (
-    BoundCall,
-    Default,
-    DynamicCall,
-    EmitCall,
-    FunctionCall,
-    Given,
-    NativeCall,
-    PanicCall,
-    PipelineCall,
-    ToolMethodCall,
-    ValueCall,
-    VariantCall,
-    WrapCall,
-)
-from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, TraitSymbol, TraitUse
+from concerto.semantics.model import analysis as an
+from concerto.semantics.model import symbols as sym
+from concerto.semantics.model.builtins import RESULT
 from concerto.semantics.model.types import FunctionOf, Generic, Named, Type
 from concerto.syntax import ast
 from tests.oracle import dynamic
+from tests.oracle import values as v
+from tests.oracle.errors import make_error
+from tests.oracle.fitting import Types, bind, plain, resolved, substitute
 from tests.oracle.library import CHANGING, LIBRARY, WITH_RUN
 from tests.oracle.places import Place, place_of
 from tests.oracle.run import Frame, Run, generics_of
 from tests.oracle.state import tool_of
 from tests.oracle.text import text_of
-from tests.oracle.types import Types, bind, plain, substitute
-from tests.oracle.values import (
-    Err,
-    Failure,
-    Function,
-    Ok,
-    Panicked,
-    Some,
-    Unsupported,
-    Value,
-    Variant,
-    type_name,
-)
+from tests.oracle.written import written_types
 
 
-def call(run: Run, node: ast.Expr, frame: Frame) -> Value:
+def call(run: Run, node: ast.Expr, frame: Frame) -> v.Value:
     target = run.analysis.calls.get(node)
     match target:
-        case FunctionCall():
+        case an.FunctionCall():
             return _function(run, node, target, frame)
-        case NativeCall():
+        case an.NativeCall():
             return _native(run, target, frame)
-        case BoundCall():
+        case an.BoundCall():
             return _through_bound(run, node, target, frame)
-        case DynamicCall():
+        case an.DynamicCall():
             return _on_any(run, target, frame)
-        case ValueCall():
+        case an.ValueCall():
             callee = run.value(target.callee, frame)
             values, _ = arguments(run, target.arguments, frame)
-            if not isinstance(callee, Function):
-                raise Failure(f"{type_name(callee)} cannot be called", "TypeError")
+            if not isinstance(callee, v.Function):
+                raise v.Failure(f"{v.type_name(callee)} cannot be called", "TypeError")
             return callee.call(*values)
-        case VariantCall():
-            return Variant(target.variant, tuple(arguments(run, target.arguments, frame)[0]))
-        case WrapCall():
+        case an.VariantCall():
+            return v.Variant(target.variant, tuple(arguments(run, target.arguments, frame)[0]))
+        case an.WrapCall():
             values, _ = arguments(run, [target.argument], frame)
-            return {"Some": Some, "Ok": Ok, "Err": Err}[target.name](values[0])
-        case ToolMethodCall():
+            return {"Some": v.Some, "Ok": v.Ok, "Err": v.Err}[target.name](values[0])
+        case an.ToolMethodCall():
             return _tool_method(run, target, frame)
-        case EmitCall(awaited=False):
+        case an.EmitCall(awaited=False):
             channel = run.value(target.channel, frame)
             payload = run.value(target.payload, frame)
             run.output.append(f"[emit:{channel}] {text_of(payload)}\n")
             return None
-        case PanicCall():
+        case an.PanicCall():
             values, _ = arguments(run, [target.message], frame)
-            raise Panicked(values[0])
-        case PipelineCall():
-            raise Unsupported("a pipeline")
+            raise v.Panicked(values[0])
+        case an.PipelineCall():
+            return _pipeline(run, target, frame)
+        case an.EmitCall():
+            raise v.Unsupported("the world outside: an answer to an emit")
         case _:
-            raise Unsupported(type(target).__name__)
+            raise v.Unsupported(f"the world outside: {type(target).__name__}")
 
 
 def arguments(
-    run: Run, given: Sequence[Given], frame: Frame, changed: bool = False
-) -> tuple[list[Value], Place | None]:
+    run: Run, given: Sequence[an.Given], frame: Frame, changed: bool = False
+) -> tuple[list[v.Value], Place | None]:
     """The values of arguments, evaluated as they are written, then those that were left out. With `changed`
-    the first is a place, which is read when all others are known."""
-    values: list[Value] = [None] * len(given)
+    the first is a place: what stands there is taken when all others are known."""
+    values: list[v.Value] = [None] * len(given)
     place = None
-    written = [i for i, one in enumerate(given) if not isinstance(one, Default)]
+    written = [i for i, one in enumerate(given) if not isinstance(one, an.Default)]
     for i in sorted(written, key=lambda i: given[i].start):  # type: ignore[union-attr]
         node = given[i]
-        assert not isinstance(node, Default)
+        assert not isinstance(node, an.Default)
         if changed and i == 0:
             place = place_of(run, node, frame)
+            # An element that is not there is missed before the other arguments are looked at.
+            place.get()
         else:
             values[i] = run.value(node, frame)
     for i, one in enumerate(given):
-        if isinstance(one, Default):
+        if isinstance(one, an.Default):
             assert one.parameter.default is not None
             values[i] = run.value(one.parameter.default, Frame({}))
     if place is not None:
@@ -106,26 +88,33 @@ def arguments(
     return values, place
 
 
-# --- Functions ------------------------------------------------------------------------------------------
-
-
-def _function(run: Run, node: ast.Expr, target: FunctionCall, frame: Frame) -> Value:
+def _function(run: Run, node: ast.Expr, target: an.FunctionCall, frame: Frame) -> v.Value:
     function = target.function
     owner = function.owner
     types: Types = {}
-    if isinstance(owner, TraitSymbol) and function.receiver:
-        function, types = _trait_method(run, owner, function, node, target.arguments, frame)
-    elif isinstance(owner, ImplSymbol) and owner.trait is not None and function.receiver:
+    if isinstance(owner, sym.TraitSymbol):
+        function, types = _trait_function(run, owner, function, node, target.arguments, frame)
+    elif isinstance(owner, sym.ImplSymbol) and owner.trait is not None and function.receiver:
         receiver = target.arguments[0]
-        assert not isinstance(receiver, Default)
-        if not bind(owner.target, plain(run.type_after(receiver, frame)), set(owner.generics), types):
+        assert not isinstance(receiver, an.Default)
+        if not bind(
+            owner.target,
+            plain(run.type_after(receiver, frame)),
+            set(owner.generics),
+            types,
+        ):
             raise AssertionError(f"`{function.qualified}` is no method of its receiver's type")
     return _call(run, node, function, target.arguments, types, frame)
 
 
 def _call(
-    run: Run, node: ast.Expr, function: FunctionSymbol, given: Sequence[Given], types: Types, frame: Frame
-) -> Value:
+    run: Run,
+    node: ast.Expr,
+    function: sym.FunctionSymbol,
+    given: Sequence[an.Given],
+    types: Types,
+    frame: Frame,
+) -> v.Value:
     changes = function.receiver == "mut self"
     types = bindings(run, node, function, given, types, frame)
     values, place = arguments(run, given, frame, changes)
@@ -133,92 +122,84 @@ def _call(
 
 
 def bindings(
-    run: Run, node: ast.Expr, function: FunctionSymbol, given: Sequence[Given], types: Types, frame: Frame
+    run: Run,
+    node: ast.Expr,
+    function: sym.FunctionSymbol,
+    given: Sequence[an.Given],
+    types: Types,
+    frame: Frame,
 ) -> Types:
     """What the generics of a function stand for in a call."""
     generics = generics_of(function)
     if not generics:
         return types
-    types = dict(types)
+    types = {**types, **written_types(run, node, function, frame)}
     parameters = [parameter.type for parameter in function.parameters]
     if function.receiver:
         parameters.insert(0, function.self_type or Generic(next(iter(generics))))
     for parameter, one in zip(parameters, given, strict=True):
-        if not isinstance(one, Default):
+        if not isinstance(one, an.Default):
             bind(parameter, run.type_after(one, frame), generics, types)
     bind(function.result, run.type_of(node, frame), generics, types)
     return types
 
 
-def _trait_method(
+def _trait_function(
     run: Run,
-    trait: TraitSymbol,
-    function: FunctionSymbol,
+    trait: sym.TraitSymbol,
+    function: sym.FunctionSymbol,
     node: ast.Expr,
-    given: Sequence[Given],
+    given: Sequence[an.Given],
     frame: Frame,
-) -> tuple[FunctionSymbol, Types]:
-    """The method of a trait for the type that its receiver has."""
-    receiver = given[0]
-    assert not isinstance(receiver, Default)
+) -> tuple[sym.FunctionSymbol, Types]:
+    """The function of a trait for the type that its receiver has, or its path names, or its result is."""
     types = bindings(run, node, function, given, {}, frame)
-    known = tuple(types[generic] for generic in trait.generics if generic in types)
-    use = TraitUse(trait, known if len(known) == len(trait.generics) else ())
-    return method_for(run, use, run.type_after(receiver, frame), function.name)
+    itself: Type | None = types.get(trait.self_generic) if trait.self_generic is not None else None
+    arguments: tuple[Type, ...] = ()
+    if function.receiver:
+        receiver = given[0]
+        assert not isinstance(receiver, an.Default)
+        itself = run.type_after(receiver, frame)
+        static = resolved(run.analysis.types[receiver])
+        if isinstance(static, Generic):
+            uses = [bound for bound in static.symbol.bounds if bound.trait is trait]
+            arguments = uses[0].arguments if len(uses) == 1 else ()
+    return _chosen(
+        run, trait, function.name, itself, types, tuple(substitute(a, frame.types) for a in arguments)
+    )
 
 
-def method_for(run: Run, use: TraitUse, type_: Type, name: str) -> tuple[FunctionSymbol, Types]:
-    found = run.traits.method(use, type_, name)
-    if found is None and isinstance(type_, Generic):
-        raise Unsupported("a method that a trait provides, on Any")
-    if found is None and isinstance(type_, Named) and isinstance(type_.symbol.node, ast.ToolDecl):
-        raise Unsupported("a method that a trait provides, of a tool")
+def _chosen(
+    run: Run,
+    trait: sym.TraitSymbol,
+    name: str,
+    itself: Type | None,
+    types: Types,
+    arguments: tuple[Type, ...] = (),
+) -> tuple[sym.FunctionSymbol, Types]:
+    known = arguments or tuple(types[generic] for generic in trait.generics if generic in types)
+    use = sym.TraitUse(trait, known if len(known) == len(trait.generics) else ())
+    found = None if itself is None else run.traits.method(use, itself, name)
     if found is None:
-        raise AssertionError(f"no impl of `{use.trait.name}` for {type_}")
+        raise AssertionError(f"no impl of `{trait.name}` for {itself}")
     return found
 
 
-def _through_bound(run: Run, node: ast.Expr, target: BoundCall, frame: Frame) -> Value:
+def _through_bound(run: Run, node: ast.Expr, target: an.BoundCall, frame: Frame) -> v.Value:
     """A trait's function for a type that is a generic parameter, or follows from the call."""
     function = target.function
-    assert isinstance(function.owner, TraitSymbol)
-    if function.receiver:
-        chosen, types = _trait_method(run, function.owner, function, node, target.arguments, frame)
-    else:
-        chosen, types = _maker(run, function.owner, function, node, target.arguments, frame)
+    assert isinstance(function.owner, sym.TraitSymbol)
+    chosen, types = _trait_function(run, function.owner, function, node, target.arguments, frame)
     return _call(run, node, chosen, target.arguments, types, frame)
 
 
-def _maker(
-    run: Run,
-    trait: TraitSymbol,
-    function: FunctionSymbol,
-    node: ast.Expr,
-    given: Sequence[Given],
-    frame: Frame,
-) -> tuple[FunctionSymbol, Types]:
-    """A trait's function without `self`, for the type that its path names or its result has."""
-    types = bindings(run, node, function, given, {}, frame)
-    assert trait.self_generic is not None
-    path = node.callee if isinstance(node, ast.Call) else node
-    if isinstance(path, ast.Path):
-        named = path.segments[0].name.text
-        for generic, type_ in frame.types.items():
-            if generic.name == named:
-                types[trait.self_generic] = type_
-    if trait.self_generic not in types or not all(generic in types for generic in trait.generics):
-        raise Unsupported("a trait's function without `self` whose type only the checker knows")
-    use = TraitUse(trait, tuple(types[generic] for generic in trait.generics))
-    return method_for(run, use, types[trait.self_generic], function.name)
-
-
-def function_value(run: Run, node: ast.Path, function: FunctionSymbol, frame: Frame) -> Value:
+def function_value(run: Run, node: ast.Path, function: sym.FunctionSymbol, frame: Frame) -> v.Value:
     """A function named where a value is wanted."""
     if function.native is not None:
-        return Function(_body_of(run, function))
+        return v.Function(_body_of(run, function))
     found = run.type_of(node, frame)
     assert isinstance(found, FunctionOf)
-    types: Types = {}
+    types = written_types(run, node, function, frame)
     generics = generics_of(function)
     parameters = [parameter.type for parameter in function.parameters]
     if function.receiver:
@@ -227,18 +208,14 @@ def function_value(run: Run, node: ast.Path, function: FunctionSymbol, frame: Fr
         bind(parameter, type_, generics, types)
     bind(function.result, found.result, generics, types)
     chosen = function
-    if isinstance(function.owner, TraitSymbol) and function.receiver:
-        known = tuple(types[generic] for generic in function.owner.generics if generic in types)
-        use = TraitUse(function.owner, known if len(known) == len(function.owner.generics) else ())
-        chosen, own = method_for(run, use, found.parameters[0], function.name)
+    if isinstance(function.owner, sym.TraitSymbol) and function.owner.self_generic is not None:
+        itself = found.parameters[0] if function.receiver else types.get(function.owner.self_generic)
+        chosen, own = _chosen(run, function.owner, function.name, itself, types)
         types = {**types, **own}
-    return Function(lambda *values: run.invoke(chosen, values, types))
+    return v.Function(lambda *values: run.invoke(chosen, values, types))
 
 
-# --- The library, tools, Any -----------------------------------------------------------------------------
-
-
-def _native(run: Run, target: NativeCall, frame: Frame) -> Value:
+def _native(run: Run, target: an.NativeCall, frame: Frame) -> v.Value:
     changing = CHANGING.get(target.function.native or "")
     values, place = arguments(run, target.arguments, frame, changing is not None)
     if target.type_argument is not None:
@@ -250,34 +227,64 @@ def _native(run: Run, target: NativeCall, frame: Frame) -> Value:
     return result
 
 
-def _body_of(run: Run, function: FunctionSymbol) -> Callable[..., Value]:
+def _body_of(run: Run, function: sym.FunctionSymbol) -> Callable[..., v.Value]:
     name = function.native or ""
     if name in WITH_RUN:
         return partial(WITH_RUN[name], run)
     if name not in LIBRARY:
-        raise Unsupported(f"the library's `{name}`")
+        raise v.Unsupported(f"the library's `{name}`")
     return LIBRARY[name]
 
 
-def _tool_method(run: Run, target: ToolMethodCall, frame: Frame) -> Value:
+def _tool_method(run: Run, target: an.ToolMethodCall, frame: Frame) -> v.Value:
     method = target.method
     declaration = method.decl
     if declaration is None or declaration.body is None:
-        raise Unsupported(f"the tool method `{method.qualified}`, which has no body")
-    for decorator in [*declaration.decorators, *(target.tool.node.decorators if target.tool.node else ())]:  # type: ignore[attr-defined]
+        raise v.Unsupported(f"the world outside: `{method.qualified}`")
+    around = target.tool.node
+    for decorator in [
+        *declaration.decorators,
+        *(around.decorators if isinstance(around, ast.ToolDecl) else ()),
+    ]:
         if decorator.name.text not in ("describe", "param"):
-            raise Unsupported(f"@{decorator.name.text}")
+            raise v.Unsupported(f"the world outside: @{decorator.name.text}")
     values, _ = arguments(run, target.arguments, frame)
     if len(values) != len(method.parameters):
-        raise Unsupported("a ToolContext")
+        raise v.Unsupported("the world outside: a ToolContext")
     types: Types = {}
     if method.receiver:
         values.insert(0, tool_of(run, target.tool))
     return run.invoke(method, values, types)
 
 
-def _on_any(run: Run, target: DynamicCall, frame: Frame) -> Value:
+def _pipeline(run: Run, target: an.PipelineCall, frame: Frame) -> v.Value:
+    """Each stage gets what the one before gives, the Ok of a Result; the first error is the pipeline's."""
+    values, _ = arguments(run, target.arguments, frame)
+    stages = target.pipeline.stages
+    errors = [stage.result.arguments[1] for stage in stages if _is_result(stage.result)]  # type: ignore[union-attr]
+    for stage in stages:
+        node = stage.node
+        assert isinstance(node, ast.StageDecl)
+        if node.decorators:
+            raise v.Unsupported(f"the world outside: @{node.decorators[0].name.text}")
+        locals_ = [run.analysis.parameters[parameter] for parameter in node.parameters]
+        result = run.body(node.body, Frame({}, dict(zip(locals_, values, strict=True))))
+        if isinstance(result, v.Err):
+            return result if all(e == errors[0] for e in errors) else v.Err(_agent_error(run, result.value))
+        values = [result.value if isinstance(result, v.Ok) and _is_result(stage.result) else result]
+    return v.Ok(values[0])
+
+
+def _is_result(type_: Type) -> bool:
+    return isinstance(type_, Named) and type_.symbol is RESULT
+
+
+def _agent_error(run: Run, error: v.Value) -> v.Value:
+    return make_error("AgentError", text_of(error), getattr(error, "fields", {}).get("kind"))
+
+
+def _on_any(run: Run, target: an.DynamicCall, frame: Frame) -> v.Value:
     """By the value that is there."""
     values, place = arguments(run, target.arguments, frame, target.mutable)
-    put: Callable[[Value], None] = place.put if place is not None else lambda value: None
+    put: Callable[[v.Value], None] = place.put if place is not None else lambda value: None
     return dynamic.call_method(run, values[0], target.name, values[1:], put)

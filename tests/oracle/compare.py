@@ -6,30 +6,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from tests.oracle.values import (
-    Err,
-    Error,
-    Failure,
-    Map,
-    Ok,
-    Queue,
-    Range,
-    Set,
-    Some,
-    Stack,
-    Struct,
-    Tuple,
-    Value,
-    Variant,
-    type_name,
-)
+from tests.oracle import values as v
 
 
-def is_number(value: Value) -> bool:
+def is_number(value: v.Value) -> bool:
     return value.__class__ is int or value.__class__ is float
 
 
-def equal(left: Value, right: Value) -> bool:
+def equal(left: v.Value, right: v.Value) -> bool:
     if is_number(left) and is_number(right):
         return bool(left == right) if left.__class__ is right.__class__ else float(left) == float(right)
     if left.__class__ is not right.__class__:
@@ -39,33 +23,33 @@ def equal(left: Value, right: Value) -> bool:
             return bool(left == right)
         case tuple():
             return _all_equal(left, right)
-        case Tuple() | Queue() | Stack():
+        case v.Tuple() | v.Queue() | v.Stack():
             return _all_equal(left.items, right.items)
-        case Struct() | Variant():
+        case v.Struct() | v.Variant():
             return left.symbol is right.symbol and _all_equal(left.fields, right.fields)
-        case Some() | Ok() | Err():
+        case v.Some() | v.Ok() | v.Err():
             return equal(left.value, right.value)
-        case Error():
+        case v.Error():
             return left.name == right.name and _all_equal(
                 tuple(left.fields.values()), tuple(right.fields.values())
             )
-        case Map():
+        case v.Map():
             return bool(left.entries.keys() == right.entries.keys()) and all(
                 equal(value, right.entries[key][1]) for key, (_, value) in left.entries.items()
             )
-        case Set():
+        case v.Set():
             return bool(left.entries.keys() == right.entries.keys())
-        case Range():
+        case v.Range():
             return bool(left.numbers() == right.numbers())
         case _:
             return left is right
 
 
-def _all_equal(left: tuple[Value, ...], right: tuple[Value, ...]) -> bool:
+def _all_equal(left: tuple[v.Value, ...], right: tuple[v.Value, ...]) -> bool:
     return len(left) == len(right) and all(equal(a, b) for a, b in zip(left, right, strict=True))
 
 
-def identity(value: Value) -> Any:
+def identity(value: v.Value) -> Any:
     """The same for equal values, for use as a key of Python's."""
     match value:
         case bool() | str() | None:
@@ -76,32 +60,35 @@ def identity(value: Value) -> Any:
             return ("number", value)
         case tuple():
             return ("array", *map(identity, value))
-        case Tuple() | Queue() | Stack():
+        case v.Tuple() | v.Queue() | v.Stack():
             return (value.__class__.__name__, *map(identity, value.items))
-        case Struct() | Variant():
+        case v.Struct() | v.Variant():
             return (value.symbol, *map(identity, value.fields))
-        case Some() | Ok() | Err():
+        case v.Some() | v.Ok() | v.Err():
             return (value.__class__.__name__, identity(value.value))
-        case Error():
+        case v.Error():
             return (value.name, *map(identity, value.fields.values()))
-        case Map():
-            return ("map", frozenset((key, identity(held)) for key, (_, held) in value.entries.items()))
-        case Set():
+        case v.Map():
+            return (
+                "map",
+                frozenset((key, identity(held)) for key, (_, held) in value.entries.items()),
+            )
+        case v.Set():
             return ("set", frozenset(value.entries))
-        case Range():
+        case v.Range():
             return ("range", value.numbers())
         case _:
             return value
 
 
-def compare(sign: str, left: Value, right: Value) -> bool:
+def compare(sign: str, left: v.Value, right: v.Value) -> bool:
     """`<`, `<=`, `>`, `>=`"""
     if is_number(left) and is_number(right):
         if left.__class__ is not right.__class__:
             left, right = float(left), float(right)
-    elif left.__class__ is not right.__class__ or not isinstance(left, bool | str | tuple | Tuple):
+    elif left.__class__ is not right.__class__ or not isinstance(left, bool | str | tuple | v.Tuple):
         raise _no_order(sign, left, right)
-    elif isinstance(left, tuple | Tuple):
+    elif isinstance(left, tuple | v.Tuple):
         return _compare_all(sign, left, right)
     match sign:
         case "<":
@@ -114,10 +101,10 @@ def compare(sign: str, left: Value, right: Value) -> bool:
             return bool(left >= right)
 
 
-def _compare_all(sign: str, left: Value, right: Value) -> bool:
+def _compare_all(sign: str, left: v.Value, right: v.Value) -> bool:
     """The first pair that is not equal decides, else the lengths."""
-    ours, theirs = (left.items, right.items) if isinstance(left, Tuple) else (left, right)
-    if isinstance(left, Tuple) and len(ours) != len(theirs):
+    ours, theirs = (left.items, right.items) if isinstance(left, v.Tuple) else (left, right)
+    if isinstance(left, v.Tuple) and len(ours) != len(theirs):
         raise _no_order(sign, left, right)
     for one, other in zip(ours, theirs, strict=False):
         if not equal(one, other):
@@ -125,22 +112,22 @@ def _compare_all(sign: str, left: Value, right: Value) -> bool:
     return compare(sign, len(ours), len(theirs))
 
 
-def _no_order(sign: str, left: Value, right: Value) -> Failure:
-    message = f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}"
-    return Failure(message, "TypeError")
+def _no_order(sign: str, left: v.Value, right: v.Value) -> v.Failure:
+    message = f"`{sign}` is not defined for {v.type_name(left)} and {v.type_name(right)}"
+    return v.Failure(message, "TypeError")
 
 
-def make_map(entries: Iterable[tuple[Value, Value]]) -> Map:
+def make_map(entries: Iterable[tuple[v.Value, v.Value]]) -> v.Map:
     """A later entry of an equal key replaces the value, not the key's place."""
-    made: dict[Hashable, tuple[Value, Value]] = {}
+    made: dict[Hashable, tuple[v.Value, v.Value]] = {}
     for key, value in entries:
         known = identity(key)
         made[known] = (made[known][0] if known in made else key, value)
-    return Map(made)
+    return v.Map(made)
 
 
-def make_set(items: Iterable[Value]) -> Set:
-    made: dict[Hashable, Value] = {}
+def make_set(items: Iterable[v.Value]) -> v.Set:
+    made: dict[Hashable, v.Value] = {}
     for item in items:
         made.setdefault(identity(item), item)
-    return Set(made)
+    return v.Set(made)

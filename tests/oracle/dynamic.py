@@ -2,61 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from concerto.semantics.declare.library import library
-from concerto.semantics.model.builtins import ANY
-from concerto.semantics.model.symbols import FunctionSymbol
+from concerto.semantics.model import builtins as bt
+from concerto.semantics.model import symbols as sym
+from concerto.semantics.model import types as ty
+from tests.oracle import values as v
+from tests.oracle.fitting import Types, bind, converted
 from tests.oracle.library import CHANGING, LIBRARY
 from tests.oracle.run import Frame, Run
 from tests.oracle.text import text_of
-from tests.oracle.types import converted, is_of
-from tests.oracle.values import Failure, Value, type_name
 
 
 def call_method(
-    run: Run, receiver: Value, name: str, arguments: list[Value], put: Callable[[Value], None]
-) -> Value:
-    declared = _library_methods().get((type_name(receiver), name))
+    run: Run,
+    receiver: v.Value,
+    name: str,
+    arguments: list[v.Value],
+    put: Callable[[v.Value], None],
+) -> v.Value:
+    declared = _library_methods().get((v.type_name(receiver), name))
     if declared is not None:
         return _call_library(run, declared, receiver, arguments, put)
     found = _own_method(run, receiver, name)
     if found is None:
         if name == "to_string" and not arguments:
             return text_of(receiver)
-        raise Failure(f"{type_name(receiver)} has no method `{name}`", "TypeError")
-    given = _given(run, found, arguments)
-    changed = put if found.receiver == "mut self" else None
-    return run.invoke(found, [receiver, *given], {}, changed)
+        raise v.Failure(f"{v.type_name(receiver)} has no method `{name}`", "TypeError")
+    function, types = found
+    given = _given(run, function, arguments)
+    changed = put if function.receiver == "mut self" else None
+    return run.invoke(function, [receiver, *given], types, changed)
 
 
-def _given(run: Run, function: FunctionSymbol, arguments: list[Value]) -> list[Value]:
+def _given(run: Run, function: sym.FunctionSymbol, arguments: list[v.Value]) -> list[v.Value]:
     """The arguments as their parameters want them, defaults for those that were left out."""
     parameters = function.parameters
     left_out = parameters[len(arguments) :]
     if len(arguments) > len(parameters) or any(parameter.default is None for parameter in left_out):
-        raise Failure(f"`{function.name}` is called with a wrong number of arguments", "TypeError")
+        raise v.Failure(f"`{function.name}` is called with a wrong number of arguments", "TypeError")
     given = [converted(a, p.type) for a, p in zip(arguments, parameters, strict=False)]
     return given + [run.value(p.default, Frame({})) for p in left_out if p.default is not None]
 
 
-def _own_method(run: Run, receiver: Value, name: str) -> FunctionSymbol | None:
-    for impl in sorted(run.analysis.impls, key=lambda impl: impl.trait is not None):
-        method = impl.methods.get(name)
-        if method is None and impl.trait is not None:
-            method = impl.trait.trait.methods.get(name)
-        if method is not None and method.receiver and is_of(receiver, impl.target):
-            return method
+def _own_method(run: Run, receiver: v.Value, name: str) -> tuple[sym.FunctionSymbol, Types] | None:
+    """Inherent methods come before those of traits."""
+    type_ = type_of(receiver)
+    for impl in run.analysis.impls:
+        types: Types = {}
+        method = None if impl.trait is not None else impl.methods.get(name)
+        if method is None or not method.receiver:
+            continue
+        if bind(impl.target, type_, set(impl.generics), types) and run.traits.bounds_hold(impl, types):
+            return method, types
+    for trait in run.analysis.traits:
+        if name in trait.methods and trait.methods[name].receiver:
+            found = run.traits.method(sym.TraitUse(trait), type_, name)
+            if found is not None:
+                return found
     return None
 
 
+def type_of(value: v.Value) -> ty.Type:
+    """The type of a value as far as the value tells; Never stands for what it does not."""
+    match value:
+        case tuple():
+            return bt.array_of(_common(value))
+        case v.Tuple():
+            return ty.TupleOf(tuple(map(type_of, value.items)))
+        case v.Some():
+            return bt.option_of(type_of(value.value))
+        case v.NoneType():
+            return bt.option_of(bt.NEVER)
+        case v.Ok():
+            return bt.result_of(type_of(value.value), bt.NEVER)
+        case v.Err():
+            return bt.result_of(bt.NEVER, type_of(value.value))
+        case v.Map():
+            keys, held = [[pair[i] for pair in value.entries.values()] for i in (0, 1)]
+            return bt.map_of(_common(keys), _common(held))
+        case v.Set():
+            return bt.set_of(_common(list(value.entries.values())))
+        case v.Struct() | v.Variant():
+            symbol = value.symbol if isinstance(value, v.Struct) else value.symbol.enum
+            types: Types = {}
+            for field, part in zip(value.symbol.fields, value.fields, strict=True):
+                bind(field.type, type_of(part), set(symbol.generics), types)
+            return ty.Named(symbol, tuple(types.get(generic, bt.NEVER) for generic in symbol.generics))
+        case _:
+            found = library().prelude.members.get(v.type_name(value))
+            plain = bt.PLAIN_TYPES.get(found) if isinstance(found, sym.BuiltinSymbol) else None
+            return plain or (ty.Named(found) if isinstance(found, sym.StructSymbol) else bt.NEVER)
+
+
+def _common(values: Sequence[v.Value]) -> ty.Type:
+    types = [type_of(value) for value in values]
+    if not types:
+        return bt.NEVER
+    return types[0] if all(type_ == types[0] for type_ in types) else bt.ANY
+
+
 def _call_library(
-    run: Run, declared: FunctionSymbol, receiver: Value, arguments: list[Value], put: Callable[[Value], None]
-) -> Value:
+    run: Run,
+    declared: sym.FunctionSymbol,
+    receiver: v.Value,
+    arguments: list[v.Value],
+    put: Callable[[v.Value], None],
+) -> v.Value:
     given = _given(run, declared, arguments)
     if declared.reified:
-        given.append(ANY)
+        given.append(bt.ANY)
     name = declared.native or ""
     if name in LIBRARY:
         return LIBRARY[name](receiver, *given)
@@ -66,7 +123,7 @@ def _call_library(
 
 
 @cache
-def _library_methods() -> dict[tuple[str, str], FunctionSymbol]:
+def _library_methods() -> dict[tuple[str, str], sym.FunctionSymbol]:
     """The methods of built-in types, by the type's name and their own."""
     return {
         (impl.name, name): method

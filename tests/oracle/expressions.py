@@ -2,91 +2,65 @@
 
 from __future__ import annotations
 
+from concerto.semantics.model import symbols as sym
 from concerto.semantics.model.builtins import FLOAT, INT, NIL, OPTION
-from concerto.semantics.model.symbols import (
-    BuiltinSymbol,
-    ConstSymbol,
-    FieldSymbol,
-    FunctionSymbol,
-    LocalSymbol,
-    StateSymbol,
-    StructSymbol,
-    ToolSymbol,
-    VariantSymbol,
-)
 from concerto.semantics.model.types import FunctionOf, Named
 from concerto.syntax import ast
+from tests.oracle import values as v
 from tests.oracle.access import element, part, slice_of
 from tests.oracle.calls import call, function_value
 from tests.oracle.compare import compare, equal, make_map
 from tests.oracle.constants import constant
+from tests.oracle.fitting import converted
 from tests.oracle.numbers import arithmetic, checked, negated, to_int
 from tests.oracle.patterns import matches
 from tests.oracle.run import Frame, Run, evaluates
 from tests.oracle.state import state_of, tool_of
 from tests.oracle.text import text_of
-from tests.oracle.types import converted
-from tests.oracle.values import (
-    NONE,
-    Err,
-    Failure,
-    Function,
-    Ok,
-    Range,
-    Some,
-    Struct,
-    Tuple,
-    Unsupported,
-    Value,
-    Variant,
-    type_name,
-)
-
-# --- Literals -----------------------------------------------------------------------------------------
 
 
 @evaluates(ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit)
-def literal(run: Run, node: ast.IntLit, frame: Frame) -> Value:
+def literal(run: Run, node: ast.IntLit, frame: Frame) -> v.Value:
     return node.value
 
 
 @evaluates(ast.NilLit)
-def nil(run: Run, node: ast.NilLit, frame: Frame) -> Value:
+def nil(run: Run, node: ast.NilLit, frame: Frame) -> v.Value:
     return None
 
 
 @evaluates(ast.Interpolation)
-def interpolation(run: Run, node: ast.Interpolation, frame: Frame) -> Value:
+def interpolation(run: Run, node: ast.Interpolation, frame: Frame) -> v.Value:
     return "".join([p if isinstance(p, str) else text_of(run.value(p, frame)) for p in node.parts])
 
 
 @evaluates(ast.ArrayLit)
-def array(run: Run, node: ast.ArrayLit, frame: Frame) -> Value:
+def array(run: Run, node: ast.ArrayLit, frame: Frame) -> v.Value:
     return tuple([run.value(item, frame) for item in node.items])
 
 
 @evaluates(ast.TupleLit)
-def tuple_of(run: Run, node: ast.TupleLit, frame: Frame) -> Value:
-    return Tuple(tuple([run.value(item, frame) for item in node.items]))
+def tuple_of(run: Run, node: ast.TupleLit, frame: Frame) -> v.Value:
+    return v.Tuple(tuple([run.value(item, frame) for item in node.items]))
 
 
 @evaluates(ast.MapLit)
-def map_of(run: Run, node: ast.MapLit, frame: Frame) -> Value:
+def map_of(run: Run, node: ast.MapLit, frame: Frame) -> v.Value:
     return make_map([(run.value(entry.key, frame), run.value(entry.value, frame)) for entry in node.entries])
 
 
 @evaluates(ast.RangeExpr)
-def range_of(run: Run, node: ast.RangeExpr, frame: Frame) -> Value:
+def range_of(run: Run, node: ast.RangeExpr, frame: Frame) -> v.Value:
     assert node.low is not None and node.high is not None
-    return Range(run.value(node.low, frame), run.value(node.high, frame), node.inclusive)
+    return v.Range(run.value(node.low, frame), run.value(node.high, frame), node.inclusive)
 
 
 @evaluates(ast.StructLit)
-def struct(run: Run, node: ast.StructLit, frame: Frame) -> Value:
+def struct(run: Run, node: ast.StructLit, frame: Frame) -> v.Value:
     """The fields as written, then `..base`, then the defaults."""
     symbol = run.analysis.uses[node.path]
-    assert isinstance(symbol, StructSymbol | VariantSymbol)
-    given: dict[str, Value] = {}
+    assert isinstance(symbol, sym.StructSymbol | sym.VariantSymbol)
+    given: dict[str, v.Value] = {}
     for init in node.fields:
         given[init.name.text] = _field_value(run, init, frame)
     base = None if node.base is None else run.value(node.base, frame)
@@ -99,11 +73,13 @@ def struct(run: Run, node: ast.StructLit, frame: Frame) -> Value:
         else:
             values.append(default_of(run, field))
     return (
-        Struct(symbol, tuple(values)) if isinstance(symbol, StructSymbol) else Variant(symbol, tuple(values))
+        v.Struct(symbol, tuple(values))
+        if isinstance(symbol, sym.StructSymbol)
+        else v.Variant(symbol, tuple(values))
     )
 
 
-def _field_value(run: Run, init: ast.FieldInit, frame: Frame) -> Value:
+def _field_value(run: Run, init: ast.FieldInit, frame: Frame) -> v.Value:
     if init.value is not None:
         return run.value(init.value, frame)
     value = read(run, run.analysis.uses[init], frame)
@@ -111,56 +87,53 @@ def _field_value(run: Run, init: ast.FieldInit, frame: Frame) -> Value:
     return run.coerced(init, value, coercions, frame)  # type: ignore[arg-type]
 
 
-def default_of(run: Run, field: FieldSymbol) -> Value:
+def default_of(run: Run, field: sym.FieldSymbol) -> v.Value:
     if field.default is not None:
         return run.value(field.default, Frame({}))
-    return NONE
-
-
-# --- Names ----------------------------------------------------------------------------------------------
+    return v.NONE
 
 
 @evaluates(ast.Path)
-def path(run: Run, node: ast.Path, frame: Frame) -> Value:
+def path(run: Run, node: ast.Path, frame: Frame) -> v.Value:
     if node in run.analysis.calls:
         return call(run, node, frame)
     symbol = run.analysis.uses[node]
-    if isinstance(symbol, FunctionSymbol):
+    if isinstance(symbol, sym.FunctionSymbol):
         return function_value(run, node, symbol, frame)
     return read(run, symbol, frame)
 
 
-def read(run: Run, symbol: object, frame: Frame) -> Value:
+def read(run: Run, symbol: object, frame: Frame) -> v.Value:
     match symbol:
-        case LocalSymbol():
+        case sym.LocalSymbol():
             return frame.locals[symbol]
-        case ConstSymbol():
+        case sym.ConstSymbol():
             return constant(run, symbol)
-        case VariantSymbol(fields=[], named=False):
-            return Variant(symbol, ())
-        case VariantSymbol():
-            return Function(lambda *values: Variant(symbol, values))
-        case BuiltinSymbol(name="None"):
-            return NONE
-        case BuiltinSymbol(name="Some" | "Ok" | "Err"):
-            return Function({"Some": Some, "Ok": Ok, "Err": Err}[symbol.name])
-        case StateSymbol():
+        case sym.VariantSymbol(fields=[], named=False):
+            return v.Variant(symbol, ())
+        case sym.VariantSymbol():
+            return v.Function(lambda *values: v.Variant(symbol, values))
+        case sym.BuiltinSymbol(name="None"):
+            return v.NONE
+        case sym.BuiltinSymbol(name="Some" | "Ok" | "Err"):
+            return v.Function({"Some": v.Some, "Ok": v.Ok, "Err": v.Err}[symbol.name])
+        case sym.StateSymbol():
             return state_of(run, symbol)
-        case ToolSymbol():
+        case sym.ToolSymbol():
             return tool_of(run, symbol)
         case _:
-            raise Unsupported(f"{type(symbol).__name__} as a value")
-
-
-# --- Operators --------------------------------------------------------------------------------------------
+            raise v.Unsupported(f"{type(symbol).__name__} as a value")
 
 
 @evaluates(ast.Unary)
-def unary(run: Run, node: ast.Unary, frame: Frame) -> Value:
+def unary(run: Run, node: ast.Unary, frame: Frame) -> v.Value:
     if node.op == "-" and isinstance(node.operand, ast.IntLit):
         # The lowest Int has no positive counterpart that could be negated.
         return run.coerced(
-            node.operand, checked(-node.operand.value), run.analysis.coercions.get(node.operand, ()), frame
+            node.operand,
+            checked(-node.operand.value),
+            run.analysis.coercions.get(node.operand, ()),
+            frame,
         )
     value = run.value(node.operand, frame)
     if node.op == "-":
@@ -168,14 +141,14 @@ def unary(run: Run, node: ast.Unary, frame: Frame) -> Value:
     return not _boolean(value, "!")
 
 
-def _boolean(value: Value, sign: str) -> bool:
+def _boolean(value: v.Value, sign: str) -> bool:
     if isinstance(value, bool):
         return value
-    raise Failure(f"expected `Bool`, found `{type_name(value)}`", "TypeError")
+    raise v.Failure(f"expected `Bool`, found `{v.type_name(value)}`", "TypeError")
 
 
 @evaluates(ast.Binary)
-def binary(run: Run, node: ast.Binary, frame: Frame) -> Value:
+def binary(run: Run, node: ast.Binary, frame: Frame) -> v.Value:
     op = node.op
     left = run.value(node.left, frame)
     match op:
@@ -197,18 +170,18 @@ def binary(run: Run, node: ast.Binary, frame: Frame) -> Value:
             return arithmetic(op, left, right)
 
 
-def _coalesced(run: Run, node: ast.Binary, left: Value, frame: Frame) -> Value:
-    if left is NONE or left is None:
+def _coalesced(run: Run, node: ast.Binary, left: v.Value, frame: Frame) -> v.Value:
+    if left is v.NONE or left is None:
         return run.value(node.right, frame)
     types = run.analysis.types
     found = types[node.left]
     # With an Option on the right that holds as much as the one on the left, the value stays an Option.
     stays = isinstance(found, Named) and found.symbol is OPTION and types[node] == found
-    return left.value if isinstance(left, Some) and not stays else left
+    return left.value if isinstance(left, v.Some) and not stays else left
 
 
 @evaluates(ast.Cast)
-def cast(run: Run, node: ast.Cast, frame: Frame) -> Value:
+def cast(run: Run, node: ast.Cast, frame: Frame) -> v.Value:
     value = run.value(node.operand, frame)
     target = run.type_of(node, frame)
     if value.__class__ is float and target is INT:
@@ -219,20 +192,17 @@ def cast(run: Run, node: ast.Cast, frame: Frame) -> Value:
 
 
 @evaluates(ast.Pipe)
-def pipe(run: Run, node: ast.Pipe, frame: Frame) -> Value:
+def pipe(run: Run, node: ast.Pipe, frame: Frame) -> v.Value:
     return run.value(node.target, frame)
 
 
-# --- Parts ------------------------------------------------------------------------------------------------
-
-
 @evaluates(ast.FieldAccess)
-def field_access(run: Run, node: ast.FieldAccess, frame: Frame) -> Value:
+def field_access(run: Run, node: ast.FieldAccess, frame: Frame) -> v.Value:
     return part(run.value(node.receiver, frame), run.analysis.fields[node])
 
 
 @evaluates(ast.Index)
-def index(run: Run, node: ast.Index, frame: Frame) -> Value:
+def index(run: Run, node: ast.Index, frame: Frame) -> v.Value:
     receiver = run.value(node.receiver, frame)
     if isinstance(node.index, ast.RangeExpr):
         ends = node.index
@@ -244,17 +214,14 @@ def index(run: Run, node: ast.Index, frame: Frame) -> Value:
     return element(receiver, run.value(node.index, frame))
 
 
-# --- Closures ---------------------------------------------------------------------------------------------
-
-
 @evaluates(ast.Closure)
-def closure(run: Run, node: ast.Closure, frame: Frame) -> Value:
+def closure(run: Run, node: ast.Closure, frame: Frame) -> v.Value:
     # What it captures is what is there now: nothing that is assigned later reaches it.
     captured = dict(frame.locals)
 
-    def invoke(*arguments: Value) -> Value:
+    def invoke(*arguments: v.Value) -> v.Value:
         if len(arguments) != len(node.parameters):
-            raise Failure("`{function}` is called with a wrong number of arguments", "TypeError")
+            raise v.Failure("`{function}` is called with a wrong number of arguments", "TypeError")
         inner = Frame(frame.types, dict(captured))
         for parameter, argument in zip(node.parameters, arguments, strict=True):
             inner.locals[run.analysis.parameters[parameter]] = argument
@@ -265,9 +232,9 @@ def closure(run: Run, node: ast.Closure, frame: Frame) -> Value:
 
     type_ = run.type_of(node, frame)
     gives_nothing = isinstance(type_, FunctionOf) and type_.result is NIL
-    return Function(invoke)
+    return v.Function(invoke)
 
 
 @evaluates(ast.Call, ast.MethodCall)
-def any_call(run: Run, node: ast.Call, frame: Frame) -> Value:
+def any_call(run: Run, node: ast.Call, frame: Frame) -> v.Value:
     return call(run, node, frame)

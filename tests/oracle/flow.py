@@ -7,34 +7,15 @@ from collections.abc import Iterable
 from concerto.semantics.model.builtins import MAP, OPTION, RESULT
 from concerto.semantics.model.types import Named, Type
 from concerto.syntax import ast
+from tests.oracle import values as v
 from tests.oracle.expressions import _boolean
+from tests.oracle.fitting import is_of
 from tests.oracle.patterns import matches
 from tests.oracle.run import Frame, Run, evaluates
-from tests.oracle.types import is_of
-from tests.oracle.values import (
-    NONE,
-    Broken,
-    Continued,
-    Err,
-    Failure,
-    Map,
-    Ok,
-    Queue,
-    Range,
-    Returned,
-    Set,
-    Some,
-    Stack,
-    Thrown,
-    Tuple,
-    Unsupported,
-    Value,
-    type_name,
-)
 
 
 @evaluates(ast.Block)
-def block(run: Run, node: ast.Block, frame: Frame) -> Value:
+def block(run: Run, node: ast.Block, frame: Frame) -> v.Value:
     for statement in node.statements:
         match statement:
             case ast.ExprStmt():
@@ -43,7 +24,7 @@ def block(run: Run, node: ast.Block, frame: Frame) -> Value:
                 if statement.value is not None:
                     matches(run, statement.pattern, run.value(statement.value, frame), frame)
             case ast.Mock():
-                raise Unsupported("mock")
+                raise v.Unsupported("mock")
             case _:
                 pass
     if node.result is not None:
@@ -51,15 +32,12 @@ def block(run: Run, node: ast.Block, frame: Frame) -> Value:
     if not node.statements:
         found = run.analysis.types.get(node)
         if isinstance(found, Named) and found.symbol is MAP:
-            return Map({})
+            return v.Map({})
     return None
 
 
-# --- Branches -------------------------------------------------------------------------------------------
-
-
 @evaluates(ast.If)
-def if_else(run: Run, node: ast.If, frame: Frame) -> Value:
+def if_else(run: Run, node: ast.If, frame: Frame) -> v.Value:
     if _holds(run, node.pattern, node.condition, frame):
         value = run.value(node.then, frame)
         return None if node.otherwise is None else value
@@ -74,7 +52,7 @@ def _holds(run: Run, pattern: ast.Pattern | None, condition: ast.Expr, frame: Fr
 
 
 @evaluates(ast.Match)
-def match(run: Run, node: ast.Match, frame: Frame) -> Value:
+def match(run: Run, node: ast.Match, frame: Frame) -> v.Value:
     subject = run.value(node.subject, frame)
     for arm in node.arms:
         if matches(run, arm.pattern, subject, frame) and (
@@ -84,111 +62,108 @@ def match(run: Run, node: ast.Match, frame: Frame) -> Value:
     raise AssertionError("a match that is not exhaustive")
 
 
-# --- Loops ------------------------------------------------------------------------------------------------
-
-
 def _go_round(run: Run, node: ast.While | ast.Loop | ast.For, frame: Frame) -> None:
     try:
         run.value(node.body, frame)
-    except Continued as continued:
+    except v.Continued as continued:
         if continued.loop is not node:
             raise
 
 
 @evaluates(ast.While)
-def while_loop(run: Run, node: ast.While, frame: Frame) -> Value:
+def while_loop(run: Run, node: ast.While, frame: Frame) -> v.Value:
     try:
         while _holds(run, node.pattern, node.condition, frame):
             _go_round(run, node, frame)
-    except Broken as broken:
+    except v.Broken as broken:
         if broken.loop is not node:
             raise
     return None
 
 
 @evaluates(ast.Loop)
-def loop(run: Run, node: ast.Loop, frame: Frame) -> Value:
+def loop(run: Run, node: ast.Loop, frame: Frame) -> v.Value:
     try:
         while True:
             _go_round(run, node, frame)
-    except Broken as broken:
+    except v.Broken as broken:
         if broken.loop is not node:
             raise
         return broken.value
 
 
 @evaluates(ast.For)
-def for_loop(run: Run, node: ast.For, frame: Frame) -> Value:
+def for_loop(run: Run, node: ast.For, frame: Frame) -> v.Value:
     items = elements(run.value(node.iterable, frame))
     try:
         for item in items:
             matches(run, node.pattern, item, frame)
             _go_round(run, node, frame)
-    except Broken as broken:
+    except v.Broken as broken:
         if broken.loop is not node:
             raise
     return None
 
 
-def elements(value: Value) -> Iterable[Value]:
+def elements(value: v.Value) -> Iterable[v.Value]:
     match value:
         case tuple() | str():
             return value
-        case Range():
+        case v.Range():
             return value.numbers()
-        case Map():
-            return [Tuple(entry) for entry in value.entries.values()]
-        case Set():
+        case v.Map():
+            return [v.Tuple(entry) for entry in value.entries.values()]
+        case v.Set():
             return list(value.entries.values())
-        case Queue() | Stack():
+        case v.Queue() | v.Stack():
             return value.items
         case _:
-            raise Failure(f"`for` cannot go through {type_name(value)}", "TypeError")
+            raise v.Failure(f"`for` cannot go through {v.type_name(value)}", "TypeError")
 
 
 @evaluates(ast.Break)
-def break_loop(run: Run, node: ast.Break, frame: Frame) -> Value:
+def break_loop(run: Run, node: ast.Break, frame: Frame) -> v.Value:
     value = None if node.value is None else run.value(node.value, frame)
     target = run.analysis.jumps[node]
     assert target is not None
-    raise Broken(target, value)
+    raise v.Broken(target, value)
 
 
 @evaluates(ast.Continue)
-def continue_loop(run: Run, node: ast.Continue, frame: Frame) -> Value:
+def continue_loop(run: Run, node: ast.Continue, frame: Frame) -> v.Value:
     target = run.analysis.jumps[node]
     assert target is not None
-    raise Continued(target)
+    raise v.Continued(target)
 
 
 @evaluates(ast.Return)
-def return_value(run: Run, node: ast.Return, frame: Frame) -> Value:
-    raise Returned(None if node.value is None else run.value(node.value, frame))
-
-
-# --- Errors -----------------------------------------------------------------------------------------------
+def return_value(run: Run, node: ast.Return, frame: Frame) -> v.Value:
+    raise v.Returned(None if node.value is None else run.value(node.value, frame))
 
 
 @evaluates(ast.Throw)
-def throw(run: Run, node: ast.Throw, frame: Frame) -> Value:
-    raise Thrown(run.value(node.value, frame))
+def throw(run: Run, node: ast.Throw, frame: Frame) -> v.Value:
+    raise v.Thrown(run.value(node.value, frame))
 
 
 @evaluates(ast.Try)
-def question_mark(run: Run, node: ast.Try, frame: Frame) -> Value:
+def question_mark(run: Run, node: ast.Try, frame: Frame) -> v.Value:
     value = run.value(node.operand, frame)
     match value:
-        case Ok() | Some():
+        case v.Ok() | v.Some():
             return value.value
-        case Err():
-            raise Thrown(_passed_on(run, node, value.value, frame))
-        case _ if value is NONE:
-            raise Returned(NONE)
+        case v.Err():
+            raise v.Thrown(_passed_on(run, node, value.value, frame))
+        case _ if value is v.NONE:
+            raise v.Returned(v.NONE)
         case _:
-            raise Failure(f"`?` asks for a Result or an Option, found {type_name(value)}", "TypeError")
+            raise v.Failure(
+                f"`?` asks for a Result or an Option, found {v.type_name(value)}",
+                "TypeError",
+            )
 
 
-def _passed_on(run: Run, node: ast.Try, error: Value, frame: Frame) -> Value:
+def _passed_on(run: Run, node: ast.Try, error: v.Value, frame: Frame) -> v.Value:
     """The error as the function's own, if that is of another type."""
     conversion = run.analysis.propagations.get(node)
     if conversion is None or conversion.target is None:
@@ -199,16 +174,16 @@ def _passed_on(run: Run, node: ast.Try, error: Value, frame: Frame) -> Value:
 
 
 def _concrete(run: Run, type_: Type, frame: Frame) -> Type:
-    from tests.oracle.types import substitute
+    from tests.oracle.fitting import substitute
 
     return substitute(type_, frame.types)
 
 
 @evaluates(ast.TryCatch)
-def try_catch(run: Run, node: ast.TryCatch, frame: Frame) -> Value:
+def try_catch(run: Run, node: ast.TryCatch, frame: Frame) -> v.Value:
     try:
         return run.value(node.body, frame)
-    except (Thrown, Failure) as left:
+    except (v.Thrown, v.Failure) as left:
         error = left.error
         for catch in node.catches:
             wanted = run.analysis.catches[catch]
@@ -219,13 +194,3 @@ def try_catch(run: Run, node: ast.TryCatch, frame: Frame) -> Value:
         else:
             raise
     return run.value(catch.body, frame)
-
-
-# --- Concurrency: nothing waits, so one thing comes after the other -------------------------
-
-
-@evaluates(ast.Await)
-def wait(run: Run, node: ast.Await, frame: Frame) -> Value:
-    from tests.oracle.tasks import result_of
-
-    return result_of(run.value(node.operand, frame))

@@ -9,6 +9,17 @@ from tests.oracle.compare import is_number
 from tests.oracle.values import Failure, Value, type_name
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+_MOST = 2**28
+
+
+def size(elements: int) -> int:
+    """How many elements or characters a result may have."""
+    if elements > _MOST:
+        raise Failure(
+            f"the result would have {elements} elements, more than {_MOST}",
+            "ValueError",
+        )
+    return elements
 
 
 def checked(number: int) -> int:
@@ -23,8 +34,12 @@ def arithmetic(sign: str, left: Value, right: Value) -> Value:
     if is_number(left) and is_number(right):
         return _floats(sign, float(left), float(right))
     if sign == "+" and isinstance(left, str) and isinstance(right, str):
+        size(len(left) + len(right))
         return left + right
-    raise Failure(f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}", "TypeError")
+    raise Failure(
+        f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}",
+        "TypeError",
+    )
 
 
 def negated(value: Value) -> Value:

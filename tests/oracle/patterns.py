@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.semantics.model.analysis import (
-    MatchBinding,
-    MatchBuiltin,
-    MatchConst,
-    MatchStruct,
-    MatchVariant,
-)
+from concerto.semantics.model import analysis as an
 from concerto.syntax import ast
 from tests.oracle.compare import compare, equal, is_number
 from tests.oracle.constants import constant
@@ -51,7 +45,7 @@ def _all_match(run: Run, patterns: list[ast.Pattern], values: tuple[Value, ...],
 
 def _bind(run: Run, node: ast.BindPattern, value: Value, frame: Frame) -> bool:
     target = run.analysis.patterns[node]
-    if isinstance(target, MatchBinding):
+    if isinstance(target, an.MatchBinding):
         if node.pattern is not None and not matches(run, node.pattern, value, frame):
             return False
         frame.locals[target.local] = value
@@ -61,15 +55,15 @@ def _bind(run: Run, node: ast.BindPattern, value: Value, frame: Frame) -> bool:
 
 def _is_target(run: Run, target: object, value: Value) -> bool:
     match target:
-        case MatchBuiltin(name="None"):
+        case an.MatchBuiltin(name="None"):
             return value is NONE
-        case MatchBuiltin(name=name):
+        case an.MatchBuiltin(name=name):
             return isinstance(value, _WRAPPERS[name])
-        case MatchConst(const=const):
+        case an.MatchConst(const=const):
             return equal(value, constant(run, const))
-        case MatchVariant(variant=variant):
+        case an.MatchVariant(variant=variant):
             return isinstance(value, Variant) and value.symbol is variant
-        case MatchStruct(struct=struct):
+        case an.MatchStruct(struct=struct):
             return isinstance(value, Struct) and value.symbol is struct
         case _:
             raise AssertionError("a pattern of another kind")
@@ -105,7 +99,7 @@ def _array(run: Run, node: ast.ArrayPattern, value: tuple[Value, ...], frame: Fr
     target = run.analysis.patterns.get(pattern)
     if not _all_match(run, items[:rest], value[:rest], frame):  # type: ignore[arg-type]
         return False
-    if isinstance(target, MatchBinding):
+    if isinstance(target, an.MatchBinding):
         frame.locals[target.local] = value[rest:middle]
     return _all_match(run, items[rest + 1 :], value[middle:], frame)  # type: ignore[arg-type]
 
@@ -129,6 +123,6 @@ def _struct(run: Run, node: ast.StructPattern, value: Value, frame: Frame) -> bo
                 return False
         else:
             target = run.analysis.patterns[part]
-            assert isinstance(target, MatchBinding)
+            assert isinstance(target, an.MatchBinding)
             frame.locals[target.local] = held
     return True

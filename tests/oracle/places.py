@@ -46,7 +46,10 @@ def place_of(run: Run, node: ast.Expr, frame: Frame) -> Place:
 
 def _variable(frame: Frame, symbol: object) -> Place:
     assert isinstance(symbol, LocalSymbol)
-    return Place(lambda: frame.locals[symbol], lambda value: frame.locals.__setitem__(symbol, value))
+    return Place(
+        lambda: frame.locals[symbol],
+        lambda value: frame.locals.__setitem__(symbol, value),
+    )
 
 
 def _field(holder: Place, target: FieldTarget) -> Place:

@@ -2,54 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from concerto.semantics.model import symbols as sym
 from concerto.semantics.model.analysis import Analysis, Coercion
 from concerto.semantics.model.builtins import ANY, FLOAT, NIL, option_of
-from concerto.semantics.model.symbols import (
-    FunctionSymbol,
-    GenericSymbol,
-    LocalSymbol,
-    StateSymbol,
-    ToolSymbol,
-)
 from concerto.semantics.model.types import FunctionOf, Named, Type
 from concerto.syntax import ast
+from tests.oracle import values as v
 from tests.oracle.errors import make_error
+from tests.oracle.fitting import Types, converted, substitute
 from tests.oracle.text import text_of
 from tests.oracle.traits import Traits
-from tests.oracle.types import Types, converted, substitute
-from tests.oracle.values import (
-    Err,
-    Error,
-    Failure,
-    Function,
-    Returned,
-    Some,
-    Thrown,
-    Tool,
-    Unsupported,
-    Value,
-)
 
 DEPTH = 100_000
 """How many calls may be open at once."""
 
 
 class Frame:
-    """An activation of a function or closure: its variables, what its generics stand for, how many `try`
-    blocks are open."""
+    """An activation of a function or closure: its variables, what its generics stand for, the tasks that it
+    started."""
 
-    __slots__ = ("locals", "result", "tries", "types")
+    __slots__ = ("locals", "tasks", "types")
 
-    def __init__(self, types: Types, variables: dict[LocalSymbol, Value] | None = None) -> None:
+    def __init__(self, types: Types, variables: dict[sym.LocalSymbol, v.Value] | None = None) -> None:
         self.types = types
-        self.locals: dict[LocalSymbol, Value] = {} if variables is None else variables
-        self.tries = 0
+        self.locals: dict[sym.LocalSymbol, v.Value] = {} if variables is None else variables
+        self.tasks: list[v.Task] = []
 
 
-Evaluate = Callable[["Run", Any, Frame], Value]
+Evaluate = Callable[["Run", Any, Frame], v.Value]
 EVALUATORS: dict[type, Evaluate] = {}
 E = TypeVar("E", bound=Evaluate)
 
@@ -64,20 +47,21 @@ def evaluates(*classes: type) -> Callable[[E], E]:
 
 
 class Run:
-    def __init__(self, analysis: Analysis, arguments: Sequence[str] = ()) -> None:
+    def __init__(self, analysis: Analysis, environment: Mapping[str, str]) -> None:
         self.analysis = analysis
-        self.arguments = tuple(arguments)
-        self.traits = Traits(analysis.impls)
+        self.environment = environment
+        self.traits = Traits(analysis.impls, analysis.tools)
         self.output: list[str] = []
         self.depth = 0
-        self.tools: dict[ToolSymbol, Tool] = {}
-        self.states: dict[StateSymbol, Value] = {}
+        self.pending: list[v.Task] = []
+        self.tools: dict[sym.ToolSymbol, v.Tool] = {}
+        self.states: dict[sym.StateSymbol, v.Value] = {}
 
-    def value(self, node: ast.Expr, frame: Frame) -> Value:
+    def value(self, node: ast.Expr, frame: Frame) -> v.Value:
         """What an expression gives where it stands, implicit conversions included."""
         evaluate = EVALUATORS.get(node.__class__)
         if evaluate is None:
-            raise Unsupported(type(node).__name__)
+            raise v.Unsupported(f"the world outside: {type(node).__name__}")
         found = evaluate(self, node, frame)
         coercions = self.analysis.coercions.get(node)
         return found if coercions is None else self.coerced(node, found, coercions, frame)
@@ -102,7 +86,7 @@ class Run:
 
     # --- Conversions ---
 
-    def coerced(self, node: ast.Expr, value: Value, coercions: Sequence[Coercion], frame: Frame) -> Value:
+    def coerced(self, node: ast.Expr, value: v.Value, coercions: Sequence[Coercion], frame: Frame) -> v.Value:
         found = self.type_of(node, frame)
         for coercion in coercions:
             target = None if coercion.target is None else substitute(coercion.target, frame.types)
@@ -110,7 +94,7 @@ class Run:
                 case "int_to_float":
                     value = float(value)
                 case "wrap_some":
-                    value = Some(value)
+                    value = v.Some(value)
                 case "check":
                     assert target is not None
                     value = converted(value, target)
@@ -122,7 +106,7 @@ class Run:
                     value = self.error_as(value, found, target)
         return value
 
-    def error_as(self, error: Value, source: Type, target: Type) -> Value:
+    def error_as(self, error: v.Value, source: Type, target: Type) -> v.Value:
         """An error as one of another type, through `From`."""
         found = self.traits.conversion(source, target)
         if found is not None:
@@ -133,28 +117,31 @@ class Run:
             return text_of(error)
         return self.library_error(error, target.symbol.name)
 
-    def library_error(self, error: Value, name: str) -> Value:
+    def library_error(self, error: v.Value, name: str) -> v.Value:
         """The conversions between the library's own errors."""
         if isinstance(error, str):
             return make_error(name, error)
-        assert isinstance(error, Error)
+        assert isinstance(error, v.Error)
         return make_error(name, error.fields["message"], error.fields["kind"])
 
     # --- Calls ---
 
     def invoke(
         self,
-        function: FunctionSymbol,
-        arguments: Sequence[Value],
+        function: sym.FunctionSymbol,
+        arguments: Sequence[v.Value],
         types: Types,
-        changed: Callable[[Value], None] | None = None,
-    ) -> Value:
+        changed: Callable[[v.Value], None] | None = None,
+    ) -> v.Value:
         """A call of a function with a body. `changed` gets what a `mut self` method made of its receiver."""
         declaration = function.decl
         if declaration is None or declaration.body is None:
-            raise Unsupported(f"`{function.qualified}`, which has no body")
+            raise v.Unsupported(f"the world outside: `{function.qualified}`")
         if len(arguments) != len(declaration.parameters):
-            raise Failure(f"`{function.name}` is called with a wrong number of arguments", "TypeError")
+            raise v.Failure(
+                f"`{function.name}` is called with a wrong number of arguments",
+                "TypeError",
+            )
         frame = Frame(types)
         own = None
         for parameter, argument in zip(declaration.parameters, arguments, strict=True):
@@ -164,41 +151,83 @@ class Run:
                 own = local
         try:
             result = self.body(declaration.body, frame)
-            return None if function.result is NIL else result
-        finally:
+        except v.Failure:
             if changed is not None and own is not None:
-                changed(frame.locals[own])
+                left = frame.locals[own]
+                if left is not arguments[0] and not isinstance(left, v.Struct | v.Tool):
+                    raise v.Unsupported("what a failure leaves of a receiver that is no struct") from None
+                changed(left)
+            raise
+        if changed is not None and own is not None:
+            changed(frame.locals[own])
+        return None if function.result is NIL else result
 
-    def body(self, node: ast.Expr, frame: Frame) -> Value:
+    def body(self, node: ast.Expr, frame: Frame) -> v.Value:
         """What the body of a function or closure gives: an error that leaves it becomes an `Err`."""
         if self.depth >= DEPTH:
-            raise Failure("call depth exceeded", "CallDepth")
+            raise v.Failure("call depth exceeded", "CallDepth")
         self.depth += 1
         try:
-            return self.value(node, frame)
-        except Returned as returned:
-            return returned.value
-        except Thrown as thrown:
-            return Err(thrown.error)
+            result = self.value(node, frame)
+        except v.Returned as returned:
+            result = returned.value
+        except v.Thrown as thrown:
+            result = v.Err(thrown.error)
         finally:
             self.depth -= 1
+        # A task does not outlive the function that spawned it, unless it is returned.
+        if frame.tasks and not set(tasks_in(result)).issuperset(frame.tasks):
+            self.end_pending()
+        return result
+
+    def end_pending(self) -> None:
+        """Do the work of all tasks that were started."""
+        while self.pending:
+            task = self.pending.pop(0)
+            if task.state == "waiting":
+                task.state = "running"
+                try:
+                    task.result = task.work()
+                except v.Failure:
+                    raise v.Unsupported("a task that fails") from None
+                task.state = "done"
 
 
-def adapted(value: Value, found: FunctionOf, target: FunctionOf) -> Value:
+def tasks_in(value: v.Value) -> list[v.Task]:
+    """The tasks that a value holds."""
+    match value:
+        case v.Task():
+            return [value]
+        case tuple():
+            parts = value
+        case v.Tuple() | v.Queue() | v.Stack():
+            parts = value.items
+        case v.Struct() | v.Variant():
+            parts = value.fields
+        case v.Some() | v.Ok() | v.Err():
+            parts = (value.value,)
+        case v.Map():
+            parts = tuple(held for _, held in value.entries.values())
+        case _:
+            parts = ()
+    return [task for part in parts for task in tasks_in(part)]
+
+
+def adapted(value: v.Value, found: FunctionOf, target: FunctionOf) -> v.Value:
     """A function as one of another type: what it gets and gives is converted on the way."""
-    if not isinstance(value, Function):
-        raise Failure("only a function can be called", "TypeError")
+    if not isinstance(value, v.Function):
+        raise v.Failure("only a function can be called", "TypeError")
 
-    def call(*arguments: Value) -> Value:
+    def call(*arguments: v.Value) -> v.Value:
         if len(arguments) != len(found.parameters):
-            raise Failure("`{function}` is called with a wrong number of arguments", "TypeError")
+            raise v.Failure("`{function}` is called with a wrong number of arguments", "TypeError")
         given = [converted(a, t) for a, t in zip(arguments, found.parameters, strict=True)]
         return converted(value.call(*given), target.result)
 
-    return Function(call)
+    return v.Function(call)
 
 
-def generics_of(function: FunctionSymbol) -> set[GenericSymbol]:
+def generics_of(function: sym.FunctionSymbol) -> set[sym.GenericSymbol]:
     """Everything that a call must find a type for."""
     owner = function.owner
     around = list(getattr(owner, "generics", ()))

@@ -1,14 +1,64 @@
-"""Tasks. With nothing to wait for, work is done when its result is asked for."""
+"""`await`, `race`, `parallel for` and `spawn` of work that waits for nothing outside: branches run one after
+the other, a task when its maker waits for one."""
 
 from __future__ import annotations
 
-from tests.oracle.values import Task, Value
+from concerto.syntax import ast
+from tests.oracle import values as v
+from tests.oracle.flow import elements
+from tests.oracle.patterns import matches
+from tests.oracle.run import Frame, Run, evaluates
 
 
-def result_of(value: Value) -> Value:
-    if not isinstance(value, Task):
+@evaluates(ast.Spawn)
+def spawn(run: Run, node: ast.Spawn, frame: Frame) -> v.Value:
+    own = Frame(frame.types, dict(frame.locals))
+    task = v.Task(lambda: run.body(node.operand, own))
+    run.pending.append(task)
+    frame.tasks.append(task)
+    return task
+
+
+def result_of(run: Run, value: v.Value) -> v.Value:
+    """What waiting for a value gives: a task's result; anything else is ready."""
+    if not isinstance(value, v.Task):
         return value
-    if value.work is not None:
-        work, value.work = value.work, None
-        value.result = work()
+    run.end_pending()
+    if value.state == "cancelled":
+        raise v.Failure("the task was cancelled", "Cancelled")
+    if value.state != "done":
+        raise v.Unsupported("a task that waits for itself")
     return value.result
+
+
+@evaluates(ast.Await)
+def wait(run: Run, node: ast.Await, frame: Frame) -> v.Value:
+    return result_of(run, run.value(node.operand, frame))
+
+
+@evaluates(ast.AwaitAll)
+def wait_for_all(run: Run, node: ast.AwaitAll, frame: Frame) -> v.Value:
+    run.end_pending()
+    return v.Tuple(tuple([result_of(run, run.value(item, frame)) for item in node.items]))
+
+
+@evaluates(ast.Race)
+def race(run: Run, node: ast.Race, frame: Frame) -> v.Value:
+    """Nothing waits, so all are through when the first is looked at."""
+    run.end_pending()
+    first, *_ = [result_of(run, run.value(item, frame)) for item in node.items]
+    return first
+
+
+@evaluates(ast.ParallelFor)
+def parallel_for(run: Run, node: ast.ParallelFor, frame: Frame) -> v.Value:
+    items = elements(run.value(node.iterable, frame))
+    limit = 1 if node.limit is None else run.value(node.limit, frame)
+    if limit < 1:
+        raise v.Failure(f"the limit of `parallel for` is at least 1, not {limit}", "ValueError")
+    run.end_pending()
+    results = []
+    for item in items:
+        matches(run, node.pattern, item, frame)
+        results.append(run.value(node.body, frame))
+    return tuple(results)

@@ -43,16 +43,19 @@ def _imports(file: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name, reason in LEFT_OUT.items() if reason != "disputed"])
+@pytest.mark.parametrize("name", LEFT_OUT)
 def test_left_out(name: str) -> None:
     """What is left out is indeed not taken, for the reason that is given."""
     expected = read_expectations((PROGRAMS / name).read_text(encoding="utf-8"))
     with pytest.raises(Unsupported) as refused:
-        evaluate(expected.files, expected.arguments)
+        evaluate(expected.files, expected.arguments, expected.environment)
     assert LEFT_OUT[name] in str(refused.value)
 
 
 def test_a_failure_is_told() -> None:
     outcome = evaluate({"main.conc": "fn main() { println(1); println([1][2]); }"})
     assert outcome.stdout == "1\n"
-    assert (outcome.status, outcome.stderr) == (1, "error: index 2 is out of bounds for length 1\n")
+    assert (outcome.status, outcome.stderr) == (
+        1,
+        "error: index 2 is out of bounds for length 1\n",
+    )

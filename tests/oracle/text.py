@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from tests.oracle.values import (
-    Err,
-    Error,
-    Function,
-    Map,
-    NoneType,
-    Ok,
-    Queue,
-    Range,
-    Set,
-    Some,
-    Stack,
-    Struct,
-    Task,
-    Tool,
-    Tuple,
-    Unsupported,
-    Value,
-    Variant,
-)
+from tests.oracle import values as v
 
 
-def text_of(value: Value) -> str:
+def text_of(value: v.Value) -> str:
     return value if isinstance(value, str) else shown(value)
 
 
-def shown(value: Value) -> str:
+def shown(value: v.Value) -> str:
     """The text inside of another value: a String is quoted."""
     match value:
         case None:
@@ -43,41 +24,48 @@ def shown(value: Value) -> str:
             return quoted(value)
         case tuple():
             return f"[{_listed(value)}]"
-        case Tuple():
+        case v.Tuple():
             return f"({_listed(value.items)}{',' if len(value.items) == 1 else ''})"
-        case Map():
+        case v.Map():
             entries = ", ".join(f"{shown(key)}: {shown(held)}" for key, held in value.entries.values())
             return f"{{{entries}}}"
-        case Set():
+        case v.Set():
             return f"{{{_listed(tuple(value.entries.values()))}}}"
-        case Queue() | Stack():
+        case v.Queue() | v.Stack():
             return f"[{_listed(value.items)}]"
-        case Some() | Ok() | Err():
+        case v.Some() | v.Ok() | v.Err():
             return f"{type(value).__name__}({shown(value.value)})"
-        case NoneType():
+        case v.NoneType():
             return "None"
-        case Struct():
+        case v.Struct():
             names = [field.name for field in value.symbol.fields]
             return _record(value.symbol.name, names, value.fields)
-        case Variant():
+        case v.Variant():
             return _variant(value)
-        case Error():
+        case v.Error():
             return str(value.fields["message"])
-        case Range():
+        case v.Range():
             return _range(value)
-        case Function():
+        case v.Function():
             return "fn"
-        case Tool() | Task():
-            raise Unsupported("the text of a handle")
+        case _ if v.type_name(value) == "HashMap":
+            return shown(v.Map({key: (key, held) for key, held in value.pairs()}))
         case _:
-            return str(value)
+            raise v.Unsupported(f"the text of a {v.type_name(value)}")
 
 
 def quoted(text: str) -> str:
     return '"' + "".join(map(_character, text)) + '"'
 
 
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\0": "\\0",
+}
 
 
 def _character(character: str) -> str:
@@ -86,18 +74,18 @@ def _character(character: str) -> str:
     return character if character.isprintable() else f"\\u{{{ord(character):x}}}"
 
 
-def _listed(items: tuple[Value, ...]) -> str:
+def _listed(items: tuple[v.Value, ...]) -> str:
     return ", ".join(map(shown, items))
 
 
-def _record(name: str, names: list[str], values: tuple[Value, ...]) -> str:
+def _record(name: str, names: list[str], values: tuple[v.Value, ...]) -> str:
     if not names:
         return f"{name} {{}}"
     parts = ", ".join(f"{part}: {shown(value)}" for part, value in zip(names, values, strict=True))
     return f"{name} {{ {parts} }}"
 
 
-def _variant(value: Variant) -> str:
+def _variant(value: v.Variant) -> str:
     symbol = value.symbol
     name = f"{symbol.enum.name}::{symbol.name}"
     if symbol.named:
@@ -105,6 +93,6 @@ def _variant(value: Variant) -> str:
     return f"{name}({_listed(value.fields)})" if value.fields else name
 
 
-def _range(value: Range) -> str:
+def _range(value: v.Range) -> str:
     text = f"{value.low}..{'=' if value.inclusive else ''}{value.high}"
     return text if value.step == 1 else f"({text}).step_by({value.step})"

@@ -130,13 +130,9 @@ class Tool:
 
 @dataclass(eq=False, slots=True)
 class Task:
-    """Work that is done when somebody asks for it."""
-
-    work: Callable[[], Value] | None
+    work: Callable[[], Value]
+    state: str = "waiting"
     result: Value = None
-
-
-# --- What ends an evaluation early --------------------------------------------------------------------
 
 
 class Failure(Exception):
@@ -175,8 +171,6 @@ class Panicked(Exception):
     message: str = field(default="")
 
 
-# --- Names of types -------------------------------------------------------------------------------------
-
 _NAMES = {
     int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", tuple: "Array", Map: "Map",
     Tuple: "Tuple", Range: "Range", Some: "Option", NoneType: "Option", Ok: "Result", Err: "Result",
@@ -191,7 +185,5 @@ def type_name(value: Value) -> str:
             return value.symbol.name
         case Variant():
             return value.symbol.enum.name
-        case Error() | Tool():
-            return value.name
         case _:
-            return _NAMES.get(type(value)) or type(value).__name__
+            return _NAMES.get(type(value)) or str(value.name)

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from tests.oracle.library import arrays, collections, numbers, prelude, strings
-from tests.oracle.library.prelude import WITH_RUN
+from tests.oracle.library import (
+    arrays,
+    collections,
+    json,
+    numbers,
+    outside,
+    prelude,
+    strings,
+)
+from tests.oracle.state import HASH_MAP, LEDGER, MEMORY, TASK
 
 __all__ = ["CHANGING", "LIBRARY", "WITH_RUN"]
 
-LIBRARY = {**arrays.PURE, **collections.PURE, **numbers.PURE, **prelude.PURE, **strings.PURE}
+WITH_RUN = {**json.WITH_RUN, **outside.WITH_RUN, **prelude.WITH_RUN}
+"""Functions that get the run before their arguments."""
+
+LIBRARY = {
+    **arrays.PURE,
+    **collections.PURE,
+    **json.PURE,
+    **HASH_MAP,
+    **LEDGER,
+    **MEMORY,
+    **TASK,
+    **numbers.PURE,
+    **outside.PURE,
+    **prelude.PURE,
+    **strings.PURE,
+}
 """By the names that the declarations give. The type argument of a reified function comes last."""
 
 CHANGING = {**arrays.CHANGING, **collections.CHANGING}

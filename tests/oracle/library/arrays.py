@@ -6,42 +6,43 @@ from collections.abc import Callable
 from functools import cmp_to_key, reduce
 
 from concerto.semantics.model.builtins import FLOAT
+from tests.oracle import values as v
 from tests.oracle.access import position, slice_of
 from tests.oracle.compare import compare, equal, identity, make_set
 from tests.oracle.library.strings import not_negative
 from tests.oracle.numbers import arithmetic
-from tests.oracle.values import NONE, Failure, Function, Functions, Map, Some, Tuple, Value, type_name
 
-Items = tuple[Value, ...]
+Items = tuple[v.Value, ...]
 
 
-def _group_by(items: Items, key: Function) -> Map:
-    groups: dict[object, tuple[Value, Items]] = {}
+def _group_by(items: Items, key: v.Function) -> v.Map:
+    groups: dict[object, tuple[v.Value, Items]] = {}
     for item in items:
         found = key.call(item)
         first, before = groups.get(identity(found), (found, ()))
         groups[identity(found)] = (first, (*before, item))
-    return Map(groups)
+    return v.Map(groups)
 
 
-def _chunks(items: Items, length: int) -> Value:
+def _chunks(items: Items, length: int) -> v.Value:
     if length < 1:
-        raise Failure(f"a chunk has at least one element, found {length}", "ValueError")
+        raise v.Failure(f"a chunk has at least one element, found {length}", "ValueError")
     return tuple(items[start : start + length] for start in range(0, len(items), length))
 
 
-def _sum(items: Items, type_: object) -> Value:
+def _sum(items: Items, type_: object) -> v.Value:
     if not all(type(item) in (int, float) for item in items):
-        raise Failure("`sum` needs an array of numbers", "TypeError")
-    return reduce(lambda total, item: arithmetic("+", total, item), items, 0.0 if type_ is FLOAT else 0)
+        raise v.Failure("`sum` needs an array of numbers", "TypeError")
+    return reduce(
+        lambda total, item: arithmetic("+", total, item),
+        items,
+        0.0 if type_ is FLOAT else 0,
+    )
 
 
-# --- Order ------------------------------------------------------------------------------------------------
-
-
-def order(left: Value, right: Value) -> int:
+def order(left: v.Value, right: v.Value) -> int:
     """Negative, zero or positive. A NaN, wherever it stands in the values, comes after the numbers."""
-    if isinstance(left, Tuple) and isinstance(right, Tuple):
+    if isinstance(left, v.Tuple) and isinstance(right, v.Tuple):
         return order(left.items, right.items)
     if isinstance(left, tuple) and isinstance(right, tuple):
         pairs = (order(one, other) for one, other in zip(left, right, strict=False))
@@ -51,43 +52,43 @@ def order(left: Value, right: Value) -> int:
     return -1 if compare("<", left, right) else int(compare(">", left, right))
 
 
-def _by_key(left: tuple[Value, Value], right: tuple[Value, Value]) -> int:
+def _by_key(left: tuple[v.Value, v.Value], right: tuple[v.Value, v.Value]) -> int:
     return order(left[0], right[0])
 
 
-def _sorted(items: Items, key: Callable[[Value], Value]) -> Value:
-    keyed: list[tuple[Value, Value]] = [(key(item), item) for item in items]
+def _sorted(items: Items, key: Callable[[v.Value], v.Value]) -> v.Value:
+    keyed: list[tuple[v.Value, v.Value]] = [(key(item), item) for item in items]
     try:
         in_order = sorted(keyed, key=cmp_to_key(_by_key))
-    except Failure:
-        kinds = ", ".join(f"`{name}`" for name in sorted({type_name(found) for found, _ in keyed}))
-        raise Failure(f"no order is defined among {kinds}", "TypeError") from None
+    except v.Failure:
+        kinds = ", ".join(f"`{name}`" for name in sorted({v.type_name(found) for found, _ in keyed}))
+        raise v.Failure(f"no order is defined among {kinds}", "TypeError") from None
     return tuple(item for _, item in in_order)
 
 
-def _extreme(items: Items, side: int) -> Value:
+def _extreme(items: Items, side: int) -> v.Value:
     """The first of the smallest or largest; NaN counts as missing."""
     there = [item for item in items if item == item] or items
     if not there:
-        return NONE
-    return Some(reduce(lambda best, item: item if order(item, best) * side > 0 else best, there))
+        return v.NONE
+    return v.Some(reduce(lambda best, item: item if order(item, best) * side > 0 else best, there))
 
 
-PURE: Functions = {
+PURE: v.Functions = {
     "Array::len": len,
     "Array::is_empty": lambda items: not items,
-    "Array::get": lambda items, index: Some(items[index]) if 0 <= index < len(items) else NONE,
-    "Array::first": lambda items: Some(items[0]) if items else NONE,
-    "Array::last": lambda items: Some(items[-1]) if items else NONE,
+    "Array::get": lambda items, index: v.Some(items[index]) if 0 <= index < len(items) else v.NONE,
+    "Array::first": lambda items: v.Some(items[0]) if items else v.NONE,
+    "Array::last": lambda items: v.Some(items[-1]) if items else v.NONE,
     "Array::contains": lambda items, wanted: any(equal(item, wanted) for item in items),
     "Array::index_of": lambda items, wanted: next(
-        (Some(index) for index, item in enumerate(items) if equal(item, wanted)), NONE
+        (v.Some(index) for index, item in enumerate(items) if equal(item, wanted)), v.NONE
     ),
     "Array::map": lambda items, change: tuple([change.call(item) for item in items]),
     "Array::filter": lambda items, accept: tuple([item for item in items if accept.call(item)]),
     "Array::fold": lambda items, start, combine: reduce(combine.call, items, start),
     "Array::reduce": lambda items, start, combine: reduce(combine.call, items, start),
-    "Array::find": lambda items, accept: next((Some(item) for item in items if accept.call(item)), NONE),
+    "Array::find": lambda items, accept: next((v.Some(item) for item in items if accept.call(item)), v.NONE),
     "Array::any": lambda items, accept: any(accept.call(item) for item in items),
     "Array::all": lambda items, accept: all(accept.call(item) for item in items),
     "Array::count": lambda items, accept: len([item for item in items if accept.call(item)]),
@@ -102,10 +103,10 @@ PURE: Functions = {
     "Array::concat": lambda items, other: items + other,
     "Array::take": lambda items, number: items[: not_negative(number, "a number of elements")],
     "Array::skip": lambda items, number: items[not_negative(number, "a number of elements") :],
-    "Array::zip": lambda items, other: tuple(map(Tuple, zip(items, other, strict=False))),
+    "Array::zip": lambda items, other: tuple(map(v.Tuple, zip(items, other, strict=False))),
     "Array::flat_map": lambda items, change: tuple([part for item in items for part in change.call(item)]),
     "Array::flatten": lambda items: tuple([part for item in items for part in item]),
-    "Array::enumerate": lambda items: tuple(map(Tuple, enumerate(items))),
+    "Array::enumerate": lambda items: tuple(map(v.Tuple, enumerate(items))),
     "Array::chunks": _chunks,
     "Array::group_by": _group_by,
     "Array::unique": lambda items: tuple(make_set(items).entries.values()),
@@ -113,35 +114,35 @@ PURE: Functions = {
 }
 
 
-# --- Changes ----------------------------------------------------------------------------------------------
-
-
-def _insert(items: Items, index: int, item: Value) -> tuple[Value, Items]:
+def _insert(items: Items, index: int, item: v.Value) -> tuple[v.Value, Items]:
     if not 0 <= index <= len(items):
         message = f"index {index} is out of bounds for inserting into length {len(items)}"
-        raise Failure(message, "IndexError")
+        raise v.Failure(message, "IndexError")
     return None, (*items[:index], item, *items[index:])
 
 
-def _remove(items: Items, index: int) -> tuple[Value, Items]:
+def _remove(items: Items, index: int) -> tuple[v.Value, Items]:
     at = position(index, len(items))
     return items[at], (*items[:at], *items[at + 1 :])
 
 
-def _swap(items: Items, left: int, right: int) -> tuple[Value, Items]:
+def _swap(items: Items, left: int, right: int) -> tuple[v.Value, Items]:
     one, other = position(left, len(items)), position(right, len(items))
     changed = list(items)
     changed[one], changed[other] = items[other], items[one]
     return None, tuple(changed)
 
 
-CHANGING: Functions = {
+CHANGING: v.Functions = {
     "Array::push": lambda items, item: (None, (*items, item)),
-    "Array::pop": lambda items: (Some(items[-1]), items[:-1]) if items else (NONE, items),
+    "Array::pop": lambda items: (v.Some(items[-1]), items[:-1]) if items else (v.NONE, items),
     "Array::insert": _insert,
     "Array::remove": _remove,
     "Array::extend": lambda items, other: (None, items + other),
     "Array::clear": lambda items: (None, ()),
     "Array::swap": _swap,
-    "Array::truncate": lambda items, length: (None, items[: not_negative(length, "a length")]),
+    "Array::truncate": lambda items, length: (
+        None,
+        items[: not_negative(length, "a length")],
+    ),
 }

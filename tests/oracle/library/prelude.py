@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
+from tests.oracle import values as v
 from tests.oracle.compare import equal
 from tests.oracle.errors import ERRORS, make_error
 from tests.oracle.run import Run
 from tests.oracle.text import shown, text_of
-from tests.oracle.values import (
-    Error,
-    Failure,
-    Functions,
-    Map,
-    Queue,
-    Range,
-    Set,
-    Stack,
-    Value,
-    type_name,
-)
 
 
-def _print(run: Run, value: Value) -> None:
+def _print(run: Run, value: v.Value) -> None:
     run.output.append(text_of(value))
 
 
-def _println(run: Run, value: Value) -> None:
+def _println(run: Run, value: v.Value) -> None:
     run.output.append(text_of(value) + "\n")
 
 
-def _len(value: Value) -> int:
+def _len(value: v.Value) -> int:
     match value:
         case str() | tuple():
             return len(value)
-        case Map() | Set():
+        case v.Map() | v.Set():
             return len(value.entries)
-        case Queue() | Stack():
+        case v.Queue() | v.Stack():
             return len(value.items)
-        case Range():
+        case v.Range():
             return len(value.numbers())
         case _:
-            raise Failure(f"`{type_name(value)}` has no length", "TypeError")
+            raise v.Failure(f"`{v.type_name(value)}` has no length", "TypeError")
 
 
 def _assert(condition: bool, message: str) -> None:
@@ -47,30 +36,30 @@ def _assert(condition: bool, message: str) -> None:
         raise _failed(message)
 
 
-def _assert_eq(left: Value, right: Value, message: str) -> None:
+def _assert_eq(left: v.Value, right: v.Value, message: str) -> None:
     if not equal(left, right):
         raise _failed(message, f"left is `{_told(left)}`, right is `{_told(right)}`")
 
 
-def _assert_ne(left: Value, right: Value, message: str) -> None:
+def _assert_ne(left: v.Value, right: v.Value, message: str) -> None:
     if equal(left, right):
         raise _failed(message, f"both are `{_told(left)}`")
 
 
-def _failed(*details: str) -> Failure:
-    return Failure(": ".join(["assertion failed", *filter(None, details)]), "AssertionError")
+def _failed(*details: str) -> v.Failure:
+    return v.Failure(": ".join(["assertion failed", *filter(None, details)]), "AssertionError")
 
 
-def _told(value: Value) -> str:
-    return text_of(value) if isinstance(value, Error) else shown(value)
+def _told(value: v.Value) -> str:
+    return text_of(value) if isinstance(value, v.Error) else shown(value)
 
 
-WITH_RUN: Functions = {"std::prelude::print": _print, "std::prelude::println": _println}
+WITH_RUN: v.Functions = {"std::prelude::print": _print, "std::prelude::println": _println}
 """Functions that get the run too."""
 
-PURE: Functions = {
+PURE: v.Functions = {
     "std::prelude::len": _len,
-    "std::prelude::typeof": type_name,
+    "std::prelude::typeof": v.type_name,
     "std::prelude::to_string": text_of,
     "std::prelude::assert": _assert,
     "std::prelude::assert_eq": _assert_eq,

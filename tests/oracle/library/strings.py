@@ -6,23 +6,15 @@ import re
 
 from tests.oracle.access import slice_of
 from tests.oracle.errors import make_error
+from tests.oracle.numbers import size
 from tests.oracle.text import shown, text_of
 from tests.oracle.values import NONE, Err, Failure, Functions, Ok, Some, Value
-
-_MOST = 2**28
 
 
 def not_negative(number: int, what: str) -> int:
     if number < 0:
         raise Failure(f"{what} cannot be negative, found {number}", "ValueError")
     return number
-
-
-def size(elements: int) -> int:
-    """How many elements or characters a result may have."""
-    if elements > _MOST:
-        raise Failure(f"the result would have {elements} elements, more than {_MOST}", "ValueError")
-    return elements
 
 
 def _lines(text: str) -> Value:
@@ -33,6 +25,11 @@ def _lines(text: str) -> Value:
 def _repeat(text: str, times: int) -> str:
     size(len(text) * not_negative(times, "a number of repetitions"))
     return text * times
+
+
+def _join(parts: tuple[str, ...], separator: str) -> str:
+    size(sum(map(len, parts)) + len(separator) * (len(parts) - 1))
+    return separator.join(parts)
 
 
 def _index_of(text: str, wanted: str) -> Value:
@@ -57,7 +54,9 @@ def _parse_int(text: str) -> Value:
 
 
 def _parse_float(text: str) -> Value:
-    if not re.fullmatch(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|nan)", text):
+    if not re.fullmatch(
+        r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf(inity)?|nan)", text, re.IGNORECASE
+    ):
         return Err(make_error("ParseError", f"`{text}` is not a Float", "InvalidFloat"))
     return Ok(float(text))
 
@@ -88,9 +87,6 @@ _METHODS: Functions = {
     "parse_float": _parse_float,
     "to_string": lambda text: text,
 }
-
-
-# --- std::fmt ---------------------------------------------------------------------------------------------
 
 
 def _format(template: str, values: tuple[Value, ...]) -> str:
@@ -124,8 +120,8 @@ def _indent(text: str, spaces: int) -> str:
 PURE: Functions = {
     **{f"String::{name}": body for name, body in _METHODS.items()},
     **{f"std::string::{name}": body for name, body in _METHODS.items()},
-    "std::string::join": lambda parts, separator: separator.join(parts),
-    "Array::join": lambda parts, separator: separator.join(parts),
+    "std::string::join": _join,
+    "Array::join": _join,
     "std::fmt::pad_left": _METHODS["pad_left"],
     "std::fmt::pad_right": _METHODS["pad_right"],
     "std::fmt::format": _format,
