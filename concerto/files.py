@@ -99,6 +99,27 @@ def cache_folder(*, create: bool = False) -> Path | None:
         return None
 
 
+def state_folder() -> Path:
+    """Where what must not be forgotten is kept: `CONCERTO_STATE`, or the user's folder for state."""
+    place = os.environ.get("CONCERTO_STATE")
+    if place:
+        return Path(place)
+    if sys.platform.startswith(("linux", "freebsd")):
+        base = os.environ.get("XDG_STATE_HOME", "")
+        return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "concerto"
+    from platformdirs import user_state_path
+
+    return user_state_path("concerto", appauthor=False)
+
+
+def private_folders() -> list[Path]:
+    """The folders of runs that wait and of the cache, which programs may not touch."""
+    try:
+        return [state_folder(), Path(os.environ.get("CONCERTO_CACHE") or user_folder())]
+    except RuntimeError:  # There is no home.
+        return []
+
+
 def user_folder() -> Path:
     """Where programs of this user keep what may be forgotten; it need not exist."""
     if sys.platform.startswith(("linux", "freebsd")):

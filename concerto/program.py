@@ -183,7 +183,7 @@ class Runtime:
             strategies=tuple(strategies),
             journal=resumed.journal if resumed else None,
             already_said=resumed.said if resumed else 0,
-            permissions=Permissions(files=(here,)),
+            permissions=Permissions(files=(here,), folder=here),
             settings=Settings(
                 timeout=timeout,
                 max_usd=max_usd,

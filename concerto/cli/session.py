@@ -235,7 +235,7 @@ class Session:
             mock=self._mock,
             echo=True,
             quiet=True,
-            permissions=Permissions(files=(project.home.absolute(),)),
+            permissions=Permissions(files=(project.home.absolute(),), folder=project.home.absolute()),
             journal=journal,
             already_said=self._said,
         )

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from concerto.records import field, record
+from concerto.effects.protected import is_protected
+from concerto.files import private_folders
+from concerto.records import field, record, replace
 
 WHOLE = "*"
 """Among the rules of a tool: the answer for the methods that have none of their own."""
@@ -17,12 +19,15 @@ _DENIED_UNLESS_ALLOWED = {"ShellTool": False}
 
 @record(frozen=True)
 class Permissions:
-    """`tools` maps a tool to True, False or its methods' own answers; `files` are folders, `hosts` names
-    of HTTP hosts (`api.example.com`, `*.example.com`, `*`, with or without a port)."""
+    """`tools` maps a tool to True, False or its methods' own answers; `files` are folders, and single files;
+    `hosts` names of HTTP hosts (`api.example.com`, `*.example.com`, `*`, with or without a port). Relative
+    paths start at `folder`. `started` are files that a run may start or import, which are not written."""
 
     tools: Mapping[str, bool | Mapping[str, bool]] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
     hosts: tuple[str, ...] = ()
+    folder: Path = Path()
+    started: tuple[str, ...] = ()
 
     def allows(self, tool: str, method: str) -> bool:
         rule = self.tools.get(tool, {})
@@ -30,20 +35,36 @@ class Permissions:
             return rule
         return rule.get(method, rule.get(WHOLE, _DENIED_UNLESS_ALLOWED.get(tool, True)))
 
-    def place(self, path: str) -> tuple[Path, Path] | None:
-        """An allowed folder and the way from it to the file, links resolved; None if none holds it."""
-        if not self.files:
-            return None
-        try:
-            real = Path(os.path.realpath(self.files[0] / path))
-            roots = [Path(os.path.realpath(folder)) for folder in self.files]
-        except (OSError, ValueError):
-            # A link on the way was changed while it was read, or this can be no path at all.
-            return None
+    def place(self, path: str, *, writing: bool = False) -> tuple[Path, Path] | None:
+        """An allowed folder and the way from it to a file, links resolved; None if the run may not use it."""
+        real, roots = self._resolved(path)
         for root in roots:
-            if real.is_relative_to(root):
+            if real == root and not root.is_dir():
+                return root.parent, Path(root.name)
+            if real.is_relative_to(root) and not self._protects(root, real, writing):
                 return root, real.relative_to(root)
         return None
+
+    def protects(self, path: str) -> bool:
+        """Whether a file that may not be used is in an allowed folder."""
+        real, roots = self._resolved(path)
+        return any(real.is_relative_to(root) for root in roots)
+
+    def _resolved(self, path: str) -> tuple[Path, list[Path]]:
+        try:
+            real = Path(os.path.realpath(self.folder / path))
+            return real, [Path(os.path.realpath(self.folder / each)) for each in self.files]
+        except (OSError, ValueError):
+            # A link on the way was changed while it was read, or this can be no path at all.
+            return Path(), []
+
+    def _protects(self, root: Path, real: Path, writing: bool) -> bool:
+        if is_protected(real.relative_to(root).parts, writing=writing):
+            return True
+        if writing and any(real == Path(os.path.realpath(self.folder / each)) for each in self.started):
+            return True
+        kept = [Path(os.path.realpath(each)) for each in private_folders()]
+        return any(real.is_relative_to(each) and not root.is_relative_to(each) for each in kept)
 
     def allows_url(self, url: str) -> bool:
         host = host_of(url)
@@ -53,18 +74,18 @@ class Permissions:
         return any(_host_fits(rule, name, with_port) for rule in self.hosts)
 
     def with_rules(self, rules: Mapping[str, Any]) -> Permissions:
-        """These permissions with a mapping's on top: tools by name, `files` and `http` as lists."""
+        """These permissions with a mapping's on top: tools by name, `http` as a list of more hosts, `files` as
+        that of all folders."""
         tools = dict(self.tools)
         files, hosts = self.files, self.hosts
         for name, rule in rules.items():
             if name == "files":
-                base = files[0] if files else Path.cwd()
-                files = (*files, *(base / folder for folder in rule))
+                files = tuple([Path(each) for each in rule])
             elif name == "http":
                 hosts = (*hosts, *rule)
             else:
                 tools[name] = _merged(tools.get(name), rule)
-        return Permissions(tools, files, hosts)
+        return replace(self, tools=tools, files=files, hosts=hosts)
 
 
 def _host_fits(rule: str, host: str, with_port: str) -> bool:

@@ -157,7 +157,7 @@ def _options(case: Case, output: Captured) -> Options:
         environment=os.environ,
         testing=True,
         echo=True,
-        permissions=Permissions(files=(case.folder.absolute(),)),
+        permissions=Permissions(files=(case.folder.absolute(),), folder=case.folder.absolute()),
         output=output,
         errors=output,
     )

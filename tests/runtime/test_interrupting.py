@@ -165,7 +165,7 @@ def test_every_kind_of_wait_in_branches_is_interrupted(tmp_path: Path, script: S
 @contextmanager
 def writing(path: Path, *, held: bool) -> Iterator[None]:
     """An empty file of a hashmap, to which somebody else is writing all the time if `held`."""
-    files = StoreFiles(Permissions(files=(path.parent,)), lambda: None)
+    files = StoreFiles(Permissions(files=(path.parent,), folder=path.parent), lambda: None)
     files.load(path.name)
     files.close()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:

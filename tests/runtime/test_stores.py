@@ -124,7 +124,7 @@ def test_keys_of_another_type_are_refused(tmp_path: Path, capsys: pytest.Capture
 def test_a_file_is_made_once_by_all_who_begin_it(tmp_path: Path) -> None:
     def load(path: str) -> list[tuple[str, str]]:
         begin.wait()
-        files = StoreFiles(Permissions(files=(tmp_path,)), lambda: None)
+        files = StoreFiles(Permissions(files=(tmp_path,), folder=tmp_path), lambda: None)
         try:
             return files.load(path)
         finally:

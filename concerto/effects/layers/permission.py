@@ -71,16 +71,11 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
             return None if permissions.allows("ShellTool", "exec") else denied("ShellTool", "exec")
         case Http(url=url):
             return None if permissions.allows_url(url) else _denied_url(url)
-        case (
-            ReadFile(path=path)
-            | WriteFile(path=path)
-            | ListFolder(path=path)
-            | RemoveFile(path=path)
-            | FileSize(path=path)
-            | LoadStore(path=path)
-            | SaveStore(path=path)
-        ):
-            return None if permissions.place(path) is not None else _denied_path(path)
+        case ReadFile(path=path) | ListFolder(path=path) | FileSize(path=path):
+            return None if permissions.place(path) is not None else _denied_path(permissions, path)
+        case WriteFile(path=path) | RemoveFile(path=path) | LoadStore(path=path) | SaveStore(path=path):
+            allowed = permissions.place(path, writing=True) is not None
+            return None if allowed else _denied_path(permissions, path)
         case _:
             assert_never(effect)
 
@@ -103,6 +98,8 @@ def _denied_url(url: str) -> ErrorValue:
     return ErrorValue("ConnectionError", message, "PermissionDenied")
 
 
-def _denied_path(path: str) -> ErrorValue:
+def _denied_path(permissions: Permissions, path: str) -> ErrorValue:
     message = f"`{path}` is outside of the folders this run may use"
+    if permissions.protects(path):
+        message = f"`{path}` is protected; who wants it used names it in `files` of [permissions]"
     return ErrorValue("FsError", message, "PermissionDenied", path=path)

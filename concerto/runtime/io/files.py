@@ -12,6 +12,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypeVar, assert_never
 
@@ -61,11 +62,12 @@ def perform_local(effect: Local, permissions: Permissions, environment: Mapping[
         case ReadFile(path):
             return _on_file(path, permissions, _read)
         case WriteFile(path, text, append):
-            return _on_file(path, permissions, lambda folder, name: _write(folder, name, text, append))
+            write = partial(_write, text=text, append=append)
+            return _on_file(path, permissions, write, writing=True)
         case ListFolder(path):
             return _on_file(path, permissions, _list)
         case RemoveFile(path):
-            return _on_file(path, permissions, lambda folder, name: os.unlink(name, dir_fd=folder))
+            return _on_file(path, permissions, _remove, writing=True)
         case FileSize(path):
             try:
                 return _on_file(path, permissions, _size)
@@ -85,10 +87,10 @@ def _variable(text: str | None) -> str | None:
     return None if text is None else well_formed(text)
 
 
-def _on_file(path: str, permissions: Permissions, do: Callable[[int, str], T]) -> T:
+def _on_file(path: str, permissions: Permissions, do: Callable[[int, str], T], *, writing: bool = False) -> T:
     """Do something with a name in its folder; trouble becomes an FsError."""
     try:
-        place = permissions.place(path)
+        place = permissions.place(path, writing=writing)
         if place is None:
             raise PermissionError(f"outside of the permitted folders: {path}")
         with _folder_of(*place) as (folder, name):
@@ -140,6 +142,7 @@ def _write(folder: int, name: str, text: str, append: bool) -> None:
     except OSError as error:
         if kept is None or error.errno not in _NO_NEW_FILES:
             raise
+        _require_one_name(kept)
         _write_in_place(folder, name, data, os.O_TRUNC)
 
 
@@ -147,6 +150,7 @@ def _write_in_place(folder: int, name: str, data: bytes, how: int) -> None:
     descriptor = os.open(name, _TO_WRITE | how, 0o666, dir_fd=folder)
     with os.fdopen(descriptor, "wb") as file:
         _require_plain(descriptor)
+        _require_one_name(os.fstat(descriptor))
         file.write(data)
 
 
@@ -179,6 +183,15 @@ def _replace(folder: int, name: str, data: bytes, kept: os.stat_result | None) -
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
         raise
+
+
+def _remove(folder: int, name: str) -> None:
+    os.unlink(name, dir_fd=folder)
+
+
+def _require_one_name(status: os.stat_result) -> None:
+    if status.st_nlink > 1:
+        raise PermissionError("it has another name, which may be protected")
 
 
 def _require_plain(descriptor: int) -> None:

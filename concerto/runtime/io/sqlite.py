@@ -102,7 +102,7 @@ class StoreFiles:
             connection.close()
 
     def _connection(self, path: str) -> sqlite3.Connection:
-        place = self._permissions.place(path)
+        place = self._permissions.place(path, writing=True)
         if place is None:
             raise _failure(path, "outside of the permitted folders", "PermissionDenied")
         real = place[0] / place[1]

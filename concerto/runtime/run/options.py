@@ -92,13 +92,21 @@ def read_manifest(options: Options, manifest: Manifest | Said) -> Options:
     return replace(
         options,
         settings=settings,
-        permissions=options.permissions.with_rules(said.permissions),
+        permissions=replace(options.permissions.with_rules(said.permissions), started=_started(said)),
         connections=said.connections,
         prices=said.prices,
         hosts=said.hosts,
         python_tools=said.python_tools,
         mcp=said.mcp,
     )
+
+
+def _started(said: Said) -> tuple[str, ...]:
+    """The files that a manifest has started or imported, as far as they are in the project."""
+    commands = [*said.hosts.values(), *said.mcp.values()]
+    words = [word for each in commands for word in (each.get("command"), *each.get("args", ())) if word]
+    modules = [each.partition(":")[0].replace(".", "/") for each in said.python_tools.values()]
+    return (*words, *[f"{each}{end}" for each in modules for end in (".py", "/__init__.py")])
 
 
 def with_connections(options: Options, given: Mapping[str, Mapping[str, Json]]) -> Options:

@@ -8,7 +8,6 @@ and what the program has already said is not said twice.
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.journal import Journal, ReplyCodec
+from concerto.files import state_folder
 from concerto.runtime.agents.requests import Message, Reply, ToolCallRequest
 
 if TYPE_CHECKING:
@@ -147,13 +147,8 @@ def shown_calls(calls: Sequence[Mapping[str, Json]]) -> list[dict[str, Json]]:
 
 
 def runs_folder() -> Path:
-    """Where runs are kept: `CONCERTO_STATE`, or the user's folder for state."""
-    place = os.environ.get("CONCERTO_STATE")
-    if place:
-        return Path(place) / "runs"
-    from platformdirs import user_state_path
-
-    return user_state_path("concerto", appauthor=False) / "runs"
+    """Where runs are kept."""
+    return state_folder() / "runs"
 
 
 def _asked_for(asked: Mapping[str, Json]) -> str:

@@ -1,0 +1,35 @@
+"""Files in permitted folders that a run may not use all the same: what the next run would obey, and secrets.
+
+They are protected by their names below a permitted folder, so that one which is named itself in `files` is
+not. Names are compared as the most lenient file system would: whatever their case, their form in Unicode,
+invisible characters, and dots and spaces at their end.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+_SECRET = re.compile(r"\.env.*|\.git|git~\d+")
+"""Neither read nor written."""
+_OBEYED = re.compile(r"concerto\.toml|concerto\.lock|.*\.conc|.*\.conc-ir")
+"""Read, but not written."""
+
+
+def is_protected(way: Sequence[str], *, writing: bool) -> bool:
+    """Whether a path below a permitted folder leads to a protected file, or into a protected folder."""
+    return any(_fits(name, writing) for name in way)
+
+
+def _fits(name: str, writing: bool) -> bool:
+    plain = _plain(name)
+    return bool(_SECRET.fullmatch(plain) or (writing and _OBEYED.fullmatch(plain)))
+
+
+def _plain(name: str) -> str:
+    if not name.isascii():
+        name = unicodedata.normalize("NFKC", name)
+        name = "".join([each for each in name if unicodedata.category(each) not in ("Cf", "Mn")])
+    # What follows a colon names a stream of the same file.
+    return name.partition(":")[0].rstrip(". ").casefold()
