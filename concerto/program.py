@@ -211,11 +211,19 @@ class Runtime:
         self._options = options
         code = program.executable if options.tier == "python" else None
         self._run = Run(program.module, options, code, program.classes)
-        if permissions:
-            from concerto.runtime.run.permission_names import warn_of_misspelt
+        if options.permissions.tools:
+            self._warn(permissions or {}, manifest)
 
-            others = {*options.tools, *options.python_tools, *options.hosts, *options.mcp}
-            warn_of_misspelt(permissions, program.module, others, self._run.emits.errors, "`permissions`")
+    def _warn(self, permissions: Rules, manifest: Manifest | Said | None) -> None:
+        """Tell of rules that protect nothing."""
+        from concerto.runtime.run.options import said_of
+        from concerto.runtime.run.permission_names import warn_of_unknown
+
+        run, options = self._run, self._options
+        others = {*options.tools, *options.python_tools, *options.hosts, *options.mcp}
+        said = {} if manifest is None else said_of(manifest).permissions
+        for rules, where in ((said, "`[permissions]`"), (permissions, "`permissions`")):
+            warn_of_unknown(rules, run.module, others, run.emits.errors, where)
 
     def on(self, channel: str, listener: Callable[[Json], Any]) -> None:
         """Call `listener` with every payload emitted on `channel`; `*` is all, as `{channel, payload}`.

@@ -128,17 +128,15 @@ def prepare(
 
 
 def _check_permissions(given: list[str], program: Program) -> None:
-    """A misspelt name would protect nothing: an error of a command line, a warning in a manifest."""
-    manifest = program.project.said if program.project is not None else None
-    rules = manifest.permissions if manifest is not None else {}
-    if not given and not rules:
+    """A misspelt name would protect nothing."""
+    if not given:
         return
-    from concerto.runtime.run.permission_names import unknown_names, warn_of_misspelt
+    from concerto.runtime.run.permission_names import unknown_names
 
+    manifest = program.project.said if program.project is not None else None
     others = {*manifest.mcp, *manifest.hosts, *manifest.python_tools} if manifest is not None else set()
     for message, near in unknown_names(given, program.module, others):
         raise Failure(message + near, USAGE)
-    warn_of_misspelt(rules, program.module, others, sys.stderr, "`[permissions]`")
 
 
 def open_trace(trace: str | None) -> TextIO | None:

@@ -74,8 +74,8 @@ class Permissions:
         return any(_host_fits(rule, name, with_port) for rule in self.hosts)
 
     def with_rules(self, rules: Mapping[str, Any]) -> Permissions:
-        """These permissions with a mapping's on top: tools by name, `http` as a list of more hosts, `files` as
-        that of all folders."""
+        """These permissions with a mapping's on top: tools by name, `http` as a list of more hosts,
+        `files` as that of all folders."""
         tools = dict(self.tools)
         files, hosts = self.files, self.hosts
         for name, rule in rules.items():

@@ -149,7 +149,8 @@ MISSPELT = {
     "Accounts = { tranfer = false }": (
         "the tool `Accounts` has no method `tranfer`; did you mean `transfer`?"
     ),
-    "Weather = false": "",
+    "Weather = false": "there is no tool `Weather` in this program",
+    "Weather = true": "",
     "ShellTool = true": "",
     'files = ["Acounts"]': "",
 }
@@ -174,7 +175,7 @@ MISSPELT_IN_PYTHON = {
     "ShelTool": "there is no tool `ShelTool` in this program; did you mean `ShellTool`?",
     "Agounts": "",
     "Accounts::transfer": "",
-    "Weather": "",
+    "Weather": "there is no tool `Weather` in this program",
 }
 
 

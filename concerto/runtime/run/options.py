@@ -74,10 +74,9 @@ class Options:
 
 def read_manifest(options: Options, manifest: Manifest | Said) -> Options:
     """The options with a manifest's settings below those already given."""
-    from concerto.manifest.load_cached import Said, said_by
     from concerto.records import replace
 
-    said = manifest if isinstance(manifest, Said) else said_by(manifest)
+    said = said_of(manifest)
     numbers, own = said.runtime, options.settings
     settings = Settings(
         own.max_iterations or numbers.get("max_iterations"),
@@ -99,6 +98,12 @@ def read_manifest(options: Options, manifest: Manifest | Said) -> Options:
         python_tools=said.python_tools,
         mcp=said.mcp,
     )
+
+
+def said_of(manifest: Manifest | Said) -> Said:
+    from concerto.manifest.load_cached import Said, said_by
+
+    return manifest if isinstance(manifest, Said) else said_by(manifest)
 
 
 def _started(said: Said) -> tuple[str, ...]:

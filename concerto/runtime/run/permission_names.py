@@ -1,4 +1,5 @@
-"""Rules of permissions whose names are misspelt, and which therefore protect nothing."""
+"""The names in rules of permissions: what they stand for in a program, and those that stand for nothing there
+and therefore protect nothing."""
 
 from __future__ import annotations
 
@@ -6,43 +7,81 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
 from concerto.diagnostics.suggest import suggest
+from concerto.effects.permissions import WHOLE, Permissions
 from concerto.escape import visible_line
 from concerto.ir.module import Module
+from concerto.records import replace
 from concerto.runtime.tools.library import LIBRARY_TOOLS
+
+
+def in_program(permissions: Permissions, module: Module) -> Permissions:
+    """The permissions with the names that a program's tools have at run time: of a tool in a module its
+    path, for which its plain name may stand if no other tool has it."""
+    if not permissions.tools or not any("::" in tool.name for tool in module.tools):
+        return permissions
+    names = _methods(module)
+    named = replace(permissions, tools={})
+    for owner, rule in permissions.tools.items():
+        answers = {WHOLE: rule} if isinstance(rule, bool) else rule
+        # What holds for all methods first, as it would undo what is said of one.
+        for method, answer in sorted(answers.items(), key=lambda each: each[0] != WHOLE):
+            tool, of = _meant(owner if method == WHOLE else f"{owner}::{method}", names)
+            named = named.with_rules({tool: {of or WHOLE: answer}} if of else {tool: answer})
+    return named
 
 
 def unknown_names(names: Iterable[str], module: Module, others: Iterable[str]) -> Iterator[tuple[str, str]]:
     """What is wrong with those that name no tool or method of a program, nor one of the `others`, and what
     may have been meant."""
-    methods = {tool.name: {method.name for method in tool.methods} for tool in module.tools}
+    methods = _methods(module)
     known = {*methods, *LIBRARY_TOOLS, *others, *(type_.name for type_ in module.types)}
     for section in module.mcp_servers, module.hosts, module.agents:
         known |= {each.name for each in section}
     for name in names:
-        owner, _, method = name.replace(".", "::").partition("::")
+        owner, method = _meant(name.replace(".", "::"), methods)
         if owner not in known:
-            yield f"there is no tool `{owner}` in this program", _near(owner, known)
+            alike = [each for each in methods if each.rpartition("::")[2] == owner]
+            near = f"; did you mean {' or '.join([f'`{each}`' for each in alike])}?" if alike else ""
+            yield f"there is no tool `{owner}` in this program", near or _near(owner, known)
         elif method and method not in methods.get(owner, {method}):
             yield f"the tool `{owner}` has no method `{method}`", _near(method, methods[owner])
 
 
-def warn_of_misspelt(
+def warn_of_unknown(
     rules: Mapping[str, Any], module: Module, others: Iterable[str], errors: TextIO, where: str
 ) -> None:
-    """Warn of rules that stand `where`. They may speak of tools that another program has, so only what is
-    close to a name is said to be one."""
-    for message, near in unknown_names(_ruled(rules), module, others):
-        if near:
-            errors.write(visible_line(f"warning: {where}: {message}{near}") + "\n")
+    """Warn of rules that stand `where` and deny what is not there, and of those that allow what is close to a
+    name: they may speak of tools that another program has."""
+    others = set(others)
+    for name, answer in _ruled(rules):
+        for message, near in unknown_names([name], module, others):
+            if near or not answer:
+                errors.write(visible_line(f"warning: {where}: {message}{near}") + "\n")
 
 
-def _ruled(rules: Mapping[str, Any]) -> Iterator[str]:
-    """The tools and the methods that rules speak of."""
+def _meant(name: str, methods: Mapping[str, object]) -> tuple[str, str]:
+    """The tool that a name stands for, and the method or an empty text."""
+    owner, _, method = name.rpartition("::")
+    for tool, of in ((name, ""), (owner, method)):
+        if tool in methods:
+            return tool, of
+        alike = [each for each in methods if "::" in each and each.rpartition("::")[2] == tool]
+        if len(alike) == 1:
+            return alike[0], of
+    return (owner, method) if owner else (name, "")
+
+
+def _methods(module: Module) -> dict[str, set[str]]:
+    return {tool.name: {method.name for method in tool.methods} for tool in module.tools}
+
+
+def _ruled(rules: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """The tools and the methods that rules speak of, and whether these are allowed."""
     for name, rule in rules.items():
         if isinstance(rule, Mapping):
-            yield from [f"{name}::{method}" for method in rule]
+            yield from [(f"{name}::{method}", answer) for method, answer in rule.items()]
         elif isinstance(rule, bool):
-            yield name
+            yield name, rule
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -70,6 +70,10 @@ class Run:
         self.options = options
         self.settings = options.settings
         self.permissions = options.permissions
+        if self.permissions.tools:
+            from concerto.runtime.run.permission_names import in_program
+
+            self.permissions = in_program(self.permissions, module)
         self.spent = Meter("the budget of this run", options.settings.max_tokens, options.settings.max_usd)
         self.waiting = LoopWaiting()
         self.agents = {agent.name: agent for agent in module.agents}

@@ -1,0 +1,57 @@
+"""Rules for tools in modules: by their path, and by their plain name where only one tool has it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concerto import Runtime, compile_file
+
+SOURCE = """
+mod inner { pub tool B { description: "b",
+    @describe("g") pub fn go() -> Result<Int, ToolError> { Ok(1) }
+    @describe("s") pub fn stay() -> Result<Int, ToolError> { Ok(1) }
+} }
+mod left { pub tool D { description: "d", @describe("g") pub fn go() -> Result<Int, ToolError> { Ok(1) } } }
+mod right { pub tool D { description: "d", @describe("g") pub fn go() -> Result<Int, ToolError> { Ok(1) } } }
+use inner::B as C;
+fn main() -> Result<Array<Bool>, String> {
+    Ok([C.go().is_ok(), inner::B.stay().is_ok(), left::D.go().is_ok(), right::D.go().is_ok()])
+}
+"""
+CASES: dict[str, tuple[list[bool], str]] = {
+    "B": ([False, False, True, True], ""),
+    "inner::B": ([False, False, True, True], ""),
+    "B::go": ([False, True, True, True], ""),
+    "inner::B::go": ([False, True, True, True], ""),
+    "left::D": ([True, True, False, True], ""),
+    "D": ([True] * 4, "there is no tool `D` in this program; did you mean `left::D` or `right::D`?"),
+    "C": ([True] * 4, "there is no tool `C` in this program"),
+    "inner::B::goes": ([True] * 4, "the tool `inner::B` has no method `goes`; did you mean `go`?"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_denied_tool_of_a_module(tmp_path: Path, name: str) -> None:
+    value, said = CASES[name]
+    file = tmp_path / "main.conc"
+    file.write_text(SOURCE)
+    for rules, where, manifest in (
+        ({name: False}, "`permissions`", ""),
+        ({}, "`[permissions]`", _written(name)),
+    ):
+        (tmp_path / "Concerto.toml").write_text(manifest)
+        errors = io.StringIO()
+        given: dict[str, Any] = rules
+        assert Runtime(compile_file(file), permissions=given, errors=errors).run().value == value
+        assert errors.getvalue() == (f"warning: {where}: {said}\n" if said else "")
+
+
+def _written(name: str) -> str:
+    owner, _, method = name.rpartition("::")
+    if method.startswith("go"):
+        return f'[permissions."{owner}"]\n{method} = false\n'
+    return f'[permissions]\n"{name}" = false\n'
