@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeVar
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.ir.module import Module
 from concerto.records import field, record, replace
-from concerto.runtime.run.failures import RequiresAction
+from concerto.runtime.run.failures import RequiresAction, message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
 from concerto.runtime.run.options import Options, Settings, read_manifest, with_connections
 from concerto.runtime.run.reporting import RunResult, failed, report, result_of
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
-from concerto.vm.values import Value
+from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
     from concerto.effects.layers.watch import Watcher
@@ -214,6 +214,17 @@ class Runtime:
         if options.permissions.tools:
             self._warn(permissions or {}, manifest)
 
+    def require_result(self, tool: str, method: str, result: Json) -> None:
+        """Raises CannotResume unless a result from outside fits what a method declares."""
+        from concerto.runtime.run.resuming import CannotResume
+
+        if isinstance(result, dict) and set(result) == {"error"}:
+            return
+        try:
+            self._run.tools.require_result(tool, method, result)
+        except Raised as raised:
+            raise CannotResume(message_of(raised.value)) from None
+
     def _warn(self, permissions: Rules, manifest: Manifest | Said | None) -> None:
         """Tell of rules that protect nothing."""
         from concerto.runtime.run.options import said_of
@@ -383,22 +394,34 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
     from concerto.ir.codec import decode
     from concerto.ir.verifier import verify
     from concerto.manifest import find_manifest, load_manifest
-    from concerto.runtime.run.resuming import CannotResume, Resumed, find_run, forget_run, settled
+    from concerto.runtime.run.resuming import (
+        CannotResume,
+        Resumed,
+        claimed,
+        find_run,
+        forget_run,
+        mark_begun,
+        settled,
+    )
 
-    suspended = find_run(run)
-    journal = settled(suspended, results)
-    problems = Problems()
-    module = decode(suspended.program, f"run {run}", problems)
-    if module is None or not verify(module, problems):
-        raise CannotResume(f"the program of run `{run}` cannot be read any more")
-    place = find_manifest(Path(suspended.options["folder"]))
-    manifest = load_manifest(place) if place is not None else None
-    resumed = Resumed(run, journal, suspended.said)
-    runtime = Runtime(Program(module), manifest=manifest, resumed=resumed, **suspended.options, **given)
-    status = runtime.run().status
-    if status != REQUIRES_ACTION:
-        forget_run(run)
-    return status
+    with claimed(run):
+        suspended = find_run(run)
+        journal = settled(suspended, results)
+        problems = Problems()
+        module = decode(suspended.program, f"run {run}", problems)
+        if module is None or not verify(module, problems):
+            raise CannotResume(f"the program of run `{run}` cannot be read any more")
+        place = find_manifest(Path(suspended.options["folder"]))
+        manifest = load_manifest(place) if place is not None else None
+        resumed = Resumed(run, journal, suspended.said)
+        runtime = Runtime(Program(module), manifest=manifest, resumed=resumed, **suspended.options, **given)
+        for call in suspended.calls:
+            runtime.require_result(call["tool"], call["method"], results[call["call_id"]])
+        mark_begun(run)
+        status = runtime.run().status
+        if status != REQUIRES_ACTION:
+            forget_run(run)
+        return status
 
 
 def _check_callable(what: str, given: object) -> None:

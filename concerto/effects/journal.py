@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from concerto.effects.identity import Identity
-from concerto.effects.kinds import AgentRun, AnyEffect, ModelCall, StageRun, ToolCall, subject_of
+from concerto.effects.kinds import AgentRun, AnyEffect, Env, ModelCall, StageRun, ToolCall, subject_of
 from concerto.records import field, record
 from concerto.vm.values import NONE, ErrorValue, NoneOption, Raised, Some, Value
 
@@ -33,7 +33,8 @@ class Journal:
     outcomes: dict[str, Json] = field(default_factory=dict)
 
     def holds(self, effect: AnyEffect) -> bool:
-        return not isinstance(effect, ToolCall | AgentRun | StageRun)
+        # What the environment holds may be secret; it is asked again.
+        return not isinstance(effect, ToolCall | AgentRun | StageRun | Env)
 
     def find(self, effect: AnyEffect, identity: Identity) -> tuple[Value] | None:
         """The value that the effect once gave, or None; raises what it once raised."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +16,7 @@ import pytest
 from concerto.program import resume
 from concerto.runtime.run.resuming import CannotResume, runs_folder
 from tests.runtime.running import Outcome
-from tests.runtime.servers import Script, chat_reply
+from tests.runtime.servers import Answer, Script, chat_reply
 
 Run = Callable[..., Outcome]
 
@@ -100,14 +104,60 @@ def test_what_does_not_fit_is_refused_in_one_line(script: Script, run: Run) -> N
         resume(waiting.run_id, {"id0": 1})
 
 
-def test_a_result_of_another_type_is_told_to_the_model(
-    script: Script, run: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_result_of_another_type_is_refused_and_changes_nothing(script: Script, run: Run) -> None:
     script.answer(asking("100?"), chat_reply("paid"))
     waiting = run(SOURCE.replace("URL", script.url)).runtime
-    assert resume(waiting.run_id, {"id0": [1, 2]}) == 3
-    assert "InvalidResult" in script.seen[1].body["messages"][-1]["content"]
-    capsys.readouterr()
+    with pytest.raises(CannotResume, match="expected `String`, found `Array`"):
+        resume(waiting.run_id, {"id0": [1, 2]})
+    assert len(script.seen) == 1
+    assert resume(waiting.run_id, {"id0": "yes"}) == 3
+
+
+def test_a_run_is_resumed_by_one_at_a_time(script: Script, run: Run) -> None:
+    told: list[str] = []
+
+    def late(seen: Any) -> Answer:
+        with pytest.raises(CannotResume) as refused:
+            resume(waiting.run_id, {"id0": "yes"})
+        told.append(str(refused.value))
+        return Answer(chat_reply("paid"))
+
+    script.answer(asking("100?"), late)
+    waiting = run(SOURCE.replace("URL", script.url)).runtime
+    assert resume(waiting.run_id, {"id0": "yes"}) == 3
+    assert told == [f"run `{waiting.run_id}` is being resumed"]
+
+
+def test_a_run_that_was_killed_when_it_went_on_is_not_begun_again(
+    script: Script, run: Run, tmp_path: Path
+) -> None:
+    reached = threading.Event()
+
+    def never(seen: Any) -> Answer:
+        reached.set()
+        return Answer(chat_reply("paid"), hang=3)
+
+    script.answer(asking("100?"), never)
+    waiting = run(SOURCE.replace("URL", script.url)).runtime
+    code = f"from concerto.program import resume; resume({waiting.run_id!r}, {{'id0': 'yes'}})"
+    environment = {**os.environ, "CONCERTO_STATE": str(tmp_path / "state")}
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment)
+    assert reached.wait(60)
+    process.kill()
+    process.wait()
+    with pytest.raises(CannotResume, match="broke off"):
+        resume(waiting.run_id, {"id0": "yes"})
+    assert len(script.seen) == 2
+
+
+def test_what_is_kept_is_private_and_without_the_environment(script: Script, run: Run) -> None:
+    script.answer(asking("100?"))
+    source = SOURCE.replace("URL", script.url).replace("use std::time;", "use std::time; use std::env;")
+    source = source.replace('println("begin");', 'println(env::get("K").is_some());')
+    waiting = run(source, environment={"K": "a secret"}).runtime
+    for file in (runs_folder() / waiting.run_id).iterdir():
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert b"a secret" not in file.read_bytes()
 
 
 def test_other_people_cannot_read_what_is_kept(script: Script, run: Run, tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.journal import Journal, ReplyCodec
-from concerto.files import state_folder
+from concerto.files import PRIVATE, state_folder, write_atomically
 from concerto.runtime.agents.requests import Message, Reply, ToolCallRequest
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ Json: TypeAlias = Any
 
 _PROGRAM = "program.conc-ir"
 _STATE = "state.json"
+_BEGUN = "begun"
+"""There while a run goes on; left behind by one that was killed."""
+_LOCK = "lock"
 
 
 class CannotResume(Exception):
@@ -75,8 +79,9 @@ def _keep(suspended: Suspended) -> None:
         "calls": suspended.calls,
         "said": suspended.said,
     }
-    (folder / _PROGRAM).write_bytes(suspended.program)
-    (folder / _STATE).write_text(json.dumps(state), encoding="utf-8")
+    write_atomically(folder / _PROGRAM, suspended.program, PRIVATE)
+    write_atomically(folder / _STATE, json.dumps(state).encode(), PRIVATE)
+    (folder / _BEGUN).unlink(missing_ok=True)
 
 
 def _ask_for_action(run: Run, run_id: str, calls: list[dict[str, Json]]) -> None:
@@ -112,10 +117,37 @@ def find_run(run: str) -> Suspended:
         raise CannotResume(f"run `{run}` cannot be read: {error}") from None
 
 
+@contextmanager
+def claimed(run: str) -> Iterator[None]:
+    """Keep a run from being resumed by others meanwhile; raises CannotResume if somebody does, or did and was
+    killed."""
+    import fcntl
+
+    folder = runs_folder() / run
+    if not re.fullmatch(r"[0-9a-f]+", run) or not folder.is_dir():
+        yield  # There is no such run, as `find_run` says.
+        return
+    with (folder / _LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CannotResume(f"run `{run}` is being resumed") from None
+        if (folder / _BEGUN).exists():
+            message = (
+                f"run `{run}` was resumed and broke off; what it did then is not known, so it stays as it is"
+            )
+            raise CannotResume(message)
+        yield
+
+
+def mark_begun(run: str) -> None:
+    (runs_folder() / run / _BEGUN).touch(PRIVATE)
+
+
 def forget_run(run: str) -> None:
     """Remove what was kept of a run that has ended."""
     folder = runs_folder() / run
-    for name in (_PROGRAM, _STATE):
+    for name in (_PROGRAM, _STATE, _BEGUN, _LOCK):
         (folder / name).unlink(missing_ok=True)
     if folder.is_dir():
         folder.rmdir()

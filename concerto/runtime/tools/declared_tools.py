@@ -155,6 +155,12 @@ class Tools:
             message = f"the result of `{title}` is not what it declares: {message_of(bad.value)}"
             raise tool_failure(message, "InvalidResult", declared.owner.name, declared.method.name) from None
 
+    def require_result(self, tool: str, method: str, answer: Json) -> None:
+        """Raises a ToolError unless the answer fits; where validators decide, the program has to."""
+        declared = self._declared.get((tool, method))
+        if declared is not None and not self._validating:
+            self._converted(declared, answer)
+
     async def _in_place(self, declared: Declared, values: list[Value]) -> Value:
         return self._execute(declared, values)
 
