@@ -151,7 +151,8 @@ class TraitNotSatisfied(Problem, code="E0306", title="trait not satisfied"):
 class Misplaced(Problem, code="E0307", title="`?`, `return`, `break`, `continue` or `throw` out of place"):
     """`break` and `continue` belong into loops (a label names which), `return` and `throw` into functions,
     and `?` goes after a Result or Option, in a function that returns such a value. From a branch of
-    `await (…)`, `race` or `parallel for`, `?` and `throw` leave the whole expression, jumps do not.
+    `await (…)`, `race` or `parallel for`, `?` and `throw` leave the whole expression, jumps do not. In a
+    stage, an error ends the pipeline, whatever the stage gives.
 
     ```concerto
     fn main() {

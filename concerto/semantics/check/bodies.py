@@ -12,7 +12,8 @@ from collections.abc import Iterable
 # What they register is wanted: the checkers of each class of expression.
 from concerto.semantics.check import blocks, paths  # noqa: F401
 from concerto.semantics.check.body_checker import Body, Frame
-from concerto.semantics.check.calls import functions, methods  # noqa: F401
+from concerto.semantics.check.calls import functions  # noqa: F401
+from concerto.semantics.check.calls.methods import pipeline_error
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.expressions import (  # noqa: F401
     closures,
@@ -26,10 +27,10 @@ from concerto.semantics.check.expressions import (  # noqa: F401
 )
 from concerto.semantics.check.witnesses import find_inner_witnesses, take_witnesses
 from concerto.semantics.incremental.reused_files import Loading
-from concerto.semantics.model.builtins import NEVER
+from concerto.semantics.model.builtins import ANY, NEVER
 from concerto.semantics.model.declarations import TypeScope, World
 from concerto.semantics.model.symbols import FieldSymbol, FunctionSymbol, PipelineSymbol, StageSymbol
-from concerto.semantics.model.types import ERROR
+from concerto.semantics.model.types import ERROR, Type
 from concerto.source import Source
 from concerto.syntax import ast
 
@@ -139,17 +140,20 @@ def _check_fields(world: World, fields: Iterable[FieldSymbol], scope: TypeScope)
 
 def _check_pipeline(world: World, pipeline: PipelineSymbol) -> None:
     scope = world.module_scope(world.module_of(pipeline))
+    error = pipeline_error(world, pipeline)
+    fails = ANY if error == world.error_type("AgentError") else error
     for stage in pipeline.stages:
-        _check_stage(world, stage, scope)
+        _check_stage(world, stage, scope, fails)
 
 
-def _check_stage(world: World, stage: StageSymbol, scope: TypeScope) -> None:
+def _check_stage(world: World, stage: StageSymbol, scope: TypeScope, fails: Type) -> None:
+    """`fails` is what may end the pipeline; a run makes an AgentError of any error."""
     node = stage.node
     if not isinstance(node, ast.StageDecl) or stage.source is None:
         return
     for parameter in stage.parameters:
         check_default(world, parameter)
-    body = Body(world, stage.source, scope, Frame(node, "stage", stage.result, node.body))
+    body = Body(world, stage.source, scope, Frame(node, "stage", stage.result, node.body, fails=fails))
     for parameter_node, symbol in zip(node.parameters, stage.parameters, strict=False):
         local = body.declare(parameter_node.name.text, symbol.type, parameter_node, "parameter")
         world.analysis.parameters[parameter_node] = local

@@ -63,7 +63,8 @@ FrameKind: TypeAlias = Literal["function", "stage", "closure", "task", "branch",
 class Frame:
     """What `return` and `?` leave: a function, stage or closure; `block` is its body. A `task` (of `spawn`)
     is left by `?` alone, which makes its value a Result. A `branch` (of `await (…)`, `race`, `parallel for`)
-    is a body of its own that lets errors through to where it stands; a `constant` is a default value."""
+    is a body of its own that lets errors through to where it stands; a `constant` is a default value.
+    `fails` is the type of the errors that may leave a stage that gives no Result; Any for all of them."""
 
     node: ast.Node
     kind: FrameKind
@@ -71,6 +72,7 @@ class Frame:
     block: ast.Block | None = None
     outer: Frame | None = None
     function: FunctionSymbol | None = None
+    fails: Type | None = None
     loops: list[LoopFrame] = field(default_factory=list)
     tries: list[TryFrame] = field(default_factory=list)
     captures: dict[LocalSymbol, None] = field(default_factory=dict)

@@ -45,6 +45,7 @@ from concerto.semantics.model.builtins import (
     result_of,
     result_parts,
 )
+from concerto.semantics.model.declarations import World
 from concerto.semantics.model.symbols import (
     AgentSymbol,
     AliasSymbol,
@@ -201,10 +202,10 @@ def _call_pipeline(
         return report_unknown(body, node.method, owner, "method", ["run"], node.receiver, ERROR)
     given = check_arguments(body, f"`{pipeline.name}.run`", node.method, pipeline.parameters, {}, arguments)
     body.analysis.calls[node] = PipelineCall(pipeline, given)
-    return result_of(pipeline.result, pipeline_error(body, pipeline))
+    return result_of(pipeline.result, pipeline_error(body.world, pipeline))
 
 
-def pipeline_error(body: Body, pipeline: PipelineSymbol) -> Type:
+def pipeline_error(world: World, pipeline: PipelineSymbol) -> Type:
     """The error of a pipeline's run: that of its stages if they agree, else an AgentError."""
     found: list[Type] = []
     for stage in pipeline.stages:
@@ -213,7 +214,7 @@ def pipeline_error(body: Body, pipeline: PipelineSymbol) -> Type:
             found.append(parts[1])
     if len(found) == 1:
         return found[0]
-    return body.world.error_type("AgentError") or ERROR
+    return world.error_type("AgentError") or ERROR
 
 
 def _call_on_any(body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:

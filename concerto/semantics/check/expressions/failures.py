@@ -70,7 +70,7 @@ def _pass_none_on(body: Body, node: ast.Try) -> None:
         unify(result, option_of(fresh()))
         return
     wants = f"this {_noun(frame)} returns {_shown(result)}"
-    if result_parts(result) is None:
+    if _error_of(frame) is None:
         body.report(
             Misplaced(
                 mark,
@@ -95,8 +95,8 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
     if isinstance(result, Unsolved):
         result = result_of(fresh(), fresh())
         unify(frame.result, result)
-    parts = result_parts(result)
-    if parts is None:
+    target = _error_of(frame)
+    if target is None:
         if result is not ANY and not isinstance(result, ErrorType):
             body.report(
                 Misplaced(
@@ -107,7 +107,6 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
                 )
             )
         return
-    target = parts[1]
     if isinstance(resolve(target), Unsolved) or fits_error(error, target):
         unify(target, error)
         return
@@ -118,7 +117,7 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
         body.report(
             MismatchedTypes(
                 mark,
-                f"`?` passes on `{show(error)}`, but this {_noun(frame)} returns `{show(target)}`",
+                f"`?` passes on `{show(error)}`, but {_fails_with(frame, target)}",
                 help=f"write `impl From<{show(error)}> for {show(target)}`, or use `.map_err(|e| …)?`",
             )
         )
@@ -131,12 +130,12 @@ def pass_broken_stream_on(body: Body, node: ast.For) -> None:
     if frame.tries:
         frame.tries[-1].thrown.append((node, error))
         return
-    parts = result_parts(resolve(frame.result))
-    if parts is None:
+    target = _error_of(frame)
+    if target is None:
         return
-    if isinstance(resolve(parts[1]), Unsolved) or fits_error(error, parts[1]):
-        unify(parts[1], error)
-    elif (conversion := error_conversion(body, error, parts[1])) is not None:
+    if isinstance(resolve(target), Unsolved) or fits_error(error, target):
+        unify(target, error)
+    elif (conversion := error_conversion(body, error, target)) is not None:
         body.analysis.propagations[node] = conversion
     else:
         return
@@ -151,6 +150,12 @@ def left_by_errors(frame: Frame) -> Frame:
     return frame
 
 
+def _error_of(frame: Frame) -> Type | None:
+    """The type of the errors that may leave a body."""
+    parts = result_parts(resolve(frame.result))
+    return frame.fails if parts is None else parts[1]
+
+
 def _may_leave(body: Body, frame: Frame, node: ast.Expr, what: str) -> bool:
     if frame.kind == "constant":
         body.report(Misplaced(body.span(node), f"{what} cannot leave a default value"))
@@ -160,6 +165,12 @@ def _may_leave(body: Body, frame: Frame, node: ast.Expr, what: str) -> bool:
 
 def _noun(frame: Frame) -> str:
     return frame.kind if frame.kind in ("closure", "stage", "task") else "function"
+
+
+def _fails_with(frame: Frame, error: Type) -> str:
+    if result_parts(resolve(frame.result)) is None:
+        return f"another stage of this pipeline fails with `{show(error)}`"
+    return f"this {_noun(frame)} returns `{show(error)}`"
 
 
 def _shown(result: Type) -> str:
@@ -194,9 +205,8 @@ def throw(body: Body, node: ast.Throw, hint: Type | None) -> Type:
     if isinstance(result, Unsolved):
         result = result_of(fresh(), fresh())
         unify(frame.result, result)
-    parts = result_parts(result)
-    if parts is not None:
-        error = parts[1]
+    error = _error_of(frame)
+    if error is not None:
         if isinstance(resolve(error), Unsolved):
             unify(error, body.infer(node.value))
         else:
@@ -268,7 +278,7 @@ def _pass_uncaught_on(body: Body, node: ast.TryCatch, thrown: TryFrame, caught: 
             continue
         if frame.tries:
             frame.tries[-1].thrown.append((place, found))
-        elif isinstance(place, ast.For) and result_parts(resolve(frame.result)) is None:
+        elif isinstance(place, ast.For) and _error_of(frame) is None:
             continue  # Nobody wrote a `throw`: what nobody catches ends the run.
         elif not _fits_result(frame, found):
             mark = (
@@ -294,10 +304,10 @@ def _fits_result(frame: Frame, error: Type) -> bool:
     if isinstance(result, Unsolved):
         unify(result, result_of(fresh(), error))
         return True
-    parts = result_parts(result)
-    if parts is None:
+    target = _error_of(frame)
+    if target is None:
         return isinstance(result, ErrorType) or result is ANY
-    if isinstance(resolve(parts[1]), Unsolved):
-        unify(parts[1], error)
+    if isinstance(resolve(target), Unsolved):
+        unify(target, error)
         return True
-    return fits_error(error, parts[1])
+    return fits_error(error, target)

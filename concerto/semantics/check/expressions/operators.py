@@ -35,6 +35,7 @@ _ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "**"))
 _ORDER = frozenset(("<", "<=", ">", ">="))
 _EQUALITY = frozenset(("==", "!="))
 _NUMBERS = (INT, FLOAT)
+_TEXTS = (STRING, PROMPT)
 
 
 @checks(ast.Unary)
@@ -156,7 +157,7 @@ def _arithmetic(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
 def _joined_with_error(body: Body, node: ast.Binary, left: Type, right: Type) -> Type | None:
     """`"text" + error`: the error's message."""
     for text, other, operand in ((left, right, node.right), (right, left, node.left)):
-        if text in (STRING, PROMPT) and is_error(other):
+        if text in _TEXTS and is_error(other):
             body.add_coercions(operand, (ERROR_TO_TEXT,))
             return text
     return None
@@ -437,8 +438,10 @@ def assign(body: Body, node: ast.Assign, hint: Type | None) -> Type:
     if isinstance(left, Unsolved) or isinstance(right, Unsolved):
         unify(left, right)
         return NIL
-    op = node.op[0]
-    result = arithmetic_type(body, op, left, right)
+    if node.op == "+=" and left in _TEXTS and is_error(right):
+        body.add_coercions(node.value, (ERROR_TO_TEXT,))
+        right = STRING
+    result = arithmetic_type(body, node.op[0], left, right)
     if result is None:
         _bad_compound(body, node, left, right)
     elif isinstance(declared := resolve(target), Literals):
