@@ -42,6 +42,7 @@ from concerto.semantics.model.analysis import (
     VariantCall,
     WrapCall,
 )
+from concerto.semantics.model.builtins import NEVER
 from concerto.semantics.model.symbols import ToolSymbol
 from concerto.syntax import ast
 
@@ -50,6 +51,9 @@ _WRAPPERS = {"Some": BUILD_SOME, "Ok": BUILD_OK, "Err": BUILD_ERR}
 
 @value_of(ast.Call, ast.MethodCall)
 def call(b: FunctionBuilder, node: ast.Expr) -> None:
+    if isinstance(node, ast.MethodCall) and b.type_of(node.receiver) is NEVER:
+        b.value(node.receiver)
+        return
     target = b.calls[node]
     if node in b.program.analysis.late_places:
         assert isinstance(target, FunctionCall | NativeCall | DynamicCall | BoundCall)

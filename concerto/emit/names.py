@@ -9,7 +9,7 @@ from concerto.emit.instructions import ADD_INT, LOAD_NIL, LOAD_NONE, SLICE
 from concerto.emit.literals import constant
 from concerto.emit.witnesses import push_function
 from concerto.semantics.model.analysis import NamedMember, SlotField, TupleItem
-from concerto.semantics.model.builtins import ARRAY, MAP, STRING
+from concerto.semantics.model.builtins import ARRAY, MAP, NEVER, STRING
 from concerto.semantics.model.symbols import (
     AgentSymbol,
     ConstSymbol,
@@ -94,7 +94,8 @@ def _function(b: FunctionBuilder, symbol: FunctionSymbol) -> None:
 @value_of(ast.FieldAccess)
 def field(b: FunctionBuilder, node: ast.FieldAccess) -> None:
     b.value(node.receiver)
-    get_field(b, node)
+    if b.type_of(node.receiver) is not NEVER:
+        get_field(b, node)
 
 
 def get_field(b: FunctionBuilder, node: ast.FieldAccess) -> None:

@@ -1,6 +1,8 @@
 """Tries the properties, those of `tests/fuzz` among them, on many random cases:
 `python -m tests.properties.campaign --cases 20000 --seed 7`.
 
+With `--coverage` it counts which constructs stand in which places of that many programs and runs none.
+
 Case n of seed s is always the same. Prints what was tried and what failed; texts that show a failure are
 written to the folder named by `--keep`. A case that takes longer than `--limit` ends the campaign, which says
 where it hangs."""
@@ -20,6 +22,7 @@ from random import Random
 from tests.fuzz.checks import CHECKS as HOSTILE
 from tests.properties.checks import CHECKS as PROPERTIES
 from tests.properties.checks import Broken
+from tests.properties.coverage import count_pairs, report
 
 CHECKS = {**PROPERTIES, **HOSTILE}
 
@@ -37,6 +40,11 @@ class _Case:
 
 def main() -> int:
     options = _options()
+    if options.coverage:
+        first, last = options.first, options.first + options.cases
+        counted = count_pairs(f"{options.seed}:runs:{case}" for case in range(first, last))
+        print("\n".join(report(counted, enough=50)))
+        return 0
     failures: list[str] = []
     under_way = _Case("", 0, time.monotonic())
     threading.stack_size(_STACK)
@@ -59,6 +67,7 @@ def _options() -> Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=sorted(CHECKS), action="append", help="these properties alone")
     parser.add_argument("--limit", type=float, default=60, help="seconds for one case")
+    parser.add_argument("--coverage", action="store_true", help="count what random programs are made of")
     parser.add_argument("--keep", type=Path, help="a folder for the texts of failures")
     return parser.parse_args()
 

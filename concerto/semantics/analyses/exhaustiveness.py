@@ -33,6 +33,7 @@ from concerto.semantics.model.analysis import (
     MatchStruct,
     MatchVariant,
 )
+from concerto.semantics.model.builtins import NEVER
 from concerto.semantics.model.types import ERROR, Literals, TupleOf, Type
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Source
@@ -76,7 +77,7 @@ class _MatchChecker:
 
     def check_match(self, node: ast.Match) -> None:
         subject = resolve(self.analysis.types.get(node.subject, ERROR))
-        if subject == ERROR or any(self._broken(arm.pattern) for arm in node.arms):
+        if subject in (ERROR, NEVER) or any(self._broken(arm.pattern) for arm in node.arms):
             return
         rows = self._reached(node, subject)
         try:
@@ -141,7 +142,7 @@ class _MatchChecker:
         if simple and isinstance(self.analysis.patterns.get(pattern), MatchBinding):
             return
         type_ = resolve(self.analysis.pattern_types.get(pattern, ERROR))
-        if type_ == ERROR:
+        if type_ in (ERROR, NEVER):
             return
         self.matrix.restart()
         try:

@@ -26,6 +26,7 @@ from concerto.semantics.model.builtins import (
     BOOL,
     FLOAT,
     INT,
+    NEVER,
     NIL,
     STRING,
     array_item,
@@ -64,6 +65,11 @@ class Bindings:
 
 def bind_pattern(body: Body, pattern: ast.Pattern, subject: Type, role: LocalRole) -> list[LocalSymbol]:
     """Check a pattern against the type of the value it meets; its variables are visible from here on."""
+    if resolve(subject) is NEVER:
+        # No value ever meets it: whatever it asks for is fine.
+        found = bind_pattern(body, pattern, ANY, role)
+        body.pattern_types[pattern] = NEVER
+        return found
     if pattern.__class__ is ast.BindPattern and role == "let" and pattern.pattern is None:
         name = pattern.name.text
         if not name[0].isupper():

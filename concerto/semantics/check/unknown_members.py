@@ -20,7 +20,9 @@ from concerto.syntax import ast
 
 def report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
     name = node.method.text
-    if is_erroneous(receiver) or receiver is NEVER or name in body.world.lost_methods:
+    if receiver is NEVER:
+        return NEVER
+    if is_erroneous(receiver) or name in body.world.lost_methods:
         return ERROR
     if isinstance(receiver, Unsolved):
         return report_unknown_type(body, node.receiver, f"to find `{name}`")

@@ -268,7 +268,9 @@ def field_of(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
     if receiver is ANY:
         body.analysis.fields[node] = NamedMember(name)
         return ANY
-    if isinstance(receiver, ErrorType) or receiver is NEVER:
+    if receiver is NEVER:
+        return NEVER
+    if isinstance(receiver, ErrorType):
         return ERROR
     if receiver is TOOL_CONTEXT and name in TOOL_CONTEXT_FIELDS:
         body.analysis.fields[node] = NamedMember(name)

@@ -31,7 +31,9 @@ def wait(body: Body, node: ast.Await, hint: Type | None) -> Type:
         found = check_call(body, operand, operand.callee, operand.arguments, hint, awaited=True)
         body.types[operand] = found
         return awaited_type(found)
-    return awaited_type(body.infer(operand, hint))
+    # What is wanted of the branches of an operand may be the value itself or a task of it.
+    branching = isinstance(operand, ast.Block | ast.If | ast.Match | ast.TryCatch | ast.Loop)
+    return awaited_type(body.infer(operand, None if branching else hint))
 
 
 def awaited_type(found: Type) -> Type:

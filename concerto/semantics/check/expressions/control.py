@@ -157,7 +157,9 @@ def element_type(body: Body, node: ast.Expr, found: Type) -> Type:
         return INT
     if found is STRING or found is ANY:
         return found
-    if isinstance(found, ErrorType) or found is NEVER:
+    if found is NEVER:
+        return NEVER
+    if isinstance(found, ErrorType):
         return ERROR
     if isinstance(found, Named):
         if found.symbol in (ARRAY, SET, QUEUE, STACK, ITERATOR):

@@ -53,7 +53,11 @@ def index(body: Body, node: ast.Index, hint: Type | None) -> Type:
 
 def _slice(body: Body, node: ast.Index, receiver: Type) -> Type:
     body.infer(node.index)
-    if array_item(receiver) is not None or receiver in (STRING, ANY) or isinstance(receiver, ErrorType):
+    if (
+        array_item(receiver) is not None
+        or receiver in (STRING, ANY, NEVER)
+        or isinstance(receiver, ErrorType)
+    ):
         return receiver
     if isinstance(receiver, Unsolved):
         return report_unknown_type(body, node.receiver, "to slice it")

@@ -50,6 +50,7 @@ def unary(body: Body, node: ast.Unary, hint: Type | None) -> Type:
     if (
         found in _NUMBERS
         or found is ANY
+        or found is NEVER
         or isinstance(found, ErrorType | Unsolved)
         or _is_number(body, found)
     ):
@@ -121,7 +122,7 @@ def _apply(body: Body, node: ast.Binary, left: Type, hint: Type | None) -> Type:
             return BOOL
         return _order(body, node, left, right)
     if op in _EQUALITY:
-        right = body.infer(node.right, None if isinstance(left, ErrorType) else left)
+        right = body.infer(node.right, None if left is NEVER or isinstance(left, ErrorType) else left)
         same = left is right and left.__class__ is not FunctionOf
         return BOOL if same else _equality(body, node, left, right)
     if op == "??":
@@ -260,7 +261,7 @@ def _coalesce(body: Body, node: ast.Binary, left: Type, hint: Type | None) -> Ty
         unify(found, option_of(inside))
     if isinstance(found, Literals):
         inside = _without_nil(found)
-    if found is ANY or isinstance(found, ErrorType):
+    if found is ANY or found is NEVER or isinstance(found, ErrorType):
         body.infer(node.right, None if found is ANY else DISCARD)
         return found
     if found is NIL:

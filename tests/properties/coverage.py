@@ -1,0 +1,167 @@
+"""Which constructs the random programs put where: pairs of an AST class and the field that holds it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from random import Random
+from typing import get_args
+
+from concerto.diagnostics import Problems
+from concerto.records import field_types
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.parser import parse
+from concerto.syntax.walk import walk
+from tests.properties.generating import make_program
+
+Pair = tuple[str, str]
+
+# What reaches beyond the program, and what stands where the parser gave up.
+_OUTSIDE = {
+    "Listen",
+    "ListenArm",
+    "Mock",
+    "McpDecl",
+    "AgentDecl",
+    "ConnectDecl",
+    "PipelineDecl",
+    "StateDecl",
+    "ErrorExpr",
+}
+
+# The types that constructs give and places take; those that are not here go with any.
+_GIVES = {
+    "IntLit": "Int", "FloatLit": "Float", "StringLit": "String", "BoolLit": "Bool", "NilLit": "Nil",
+    "Interpolation": "String", "RangeExpr": "Range", "Assign": "Nil", "While": "Nil", "For": "Nil",
+    "ArrayLit": "Array", "TupleLit": "Tuple", "MapLit": "Map", "StructLit": "Struct", "Closure": "Function",
+    "ParallelFor": "Array", "AwaitAll": "Tuple", "Unary": "Int Float Bool",
+    "Spawn": "Task",
+}  # fmt: skip
+_TAKES = {
+    "Unary.operand": "Int Float Bool", "RangeExpr.low": "Int", "RangeExpr.high": "Int",
+    "Binary.left": "Int Float String Bool Nil Range Array Tuple Map Struct",
+    "Binary.right": "Int Float String Bool Nil Range Array Tuple Map Struct Function Task",
+    "Cast.operand": "Int Float", "Call.callee": "Function", "Index.index": "Int Range String Bool",
+    "Index.receiver": "Array Map String Tuple", "FieldAccess.receiver": "Struct Tuple",
+    "MethodCall.receiver": "Int Float String Bool Nil Range Array Tuple Map Struct Function",
+    "Try.operand": "", "MatchArm.guard": "Bool", "Throw.value": "String", "ParallelFor.limit": "Int",
+    "StructLit.base": "Struct", "For.iterable": "Array Map Range String",
+    "ParallelFor.iterable": "Array Map Range String",
+    "Interpolation.parts": "Int Float String Bool Range Array Tuple Map Struct Function",
+}  # fmt: skip
+# Places that the grammar or the compiler keeps to some classes.
+_ONLY = {
+    "Assign.target": "Path FieldAccess Index", "Pipe.target": "Path Call MethodCall Try Await",
+    "MapEntry.key": "StringLit IntLit BoolLit", "If.otherwise": "Block If",
+    "LiteralPattern.value": "IntLit FloatLit StringLit BoolLit NilLit Unary",
+    "RangePattern.low": "IntLit FloatLit Unary", "RangePattern.high": "IntLit FloatLit Unary",
+    "UnionType.literals": "StringLit IntLit BoolLit NilLit Unary",
+    "StructLit.path": "Path", "If.then": "Block", "While.body": "Block", "Loop.body": "Block",
+    "For.body": "Block", "ParallelFor.body": "Block", "TryCatch.body": "Block", "Catch.body": "Block",
+    "FnDecl.body": "Block",
+    "StructPattern.path": "Path", "VariantPattern.path": "Path", "Setting.value": "StringLit",
+    "ConstDecl.value": "IntLit FloatLit StringLit BoolLit Unary Binary ArrayLit TupleLit",
+    "Parameter.default": "IntLit FloatLit StringLit BoolLit Unary Binary",
+    "FieldDecl.default": "IntLit FloatLit StringLit BoolLit Unary Binary",
+}  # fmt: skip
+_ONLY = {place: classes for place, classes in _ONLY.items() if classes}
+
+# Places of patterns that must match every value of their type.
+_COMPLETE = {"WildcardPattern", "BindPattern", "TuplePattern", "StructPattern", "OrPattern"}
+_WHOLE = {
+    "Let.pattern": _COMPLETE, "For.pattern": _COMPLETE, "ParallelFor.pattern": _COMPLETE,
+    "Parameter.pattern": _COMPLETE, "Catch.pattern": _COMPLETE - {"TuplePattern"},
+}  # fmt: skip
+
+# Kinds of places for the fast test.
+GROUPS = {
+    "operand": ("Unary.operand", "Binary.left", "Binary.right", "Interpolation.parts",
+        "RangeExpr.low", "Cast.operand"),
+    "receiver": ("MethodCall.receiver", "FieldAccess.receiver", "Index.receiver", "Call.callee"),
+    "argument": ("Argument.value", "Index.index", "Pipe.value"),
+    "item": ("ArrayLit.items", "TupleLit.items", "MapEntry.value", "FieldInit.value", "StructLit.base",
+        "AwaitAll.items"),
+    "subject": ("Match.subject", "If.condition", "While.condition", "For.iterable",
+        "ParallelFor.iterable", "MatchArm.guard"),
+    "body": ("Block.result", "MatchArm.body", "Closure.body"),
+    "statement": ("ExprStmt.expr", "Let.value", "Assign.value"),
+    "leaving": ("Return.value", "Break.value", "Throw.value"),
+    "waiting": ("Try.operand", "Await.operand", "Spawn.operand"),
+}  # fmt: skip
+
+EXPRESSIONS = [cls.__name__ for cls in get_args(ast.Expr)]
+PATTERNS = [cls.__name__ for cls in get_args(ast.Pattern)]
+TYPES = [cls.__name__ for cls in get_args(ast.TypeExpr)]
+
+
+def count_pairs(seeds: Iterable[object]) -> Counter[Pair]:
+    """How often each construct stands in each place, over the programs of some seeds."""
+    found: Counter[Pair] = Counter()
+    for seed in seeds:
+        for name, text in make_program(Random(str(seed))).items():
+            for node in walk(parse(Source(name, text), Problems())):
+                owner = node.__class__.__name__
+                for field in field_types(node.__class__):
+                    value = getattr(node, field)
+                    for item in value if isinstance(value, list) else (value,):
+                        if isinstance(item, ast.Node):
+                            found[item.__class__.__name__, f"{owner}.{field}"] += 1
+    return found
+
+
+def places_of(family: str) -> list[str]:
+    """The fields of AST classes that hold a construct of a family: `Expr`, `Pattern` or `TypeExpr`."""
+    found = []
+    for cls in vars(ast).values():
+        if isinstance(cls, type) and issubclass(cls, ast.Node) and cls.__name__ not in _OUTSIDE:
+            holding = re.compile(rf"\b{family}\b")
+            found += [
+                f"{cls.__name__}.{field}"
+                for field, type_ in field_types(cls).items()
+                if holding.search(type_)
+            ]
+    return found
+
+
+def all_pairs() -> list[Pair]:
+    families = (("Expr", EXPRESSIONS), ("Pattern", PATTERNS), ("TypeExpr", TYPES))
+    return [
+        (construct, place)
+        for family, constructs in families
+        for place in places_of(family)
+        for construct in constructs
+    ]
+
+
+def why_never(construct: str, place: str) -> str:
+    """Why no random program has a construct in a place; empty if some should."""
+    if place in _WHOLE and construct not in _WHOLE[place]:
+        return "the pattern must match every value"
+    if construct in _OUTSIDE or place.split(".")[0] in _OUTSIDE:
+        return "reaches beyond the program"
+    if place in _ONLY and construct not in _ONLY[place].split():
+        return "the grammar or a rule for constants keeps the place to others"
+    given, taken = _GIVES.get(construct), _TAKES.get(place)
+    if given is not None and taken is not None and not set(given.split()) & set(taken.split()):
+        gives, takes = " or ".join(given.split()), " or ".join(taken.split()) or "none such"
+        return f"its type is {gives}, the place takes {takes}"
+    return ""
+
+
+def report(counted: Mapping[Pair, int], enough: int) -> list[str]:
+    """Pairs that occur too rarely, then those that never do with the reason."""
+    pairs = all_pairs()
+    rare = sorted(
+        (counted.get(pair, 0), pair)
+        for pair in pairs
+        if counted.get(pair, 0) < enough and not why_never(*pair)
+    )
+    never = [pair for pair in pairs if why_never(*pair) and not counted.get(pair)]
+    lines = [
+        f"{len(pairs) - len(rare) - len(never)} pairs of construct and place occur {enough} times or more"
+    ]
+    lines += [f"{count:6} {construct} in {place}" for count, (construct, place) in rare]
+    lines += [f" never {construct} in {place}: {why_never(construct, place)}" for construct, place in never]
+    return lines

@@ -1,0 +1,134 @@
+"""Whole programs: what they declare, in one file or two, and a `main` that goes on after a failure."""
+
+from __future__ import annotations
+
+from random import Random
+
+from tests.properties.generating import items
+from tests.properties.generating.general import GENERAL
+from tests.properties.generating.kinds import (
+    ANY,
+    BOOL,
+    FLOAT,
+    INT,
+    NIL,
+    RANGE,
+    STRING,
+    Kind,
+    array,
+    function,
+    map_of,
+    option,
+    pair,
+    result,
+)  # fmt: skip
+from tests.properties.generating.leaves import leaf
+from tests.properties.generating.maker import Maker, Variable
+from tests.properties.generating.special import special_forms
+
+_PRELUDE = """\
+pub fn p<T>(x: T) -> T { println("p ${x}"); x }
+pub fn the<T>(x: T) -> T { x }
+pub fn twice<T>(x: T) -> (T, T) { (x, x) }
+pub fn either<T>(c: Bool, a: T, b: T) -> T { if c { a } else { b } }
+pub fn any(x: Any) -> Any { x }
+pub fn cut(s: String) -> String { if s.len() > 24 { s[..24] } else { s } }
+pub fn short(r: Range) -> Range { if r.len() > 4 { 0..2 } else { r } }
+"""
+# Names that the library and Python know too.
+_TYPE_NAMES = (
+    "S0",
+    "S1",
+    "Message",
+    "Response",
+    "StreamChunk",
+    "ToolCall",
+    "HttpResponse",
+    "LedgerEntry",
+    "Box",
+    "Entry",
+)
+_FUNCTION_NAMES = ("g0", "g1", "g2", "len", "map", "format", "sorted", "total", "list", "next", "run", "str")
+_CONST_NAMES = ("LIMIT", "TABLE", "None2")
+
+
+def make_program(random: Random) -> dict[str, str]:
+    """The texts of a program by file, `main.conc` first."""
+    maker = Maker(random, GENERAL, {}, leaf)
+    maker.waits = random.random() < 0.25
+    maker.kinds = _kinds(random)
+    declared = _declarations(maker)
+    parts = [_part(maker, f"t{index}") for index in range(random.randint(2, 4))]
+    main = "\n".join(text for _, text in parts) + "\nfn main() {\n"
+    for index, (kind, _) in enumerate(parts):
+        call = f"t{index}()" if kind == NIL else f"println(t{index}())"
+        main += f'    try {{ {call}; }} catch RuntimeError(e) {{ println("${{e.kind}} ${{e.message}}"); }}'
+        main += ' catch { println("thrown"); }\n'
+    main += "}\n"
+    return _files(maker, declared, main)
+
+
+def _kinds(random: Random) -> list[Kind]:
+    """The few types that one program is about, so that it has several values of each."""
+    base = random.choice((INT, INT, STRING, FLOAT, BOOL))
+    other = random.choice((INT, STRING))
+    row = array(base)
+    built = [
+        array(row), pair(row, other), option(row), map_of(STRING, row), map_of(other, base),
+        pair(base, other),
+        option(base), option(option(base)), result(base), result(row), array(pair(base, other)),
+        function(base, other),
+        function(other), function(base, row, row), RANGE, ANY, array(ANY), map_of(BOOL, base),
+        map_of(INT, row),
+        Kind("Set", (other,)), Kind("Queue", (base,)), Kind("Stack", (row,)), pair(base),
+        pair(base, base, other),
+        array(option(other)), result(base, INT), map_of(STRING, ANY), array(function(base, base)),
+    ]  # fmt: skip
+    return [INT, STRING, BOOL, FLOAT, NIL, NIL, base, row, row, *random.sample(built, 5)]
+
+
+def _declarations(maker: Maker) -> str:
+    """Types before what uses them; the order in the text is another matter."""
+    random = maker.random
+    texts = []
+    names = random.sample(_TYPE_NAMES, 3)
+    if maker.chance(0.5):
+        texts.append(items.literal_union(maker, "Level"))
+    texts.append(items.struct(maker, names[0]))
+    if maker.chance(0.6):
+        texts.append(items.enum(maker, names[1]))
+    if maker.chance(0.3):
+        texts.append(items.struct(maker, names[2]))
+    maker.special.update(special_forms(maker.types))
+    texts += [items.const(maker, name) for name in random.sample(_CONST_NAMES, random.randint(0, 2))]
+    structs = [struct for struct in maker.types.structs.values() if not struct.generics]
+    texts += [items.inherent(maker, struct) for struct in structs if maker.chance(0.6)]
+    texts += [items.trait(maker, f"Tr{number}") for number in range(random.choice((0, 0, 1, 2)))]
+    functions = random.sample(_FUNCTION_NAMES, 3)
+    if maker.chance(0.4):
+        texts.append(items.generic_function(maker, functions.pop()))
+    texts += [items.function(maker, name) for name in functions[: random.randint(1, 2)]]
+    if maker.chance(0.15):
+        texts.append(items.tool(maker, "Notes"))
+    random.shuffle(texts)
+    return "\n".join(texts)
+
+
+def _part(maker: Maker, name: str) -> tuple[Kind, str]:
+    """Not all variables are told of at the end: the value of one that is not used again may be moved."""
+    kind = maker.random.choice((NIL, NIL, NIL, result(maker.kind()), option(maker.kind()), maker.kind()))
+    kind = NIL if maker.types.holds(kind, "fn") else kind
+    variables: list[Variable] = []
+    text, _ = items.body(maker, variables, kind, 50)
+    text = text[:-2].rstrip() if kind == NIL else text
+    if kind == NIL:
+        shown = [variable.name for variable in variables if maker.chance(0.5)]
+        text += "".join(f" println({name});" for name in shown) + " }"
+    return kind, f"fn {name}() -> {kind} {text}" if kind != NIL else f"fn {name}() {text}"
+
+
+def _files(maker: Maker, declared: str, main: str) -> dict[str, str]:
+    if maker.chance(0.8):
+        return {"main.conc": f"{_PRELUDE}{declared}\n{main}"}
+    use = "use parts::*;" if maker.chance(0.5) else "use parts::{self, *};"
+    return {"main.conc": f"use parts::*;\n{main}" if use else main, "parts.conc": _PRELUDE + declared}

@@ -1,0 +1,240 @@
+"""The forms of particular types: operators, literals, interpolation, closures, loops that give nil."""
+
+from __future__ import annotations
+
+import re
+
+from tests.properties.generating import leaves, statements
+from tests.properties.generating.general import branch_frame
+from tests.properties.generating.kinds import (
+    BOOL,
+    FLOAT,
+    INT,
+    NIL,
+    STRING,
+    Kind,
+    Types,
+    read_kind,
+    substitute,
+)  # fmt: skip
+from tests.properties.generating.maker import Form, Loop, Maker
+from tests.properties.generating.patterns import always
+
+_HOLE = re.compile(r"\$([^$]+)\$")
+
+
+def template(text: str) -> Form:
+    """A form in which `$Int$` is an Int, `$X$` of a type drawn anew, `$Itself$` of the one asked for."""
+
+    def form(maker: Maker, kind: Kind, known: bool) -> str:
+        given = {"X": maker.kind(), "Itself": kind}
+        return _HOLE.sub(lambda hole: maker.value(substitute(read_kind(hole[1]), given)), text)
+
+    return form
+
+
+def equality(maker: Maker, kind: Kind, known: bool) -> str | None:
+    compared = maker.kind()
+    if maker.types.holds(compared, "fn", "T", "U"):
+        return None
+    return f"({maker.value(compared)} {maker.random.choice(('==', '!='))} {maker.value(compared)})"
+
+
+def order(maker: Maker, kind: Kind, known: bool) -> str:
+    left, right = maker.random.choice(
+        ((INT, INT), (INT, INT), (STRING, STRING), (FLOAT, INT), (FLOAT, FLOAT))
+    )
+    return f"({maker.value(left)} {maker.random.choice(('<', '<=', '>', '>='))} {maker.value(right)})"
+
+
+def whole_numbers(maker: Maker, kind: Kind, known: bool) -> str:
+    operator = maker.random.choice(("+", "+", "-", "-", "*", "/", "%"))
+    return f"({maker.value(INT)} {operator} {maker.value(INT)})"
+
+
+def numbers(maker: Maker, kind: Kind, known: bool) -> str:
+    left, right = maker.random.choice(((FLOAT, FLOAT), (FLOAT, FLOAT), (FLOAT, INT), (INT, FLOAT)))
+    return f"({maker.value(left)} {maker.random.choice('+-*/%')} {maker.value(right)})"
+
+
+def interpolation(maker: Maker, kind: Kind, known: bool) -> str:
+    parts = ""
+    for _ in range(maker.random.choice((1, 1, 2))):
+        parts += maker.random.choice(("", "", "x", "é ", "%s", "{}")) + f"${{{maker.value(_told(maker))}}}"
+    return f'"{parts}"' if maker.weight == 1 and maker.chance(0.3) else f'cut("{parts}")'
+
+
+def _told(maker: Maker) -> Kind:
+    """Nil has no place in a text where it is known to be no value."""
+    kind = maker.kind()
+    return INT if kind == NIL else kind
+
+
+def typed_array(maker: Maker, kind: Kind, known: bool) -> str:
+    items = [maker.value(kind.arguments[0], known) for _ in range(maker.random.choice((1, 2, 2, 3)))]
+    return f"[{', '.join(items)}]"
+
+
+def parallel(maker: Maker, kind: Kind, known: bool) -> str | None:
+    if not maker.waits or maker.repeats():
+        return None
+    jumps = maker.jumps
+    iterable, item = statements.walkable(maker)
+    shown, names = always(maker, item)
+    names = names if jumps == maker.jumps else []
+    limit = f", limit: {maker.value(INT)}" if maker.chance(0.3) else ""
+    with maker.body(branch_frame(maker), times=3):
+        inside = statements.block(maker, kind.arguments[0], False, names)
+    return f"(parallel for {shown} in {iterable}{limit} {inside})"
+
+
+def typed_map(maker: Maker, kind: Kind, known: bool) -> str:
+    entries = ", ".join(
+        f"{key}: {maker.value(kind.arguments[1], known)}"
+        for key in dict.fromkeys(leaves.key(maker, kind.arguments[0]) for _ in range(2))
+    )
+    return f"({{{entries}}})"
+
+
+def tuple_literal(maker: Maker, kind: Kind, known: bool) -> str:
+    return leaves.written_tuple([maker.value(item, known) for item in kind.arguments])
+
+
+def waited_for(maker: Maker, kind: Kind, known: bool) -> str | None:
+    if len(kind.arguments) < 2 or not maker.waits:
+        return None
+    with maker.body(branch_frame(maker)):
+        items = [maker.value(item) for item in kind.arguments]
+    return f"(await {leaves.written_tuple(items)})"
+
+
+def some_value(maker: Maker, kind: Kind, known: bool) -> str:
+    """An Option may be a plain value where one is expected."""
+    inner = kind.arguments[0]
+    if known and inner.name not in ("Option", "Any", "Nil") and maker.chance(0.3):
+        return maker.value(inner, True)
+    return f"Some({maker.value(inner)})"
+
+
+def outcome(maker: Maker, kind: Kind, known: bool) -> str:
+    value, error = kind.arguments
+    text = f"Err({maker.value(error)})" if maker.chance(0.3) else f"Ok({maker.value(value)})"
+    return leaves.exact(text, kind, known)
+
+
+def struct_literal(maker: Maker, kind: Kind, known: bool) -> str:
+    return leaves.struct(maker, kind, known, small=False)
+
+
+def updated(maker: Maker, kind: Kind, known: bool) -> str | None:
+    fields = maker.types.structs[kind.name].fields_of(kind)
+    chosen = maker.random.sample(fields, maker.random.randint(0, len(fields)))
+    inits = "".join(f"{name}: {maker.value(part)}, " for name, part in chosen)
+    return f"({kind.name} {{ {inits}..{maker.value(kind)} }})"
+
+
+def variant(maker: Maker, kind: Kind, known: bool) -> str:
+    return leaves.variant(maker, kind, known, small=False)
+
+
+def closure(maker: Maker, kind: Kind, known: bool) -> str:
+    return leaves.closure(maker, kind, known, small=False)
+
+
+def anything(maker: Maker, kind: Kind, known: bool) -> str:
+    inner = maker.kind()
+    if maker.types.holds(inner, "T", "U"):
+        inner = INT
+    return maker.value(inner) if known and maker.chance(0.5) else f"any({maker.value(inner)})"
+
+
+def of_any(maker: Maker, kind: Kind, known: bool) -> str:
+    """What an Any holds is looked at when it is used."""
+    inner = maker.random.choice((INT, FLOAT, STRING))
+    operator = maker.random.choice(
+        ("+", "<", "==") if inner == STRING else ("+", "-", "*", "/", "%", "<", "==")
+    )
+    text = f"(any({maker.value(inner)}) {operator} {maker.value(inner)})"
+    return f"any({text})"
+
+
+def assigned(maker: Maker, kind: Kind, known: bool) -> str | None:
+    text = statements.assignment(maker)
+    return None if text is None else f"({text})"
+
+
+def repeated(maker: Maker, kind: Kind, known: bool) -> str | None:
+    text = statements.walked(maker)
+    return None if text is None else f"({text})"
+
+
+def while_loop(maker: Maker, kind: Kind, known: bool) -> str | None:
+    """As a value: the fuel is declared in a block around it."""
+    text = statements.repeated(maker)
+    return None if text is None else f"({{ {text} }})"
+
+
+def printed(maker: Maker, kind: Kind, known: bool) -> str:
+    return f"println({maker.value(maker.kind(), True)})"
+
+
+def once(maker: Maker, kind: Kind, known: bool) -> str | None:
+    if maker.repeats():
+        return None
+    head = maker.value(BOOL)
+    with maker.loop(Loop(None, None, False), 1), maker.scope():
+        inside = statements.some(maker, 1)
+    return f"(while {head} {{ {inside[0]} break; }})"
+
+
+def chosen(maker: Maker, kind: Kind, known: bool) -> str:
+    return f"({statements.chosen(maker).rstrip(';')})"
+
+
+def widened(maker: Maker, kind: Kind, known: bool) -> str | None:
+    """An Int is a Float where one is expected."""
+    return maker.value(INT) if known else None
+
+
+_INTS = [
+    whole_numbers, whole_numbers, whole_numbers, template("(-$Int$)"), template("$Array<X>$.len()"),
+    template("($Float$ as Int)"), template("($Int$ ** $Int$)"), template("(any($Int$) as Int)"),
+    template("$String$.len()"), template("$Range$.len()"),
+]  # fmt: skip
+_FLOATS = [
+    numbers, numbers, widened, template("($Int$ as Float)"), template("(-$Float$)"),
+    template("($Float$ ** $Int$)"),
+    template("($Float$ / 0.0)"), template("$Int$.to_float()"),
+]  # fmt: skip
+_STRINGS = [
+    interpolation, interpolation, template("cut($String$ + $String$)"), template("$String$[$Int$]"),
+    template("$String$[$Int$..$Int$]"), template("typeof($X$)"), template("to_string($X$)"),
+    template("$X$.to_string()"), template("$Nil$.to_string()"),
+]  # fmt: skip
+_BOOLS = [
+    equality, equality, order, order, template("($Bool$ && $Bool$)"), template("($Bool$ || $Bool$)"),
+    template("(!$Bool$)"),
+]  # fmt: skip
+_RANGES = [
+    template("($Int$..$Int$)"), template("($Int$..=$Int$)"), template("$Range$.step_by($Int$)"),
+]  # fmt: skip
+_ARRAYS = [
+    typed_array, typed_array, parallel, template("$Itself$[$Int$..]"), template("$Itself$[..$Int$]"),
+    template("$Itself$[..=$Int$]"), template("$Itself$[$Int$..$Int$]"), template("$Itself$[..]"),
+]  # fmt: skip
+
+
+def special_forms(types: Types) -> dict[str, list[Form]]:
+    """The forms by the name of the type."""
+    forms: dict[str, list[Form]] = {
+        "Int": _INTS, "Float": _FLOATS, "String": _STRINGS, "Bool": _BOOLS, "Range": _RANGES,
+        "Nil": [assigned, assigned, repeated, while_loop, once, printed, chosen],
+        "Any": [anything, anything, of_any], "Array": _ARRAYS, "Map": [typed_map],
+        "(": [tuple_literal, tuple_literal, waited_for], "fn": [closure],
+        "Option": [some_value], "Result": [outcome],
+    }  # fmt: skip
+    for name in types.structs:
+        forms[name] = [struct_literal, updated]
+    for name in types.enums:
+        forms[name] = [variant]
+    return forms
