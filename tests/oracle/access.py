@@ -5,6 +5,7 @@ from __future__ import annotations
 from concerto.semantics.model import analysis as an
 from tests.oracle import values as v
 from tests.oracle.compare import identity
+from tests.oracle.numbers import checked
 from tests.oracle.text import text_of
 
 
@@ -66,10 +67,10 @@ def slice_of(value: v.Value, low: v.Value, high: v.Value, inclusive: bool = Fals
         raise v.Failure(f"{v.type_name(value)} cannot be sliced", "TypeError")
     length = len(value)
     start = 0 if low is None else _end(low)
-    end = length if high is None else _end(high) + inclusive
+    end = length if high is None else checked(_end(high) + inclusive)
     if 0 <= start <= end <= length:
         return value[start:end]
-    if 0 <= end < start <= length:
+    if 0 <= end < start:
         raise v.Failure(f"the slice {start}..{end} ends before it starts", "IndexError")
     raise v.Failure(f"the slice {start}..{end} is out of bounds for length {length}", "IndexError")
 

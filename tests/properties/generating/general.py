@@ -280,7 +280,7 @@ def method(maker: Maker, kind: Kind, known: bool) -> str | None:
 
 
 def library_call(maker: Maker, found: Method, given: dict[str, Kind]) -> str | None:
-    for name in found.free - given.keys():
+    for name in sorted(found.free - given.keys()):
         given[name] = maker.kind()
     if any(not _meets(maker, given[name], bound) for name, bound in found.bounds):
         return None

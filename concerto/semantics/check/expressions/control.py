@@ -52,7 +52,7 @@ def if_else(body: Body, node: ast.If, hint: Type | None) -> Type:
 def without_else(body: Body, node: ast.If, hint: Type) -> Type:
     """The type of an `if` without `else` where a value is wanted."""
     expected = wanted(hint)
-    if expected is None or isinstance(expected, Unsolved) or expected is ANY:
+    if expected is None or isinstance(expected, Unsolved) or expected in (ANY, NIL):
         return NIL
     block = body.frame.block
     if block is not None and block.result is node:
