@@ -108,7 +108,7 @@ def loop(maker: Maker, kind: Kind, known: bool) -> str | None:
 
 def jump(maker: Maker, kind: Kind, known: bool) -> str | None:
     """Leaves in the middle of an expression: where all the rest is waited for, mostly in a branch."""
-    left = leave(maker)
+    left = leave(maker) if maker.chance(0.6) else None
     if left is None:
         return None
     if maker.chance(0.4):
@@ -136,6 +136,8 @@ def leave(maker: Maker) -> str | None:
             assert frame.result is not None
             return "return" if frame.result == NIL else f"return {maker.value(frame.result, True)}"
         case "throw":
+            if counted and maker.chance(0.1):
+                return "throw (continue)"
             return f"throw {maker.value(maker.random.choice(frame.thrown))}"
         case "continue":
             return "continue" + _label(maker, maker.random.choice(counted))

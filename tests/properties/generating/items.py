@@ -27,12 +27,18 @@ _FUEL = 26
 _SIMPLE = (INT, STRING, BOOL, FLOAT)
 
 
-def body(maker: Maker, parameters: list[Variable], result_: Kind, fuel: int = _FUEL) -> tuple[str, int]:
+def body(
+    maker: Maker, parameters: list[Variable], result_: Kind, fuel: int = _FUEL, count: int = 3
+) -> tuple[str, int]:
     """A function's body, with what a call of it costs. Nothing around it is seen but constants."""
     before = maker.scopes, maker.frame, maker.weight, maker.cost, maker.fuel, maker.depth
     maker.scopes, maker.frame = [parameters], leaves.frame_of(result_)
     maker.weight, maker.cost, maker.fuel, maker.depth = 1, 1, fuel, 0
-    inside = statements.some(maker, maker.random.randint(0, 3))
+    inside = []
+    for _ in range(maker.random.randint(count // 2, count)):
+        # What comes late is to be as large as what comes first.
+        maker.fuel = max(maker.fuel, fuel // 4)
+        inside += statements.some(maker, 1)
     if result_ == NIL:
         text = f"{{ {' '.join(inside)} }}"
     else:

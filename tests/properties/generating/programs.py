@@ -58,7 +58,7 @@ def make_program(random: Random) -> dict[str, str]:
     maker.waits = random.random() < 0.25
     maker.kinds = _kinds(random)
     declared = _declarations(maker)
-    parts = [_part(maker, f"t{index}") for index in range(random.randint(2, 4))]
+    parts = [_part(maker, f"t{index}") for index in range(random.randint(2, 3))]
     main = "\n".join(text for _, text in parts) + "\nfn main() {\n"
     for index, (kind, _) in enumerate(parts):
         call = f"t{index}()" if kind == NIL else f"println(t{index}())"
@@ -119,7 +119,7 @@ def _part(maker: Maker, name: str) -> tuple[Kind, str]:
     kind = maker.random.choice((NIL, NIL, NIL, result(maker.kind()), option(maker.kind()), maker.kind()))
     kind = NIL if maker.types.holds(kind, "fn") else kind
     variables: list[Variable] = []
-    text, _ = items.body(maker, variables, kind, 50)
+    text, _ = items.body(maker, variables, kind, 32, 10)
     text = text[:-2].rstrip() if kind == NIL else text
     if kind == NIL:
         shown = [variable.name for variable in variables if maker.chance(0.5)]
