@@ -51,7 +51,7 @@ class _Walk:
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.head = _Head.NONE
-        self.outer: list[_Head] = []
+        self.outer: list[tuple[_Head, int]] = []
         # How many `<` are open behind the last `->`; a comma among them does not end the type.
         self.angles = 0
         # The `>` that close type arguments: a `{` behind one is not behind a greater-than.
@@ -93,11 +93,11 @@ class _Walk:
     # --- Brackets and heads ---
 
     def open_bracket(self, position: int, token: Token) -> None:
-        self.outer.append(self.head)
+        self.outer.append((self.head, self.angles))
         self.head = _Head.NONE
 
     def close_bracket(self, position: int, token: Token) -> None:
-        self.head = self.outer.pop() if self.outer else _Head.NONE
+        self.head, self.angles = self.outer.pop() if self.outer else (_Head.NONE, 0)
 
     def head_word(self, position: int, token: Token) -> None:
         if self.kind(position + 1) != "COLON":
