@@ -14,7 +14,7 @@ PAGES = ROOT / "docs" / "pages"
 TUTORIAL = sorted((PAGES / "tutorial").glob("[0-9]*.md"))
 OTHERS = [
     page for page in [ROOT / "README.md", *sorted(PAGES.rglob("*.md"))]
-    if page not in TUTORIAL and "reference" not in page.parts
+    if page not in TUTORIAL and ("reference" not in page.parts or page.stem == "language")
 ]  # fmt: skip
 
 

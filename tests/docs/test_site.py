@@ -33,8 +33,8 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_site_has_no_broken_link(generated: Path, tmp_path: Path) -> None:
     if importlib.util.find_spec("zensical") is None:
         pytest.skip("the builder of the documentation is not installed: pip install -e '.[docs]'")
-    shutil.copytree(DOCS / "pages", tmp_path / "pages", ignore=shutil.ignore_patterns("reference"))
-    shutil.copytree(generated, tmp_path / "pages" / "reference")
+    shutil.copytree(DOCS / "pages", tmp_path / "pages")
+    shutil.copytree(generated, tmp_path / "pages" / "reference", dirs_exist_ok=True)
     shutil.copy(DOCS / "zensical.toml", tmp_path)
     build = [sys.executable, "-m", "zensical", "build", "--strict"]
     done = subprocess.run(build, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
@@ -47,9 +47,7 @@ def test_every_page_is_in_the_navigation() -> None:
     listed = re.findall(r'"([\w/-]+\.md)"', (DOCS / "zensical.toml").read_text(encoding="utf-8"))
     pages = DOCS / "pages"
     written = {page.relative_to(pages).as_posix() for page in pages.rglob("*.md")}
-    assert {page for page in written if not page.startswith("reference/")} | {
-        f"reference/{name}" for name in PAGES
-    } == set(listed)
+    assert written | {f"reference/{name}" for name in PAGES} == set(listed)
     tomllib.loads((DOCS / "zensical.toml").read_text(encoding="utf-8"))
 
 
