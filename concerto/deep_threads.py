@@ -39,7 +39,8 @@ _limit = _Limit()
 
 
 def start_deep(work: Callable[[], None], name: str) -> threading.Thread:
-    """A thread that has begun to do `work`, which must not raise. It does not keep the process alive."""
+    """A thread that has begun to do `work`, which must not raise. It does not keep the process alive.
+    MemoryError where there is no room for its stack."""
 
     def body() -> None:
         try:
@@ -54,8 +55,10 @@ def start_deep(work: Callable[[], None], name: str) -> threading.Thread:
         size = threading.stack_size(STACK_BYTES)
         try:
             thread.start()
-        except BaseException:
+        except BaseException as error:
             _limit.release()
+            if isinstance(error, RuntimeError):
+                raise MemoryError("there is no room for the stack of a thread") from error
             raise
         finally:
             threading.stack_size(size)

@@ -2,7 +2,7 @@
 
 What a test prints is kept and shown only if it fails. A test that goes on for too long is stopped and has
 failed; what cannot be stopped is left behind. Tests that cannot meet outside of their runs run at the same
-time.
+time; where memory is short meanwhile, those that failed run again, one by one.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import io
 import os
 import threading
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 from concerto.effects.permissions import Permissions
@@ -29,6 +31,9 @@ from concerto.vm.values import Err, OutOfMemory, Panic, Raised
 SECONDS = 30.0
 """How long a test may take if nothing else is said."""
 
+MEGABYTES = 1024.0
+"""How much memory a test may take if the manifest says nothing."""
+
 _GRACE = 5.0
 _MOST_OUTPUT = 4_000
 _MOST_AT_ONCE = 8
@@ -42,6 +47,7 @@ class Outcome:
     seconds: float
     failure: str = ""
     output: str = ""
+    for_memory: bool = False
 
     @property
     def passed(self) -> bool:
@@ -74,7 +80,7 @@ class Live:
 
 
 def run_tests(
-    files: Iterable[TestFile],
+    files: Sequence[TestFile],
     *,
     timeout: float = SECONDS,
     at_once: int = _MOST_AT_ONCE,
@@ -83,20 +89,44 @@ def run_tests(
     """The outcomes of all tests in their order, each as soon as it and those before it are known."""
     live = Live()
     pool = ThreadPoolExecutor(at_once, "tests")
+    beside = partial(_tried, timeout=timeout, live=live)
+    alone = partial(beside, own_process=own_process)
     try:
-        for file in files:
-            if not file.together:
-                yield from (
-                    run_case(case, timeout=timeout, live=live, own_process=own_process) for case in file.cases
-                )
-                continue
-            waiting: list[Future[Outcome]] = [
-                pool.submit(run_case, case, timeout=timeout, live=live) for case in file.cases
-            ]
-            yield from (each.result() for each in waiting)
+        # To the end: a test that could not be stopped may still take more.
+        with _held(files, at_once) if own_process else nullcontext():
+            for file in files:
+                if not file.together or len(file.cases) == 1:
+                    yield from map(alone, file.cases)
+                    continue
+                waiting = [pool.submit(beside, case) for case in file.cases]
+                known = 0
+                while known < len(waiting) and (outcome := waiting[known].result()).passed:
+                    yield outcome
+                    known += 1
+                rest = [each.result() for each in waiting[known:]]
+                # Whose memory it was is known only of a test that runs alone.
+                short = any(each.for_memory for each in rest)
+                yield from (alone(each.case) if short and not each.passed else each for each in rest)
     finally:
         live.stop()
         pool.shutdown(cancel_futures=True)
+
+
+def _held(files: Sequence[TestFile], at_once: int) -> AbstractContextManager[None]:
+    """Let the system refuse what all tests take far beyond what one may."""
+    from concerto.deep_threads import STACK_BYTES
+    from concerto.runtime.run.memory_limit import MEGABYTE, process_held
+
+    most = max((_megabytes(case) for file in files for case in file.cases), default=MEGABYTES)
+    return process_held(most + (at_once - 1) * STACK_BYTES / MEGABYTE)
+
+
+def _tried(case: Case, *, timeout: float, live: Live, own_process: bool = False) -> Outcome:
+    """The outcome of one test, which fails where there is no memory to begin it."""
+    try:
+        return run_case(case, timeout=timeout, live=live, own_process=own_process)
+    except MemoryError:
+        return Outcome(case, 0.0, f"error: {out_of_memory(None)}\n", for_memory=True)
 
 
 def run_case(
@@ -113,7 +143,7 @@ def run_case(
             lambda: run.start(case.test.function),
             run.interrupt,
             timeout,
-            run.settings.max_memory_mb,
+            _megabytes(case),
             grace=_GRACE,
             own_process=own_process,
         )
@@ -121,7 +151,7 @@ def run_case(
         if live is not None:
             live.remove(run)
     failure = _judged(case, ended, run, timeout)
-    return Outcome(case, perf_counter() - begun, failure, output.text())
+    return Outcome(case, perf_counter() - begun, failure, output.text(), ended.for_memory)
 
 
 class Captured(io.StringIO):
@@ -165,6 +195,12 @@ def _options(case: Case, output: Captured) -> Options:
     return options if project is None else read_manifest(options, project.said)
 
 
+def _megabytes(case: Case) -> float:
+    project = case.program.project
+    said = None if project is None else project.said.runtime.get("max_memory_mb")
+    return MEGABYTES if said is None else float(said)
+
+
 def _judged(case: Case, ended: Ended, run: Run, timeout: float) -> str:
     """Why a test failed, empty if it passed. `@expect_fail` turns a failure of the program around, but not
     what stopped the test from outside."""
@@ -172,7 +208,7 @@ def _judged(case: Case, ended: Ended, run: Run, timeout: float) -> str:
         left = " and could not be stopped" if ended.stuck else ""
         return f"error: the test took longer than {timeout:g} s{left}\n"
     if ended.for_memory:
-        message = out_of_memory(run.settings.max_memory_mb)
+        message = out_of_memory(_megabytes(case))
         if isinstance(ended.error, OutOfMemory):
             return render_failure(ended.error, message)
         return f"error: {message}\n"

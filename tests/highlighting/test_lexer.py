@@ -6,7 +6,7 @@ import doctest
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from pygments.token import Comment, Error, Keyword, Name, String, _TokenType, is_token_subtype
@@ -63,6 +63,7 @@ def test_the_examples_of_diagnostics_come_back() -> None:
             assert Error not in [kind for kind, _ in tokens(page.right.text)], cls.code
 
 
+@settings(deadline=None)
 @given(st.text("ab fn\"'\\${}/*r#@:\n.1x\u00e4"))
 def test_any_text_comes_back(text: str) -> None:
     assert "".join(piece for _, piece in tokens(text)) == text

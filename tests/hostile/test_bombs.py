@@ -27,7 +27,9 @@ MEMORY = {
     "many large strings": 'let mut a = [""]; loop { a.push("x".repeat(100000000)); }',
     "closures of a library function": "println((0..1000000000000).filter(|x| x > 2).len());",
     "branches without end": "let a = parallel for i in 0..1000000000000 { i }; println(a.len());",
-    "joined by itself": 'let mut s = "a"; loop { s = [s, s, s, s].join(s); }',
+    "joined by itself": """
+        let (mut s, mut kept) = ("a", [""]);
+        loop { s = [s, s].join(s); kept.push(s); if s.len() > 1000000 { s = "a"; } }""",
     "maps that grow": 'let mut m = {"a": 0}; let mut i = 0; loop { m.insert("k${i}", i); i += 1; }',
     "closures in closures": "let mut f = |x: Int| x; loop { let g = f; f = |x: Int| g(x); }",
     "values in values": "let mut n: Any = 0; loop { n = [n]; }",
@@ -35,7 +37,9 @@ MEMORY = {
     "JSON": """
         let text = "[" + "1.5,".repeat(8000000) + "1]";
         println(json::parse(text).is_ok());""",
-    "replacements": 'println(regex::replace("", "x".repeat(1000000), "y".repeat(1000)).len());',
+    "replacements": """
+        let mut kept = [""];
+        loop { kept.push(regex::replace("", "x".repeat(1000), "y".repeat(1000))); }""",
 }
 _WITH = """
 use std::{json, regex};
@@ -98,6 +102,31 @@ def test_tests_are_limited_one_by_one(tmp_path: Path) -> None:
     assert lines.count("      error: the run took more than 120 MB of memory") == 2
 
 
+@pytest.mark.parametrize("said", [True, False])
+def test_no_test_takes_the_others_with_it(tmp_path: Path, said: bool) -> None:
+    """There is a limit where nobody has set one, and only who takes too much has failed."""
+    if said:
+        (tmp_path / "Concerto.toml").write_text("[runtime]\nmax_memory_mb = 400\n")
+    (tmp_path / "main.conc").write_text("""
+        @test fn small() { assert_eq((0..1000).to_array().len(), 1000); }
+        @test fn text() { let mut a = ["x"]; loop { a.push(a[a.len() - 1].repeat(10)); } }
+        @test fn concat() { let mut a = (0..1000).to_array(); loop { a = a.concat(a); } }
+        @test fn extend() { let mut a = (0..1000).to_array(); loop { a.extend(a); } }
+        @test @expect_fail fn in_one_step() { println((0..200000000).to_array().len()); }
+        @test fn texts() { let mut a = [""]; loop { a.push("x".repeat(100000000)); } }
+        @test fn others() { for n in 0..1000 { assert(n < 1000); } }
+        @test @expect_fail("too long") fn others_that_fail() { panic("too long"); }
+        @test fn last() { assert_eq((0..1000).to_array().len(), 1000); }
+    """)
+    done = concerto(tmp_path, "test", "main.conc")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    words = [line.split()[0] for line in lines if "::" in line and line[0] != " "]
+    assert words == ["ok", *["FAIL"] * 5, "ok", "ok", "ok"]
+    most = 400 if said else 1024
+    assert lines.count(f"      error: the run took more than {most} MB of memory") == 4, done.stdout
+
+
 def test_a_resumed_run_is_limited(tmp_path: Path) -> None:
     (tmp_path / "Concerto.toml").write_text("[runtime]\nmax_memory_mb = 120\n")
     source = """
@@ -149,7 +178,7 @@ def test_time_is_limited(tmp_path: Path, name: str) -> None:
     """
     done = run_source(tmp_path, source, "--timeout", "1")
     assert done.returncode == 1
-    assert done.stderr.endswith("error: the run took longer than 1 seconds\n")
+    assert done.stderr.endswith("error: the run took longer than 1 second\n")
     assert "Traceback" not in done.stderr
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from concerto.vm.operations import equal
 from concerto.vm.values import Err, Ok, Raised
 from tests.natives.calling import call
+
+AT_ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""Busy machines are no reason to fail."""
 
 INTS = st.integers(-(2**63), 2**63 - 1)
 PLAIN = st.none() | st.booleans() | INTS | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -22,6 +25,7 @@ VALUES = st.recursive(
 ARITHMETIC = st.text("0123456789.+-*/%^(), episqrtmax", max_size=30)
 
 
+@AT_ANY_SPEED
 @given(VALUES)
 def test_json_comes_back_as_it_was(value: Any) -> None:
     for text in (call("std::json::stringify", value), call("std::json::stringify_pretty", value, 2)):
@@ -30,23 +34,27 @@ def test_json_comes_back_as_it_was(value: Any) -> None:
         assert equal(back.value, value)
 
 
+@AT_ANY_SPEED
 @given(st.text(st.sampled_from('{}[]",: \\n1a`'), max_size=60))
 def test_any_text_is_json_or_an_error(text: str) -> None:
     assert isinstance(call("std::json::parse", text), Ok | Err)
 
 
+@AT_ANY_SPEED
 @given(ARITHMETIC | st.text(max_size=20))
 def test_any_arithmetic_gives_a_result(text: str) -> None:
     result = call("std::math::eval", text)
     assert isinstance(result, Err) or math.isfinite(result.value)
 
 
+@AT_ANY_SPEED
 @given(INTS, st.sampled_from("+-*"), INTS)
 def test_arithmetic_agrees_with_floats(a: int, operator: str, b: int) -> None:
     expected = {"+": float(a) + float(b), "-": float(a) - float(b), "*": float(a) * float(b)}[operator]
     assert call("std::math::eval", f"({a}) {operator} ({b})").value == expected
 
 
+@AT_ANY_SPEED
 @given(st.text(max_size=25) | INTS.map(str))
 def test_parsed_ints_are_written_the_same(text: str) -> None:
     parsed = call("String::parse_int", text)
@@ -55,6 +63,7 @@ def test_parsed_ints_are_written_the_same(text: str) -> None:
         assert call("String::parse_int", call("Int::to_string", parsed.value)).value == parsed.value
 
 
+@AT_ANY_SPEED
 @given(st.lists(PLAIN | st.lists(INTS, max_size=2), max_size=12))
 def test_unique_elements_differ_and_are_all_there(items: list[Any]) -> None:
     kept = call("Array::unique", items)
@@ -63,6 +72,7 @@ def test_unique_elements_differ_and_are_all_there(items: list[Any]) -> None:
     assert call("Set::to_array", call("Set::from", items)) == kept
 
 
+@AT_ANY_SPEED
 @given(st.sets(INTS), st.sets(INTS))
 def test_sets_are_sets(left: set[int], right: set[int]) -> None:
     a, b = call("Set::from", list(left)), call("Set::from", list(right))
@@ -72,6 +82,7 @@ def test_sets_are_sets(left: set[int], right: set[int]) -> None:
     assert call("Set::is_subset", a, b) == (left <= right)
 
 
+@AT_ANY_SPEED
 @given(st.lists(st.floats()))
 def test_any_floats_are_sorted(items: list[float]) -> None:
     ordered = call("Array::sort", items)
@@ -80,6 +91,7 @@ def test_any_floats_are_sorted(items: list[float]) -> None:
     assert all(x != x for x in ordered[len(numbers) :])
 
 
+@AT_ANY_SPEED
 @given(st.floats())
 def test_a_rounded_float_is_near(number: float) -> None:
     try:

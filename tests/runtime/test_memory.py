@@ -79,6 +79,26 @@ def test_chat_goes_on_with_a_conversation(script: Script, run: Run) -> None:
     assert said(script, 1) == ["Hello", "a", "More"]
 
 
+def test_chat_goes_on_with_what_a_memory_that_was_cut_gave(script: Script, run: Run) -> None:
+    """The model was not sent the answer whose question had left, so the conversation does not have it."""
+    script.answer(*[chat_reply(text) for text in "abcd"])
+    source = (
+        AGENT
+        + """
+    fn main() {
+        let short = Memory::new(3);
+        for prompt in ["1", "2"] { Plain.with_memory(short).execute(prompt).unwrap(); }
+        let reader = Plain.with_memory(short, auto: false);
+        let first = reader.execute("3").unwrap();
+        reader.chat(first.messages.concat([Message { role: "user", content: "4" }])).unwrap();
+    }
+    """
+    )
+    outcome = run(source, connections=chat_at(script.url))
+    assert outcome.status == 0, outcome.err
+    assert said(script, 3) == ["2", "b", "3", "c", "4"]
+
+
 def test_calls_without_a_result_are_given_one(script: Script, run: Run) -> None:
     script.answer(chat_reply("a"))
     source = (

@@ -254,7 +254,7 @@ class Agents:
 def _remembered(memory: Memory, asked: list[Message]) -> int:
     """How many of the messages a memory has kept: a conversation that goes on begins with what was said
     before. 0 if it is another one."""
-    entries = iter(memory.entries)
+    entries = iter(memory.conversation())
     wanted, seen = next(entries, None), 0
     for place, message in enumerate(asked, 1):
         if wanted is not None and (message.role, message.text) == tuple(wanted):

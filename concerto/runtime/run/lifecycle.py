@@ -87,6 +87,8 @@ def _run_to_end(
             ended.value = start()
         except BaseException as error:
             ended.error = error
+            if ended.for_memory:
+                _release(error)
         finally:
             done.set()
 
@@ -109,6 +111,16 @@ def _run_to_end(
         thread.join()
     ended.interrupted = ended.interrupted or (_is_stop(ended.error) and not ended.by_limit)
     return ended
+
+
+def _release(error: BaseException) -> None:
+    """Let go what the frames hold that an error came through."""
+    from traceback import clear_frames
+
+    told: BaseException | None = error
+    while told is not None:
+        clear_frames(told.__traceback__)
+        told = told.__cause__ or told.__context__
 
 
 async def run_to_end_here(

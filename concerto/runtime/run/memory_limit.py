@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_ident
 
 from concerto.deep_threads import STACK_BYTES
 
@@ -30,7 +31,10 @@ class MemoryLimit:
         self._most = resident_bytes() + megabytes * MEGABYTE
 
     def exceeded(self) -> bool:
-        return resident_bytes() > self._most
+        try:
+            return resident_bytes() > self._most
+        except MemoryError:
+            return True
 
 
 def resident_bytes() -> int:
@@ -46,10 +50,11 @@ def resident_bytes() -> int:
 
 class _Held:
     """The limit that the process had before it was held and the one that it has, both soft; None while it is
-    not held. `starting` counts the processes that are being started."""
+    not held. `thread` holds it; `starting` counts the processes that are being started."""
 
     before: int | None = None
     now = 0
+    thread = 0
     starting = 0
 
 
@@ -57,23 +62,27 @@ class _Held:
 def process_held(megabytes: float) -> Iterator[None]:
     """Let the system refuse what takes this process far beyond so many megabytes more than it holds now.
 
-    Where the system cannot limit what is written to (it can on Linux), nothing is done.
+    Who holds it already may hold it closer for a while. Where the system cannot limit what is written to (it
+    can on Linux), or while another thread holds it, nothing is done.
     """
-    if sys.platform != "linux" or _Held.before is not None:
+    before, outer = _Held.before, _Held.now
+    if sys.platform != "linux" or (before is not None and _Held.thread != get_ident()):
         yield
         return
     import resource
 
     holds = int(_STATM.read_bytes().split()[5]) * os.sysconf("SC_PAGE_SIZE")
     most = holds + STACK_BYTES + _RESERVED + int(megabytes * MEGABYTE)
-    soft = resource.getrlimit(resource.RLIMIT_DATA)[0]
-    _Held.before, _Held.now = soft, most if soft == resource.RLIM_INFINITY else min(most, soft)
+    if before is None:
+        outer = resource.getrlimit(resource.RLIMIT_DATA)[0]
+        _Held.before, _Held.thread = outer, get_ident()
+    _Held.now = most if outer == resource.RLIM_INFINITY else min(most, outer)
     _limit_data(_Held.now)
     try:
         yield
     finally:
-        _limit_data(soft)
-        _Held.before = None
+        _limit_data(outer)
+        _Held.before, _Held.now = before, outer
 
 
 @contextmanager
