@@ -28,5 +28,6 @@ LEFT_OUT: Final = {
     "state/kept_as_they_are.conc": "the world outside: files",
     "state/persistence.conc": "the world outside: files",
     "state/updates.conc": "the world outside: time",
+    "state/updates_and_tasks.conc": "the world outside: time",
     "types/named_like_the_library.conc": "the world outside: AgentCall",
 }

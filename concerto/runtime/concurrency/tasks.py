@@ -26,14 +26,17 @@ Body: TypeAlias = Callable[[], Value]
 
 
 class RunningTask(Task):
-    """A Task that the event loop runs. `cause` is the failure of another one that cancelled it; `seen` says
-    that somebody was told how it ended; `said` holds what its agent's execution had said when it was
-    cancelled."""
+    """A Task that the event loop runs, in branches whose paths begin with `path`. `cause` is the failure of
+    another one that cancelled it; `seen` says that somebody was told how it ended; `said` holds what its
+    agent's execution had said when it was cancelled."""
 
-    __slots__ = ("cause", "said", "scope", "seen", "work")
+    __slots__ = ("cause", "path", "said", "scope", "seen", "work")
 
-    def __init__(self, work: asyncio.Task[Value], said: list[Value], scope: TaskScope) -> None:
+    def __init__(
+        self, work: asyncio.Task[Value], path: tuple[int, ...], said: list[Value], scope: TaskScope
+    ) -> None:
         self.work = work
+        self.path = path
         self.said = said
         self.scope = scope
         self.cause: BaseException | None = None
@@ -61,8 +64,8 @@ class TaskScope:
     def __bool__(self) -> bool:
         return bool(self._tasks)
 
-    def add(self, work: asyncio.Task[Value], said: list[Value]) -> RunningTask:
-        task = RunningTask(work, said, self)
+    def add(self, work: asyncio.Task[Value], path: tuple[int, ...], said: list[Value]) -> RunningTask:
+        task = RunningTask(work, path, said, self)
         self._tasks[task] = None
         work.add_done_callback(lambda _: task.scope.ended(task))
         return task
@@ -142,9 +145,10 @@ def scope_of(branch: Branch) -> TaskScope:
 
 async def spawn(branch: Branch, body: Body, keep: Callable[[asyncio.Task[Value]], None]) -> RunningTask:
     """Start a body as a task of the branch's scope."""
-    work, said = start_noting(drive(branch.child(), body))
+    child = branch.child()
+    work, said = start_noting(drive(child, body))
     keep(work)
-    return scope_of(branch).add(work, said)
+    return scope_of(branch).add(work, child.path, said)
 
 
 async def result_of(task: RunningTask) -> Value:

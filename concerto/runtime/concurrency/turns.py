@@ -1,17 +1,20 @@
 """Who may change an entry of a shared store, where the change may wait: one after the other.
 
 A `Turn` is taken by one `update`. What runs inside of it, its tasks and calls included, is not kept waiting
-by it, and takes turns of its own; who would wait for what waits for himself is told so.
+by it, and takes turns of its own; who would wait for what waits for himself, also by way of a task, is
+told so.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from concerto.runtime.concurrency.fibers import Branch, current_branch, wait
-from concerto.vm.values import failure
+from concerto.records import record
+from concerto.runtime.concurrency.fibers import Branch, Make, current_branch, wait
+from concerto.vm.values import Value, failure
 
 if TYPE_CHECKING:
     import asyncio
@@ -26,12 +29,21 @@ class Turn:
         self.waiting = waiting
 
 
+@record(frozen=True, eq=False)
+class Waiting:
+    """A branch that waits for its turn at a place, or for the task with that path."""
+
+    branch: Branch
+    place: Hashable = None
+    task: tuple[int, ...] | None = None
+
+
 class Turns:
     """The turns of a run, by place."""
 
     def __init__(self) -> None:
         self._taken: dict[Hashable, Turn] = {}
-        self._waiting: list[tuple[tuple[Any, ...], Hashable]] = []
+        self._waiting: list[Waiting] = []
 
     def within(self, place: Hashable, body: Callable[[], None]) -> None:
         """Call `body` in a turn of its own, which may be a part of the one that it is inside of."""
@@ -52,6 +64,11 @@ class Turns:
         while taken := [place for place in own if place in self._taken]:
             self._pass_on(taken[0], self._take(taken[0], branch))
 
+    def await_task(self, path: tuple[int, ...], make: Make) -> Value:
+        """Wait for what `make` gives, the end of the task with that path."""
+        with self._noted(Waiting(current_branch(), task=path)):
+            return wait(make)
+
     def _innermost(self, place: Hashable, branch: Branch) -> Hashable:
         """Where those take turns who are inside of the place's turn, as this branch is: among themselves."""
         while (turn := self._taken.get(place)) is not None and turn in branch.inside:
@@ -62,40 +79,44 @@ class Turns:
         if place not in self._taken:
             self._taken[place] = Turn(deque())
             return self._taken[place]
-        if self._waits_for(self._taken[place], branch.inside):
-            raise failure("two `update`s wait for each other", "Deadlock")
-        turn: Turn = wait(lambda: self._handed(place, branch))
+        with self._noted(Waiting(branch, place)):
+            turn: Turn = wait(lambda: self._handed(place))
         return turn
 
-    async def _handed(self, place: Hashable, branch: Branch) -> Turn:
+    async def _handed(self, place: Hashable) -> Turn:
         import asyncio
 
         handed: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
         self._taken[place].waiting.append(handed)
-        entry = branch.inside, place
-        self._waiting.append(entry)
         try:
             return await handed
         except asyncio.CancelledError:
             if handed.done() and not handed.cancelled():
                 self._pass_on(place, handed.result())
             raise
-        finally:
-            self._waiting.remove(entry)
 
-    def _waits_for(self, turn: Turn, inside: tuple[Any, ...]) -> bool:
-        """Whether somebody inside of a turn waits, maybe through others, for one of those."""
-        todo, seen = [turn], {turn}
+    @contextmanager
+    def _noted(self, begun: Waiting) -> Iterator[None]:
+        """Somebody waits, unless that would never end: because what he waits for waits for him."""
+        todo, seen = [begun], {begun}
         while todo:
-            turn = todo.pop()
-            if turn in inside:
-                return True
-            for holder, place in self._waiting:
-                target = self._taken[place]
-                if turn in holder and target not in seen:
-                    seen.add(target)
-                    todo.append(target)
-        return False
+            waiting = todo.pop()
+            if self._is_before(begun, waiting):
+                raise failure("an `update` waits for what waits for its end", "Deadlock")
+            more = {other for other in self._waiting if self._is_before(other, waiting)} - seen
+            todo += more
+            seen |= more
+        self._waiting.append(begun)
+        try:
+            yield
+        finally:
+            self._waiting.remove(begun)
+
+    def _is_before(self, first: Waiting, then: Waiting) -> bool:
+        """Whether one has to go on before the other can."""
+        if then.task is not None:
+            return first.branch.path[: len(then.task)] == then.task
+        return self._taken.get(then.place) in first.branch.inside
 
     def _pass_on(self, place: Hashable, turn: Turn) -> None:
         """The turn is over: the next one has it."""

@@ -150,7 +150,11 @@ class MachineHost:
     def await_task(self, task: Value) -> Value:
         from concerto.runtime.concurrency.tasks import RunningTask, result_of
 
-        return wait(lambda: result_of(task)) if isinstance(task, RunningTask) else task
+        if not isinstance(task, RunningTask):
+            return task
+        if self._turns is not None:
+            return self._turns.await_task(task.path, lambda: result_of(task))
+        return wait(lambda: result_of(task))
 
     def _make_reference(self, kind: str, name: str) -> Value:
         from concerto.natives.agentbuilder import AgentRef, ToolRef
