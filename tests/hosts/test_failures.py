@@ -191,10 +191,11 @@ def test_ctrl_c_ends_the_processes(tmp_path: Path) -> None:
 
 
 def test_an_answer_too_many_is_nobody_elses(tmp_path: Path, capsys: Capture) -> None:
-    """With an id it is dropped; without one the next execution fails and the one after has a new process."""
+    """With an id it is dropped; without one the next execution fails and the one after has a new process, as
+    it does if earlier results had one."""
     source = f"""{DECLARED}
     fn main() {{
-        for prompt in ["twice id", "number", "twice", "number", "number"] {{
+        for prompt in ["twice id", "number id", "number", "twice", "number", "number"] {{
             match Worker.execute(prompt) {{
                 Ok(response) => println(response.text),
                 Err(error) => println("${{error.kind}} ${{error.message}}"),
@@ -202,8 +203,9 @@ def test_an_answer_too_many_is_nobody_elses(tmp_path: Path, capsys: Capture) -> 
         }}
     }}
     """
-    twice, second, again, failed, fresh = run_hosts(source, tmp_path, capsys).lines
+    twice, second, whose, again, failed, fresh = run_hosts(source, tmp_path, capsys).lines
     assert (twice, second, again, fresh) == ("twice", "2", "twice", "1")
+    assert whose == "InvalidReply host `Worker`: it gave a result without an `id`, after others with one"
     assert failed.startswith("InvalidReply host `Worker`: it printed more than its answer: `{")
 
 

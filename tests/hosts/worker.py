@@ -40,7 +40,8 @@ def obey(message: Any, number: int) -> None:
     word, _, rest = message["prompt"].partition(" ")
     match word:
         case "number":
-            say(type="result", text=str(number), tokens_in=2, tokens_out=3, model="tiny", cost_usd=0.5)
+            own = {"id": message["id"]} if rest == "id" else {}
+            say(type="result", text=str(number), **own, tokens_in=2, tokens_out=3, model="tiny", cost_usd=0.5)
         case "show":
             say(type="result", value={key: value for key, value in message.items() if key != "id"})
         case "pid":

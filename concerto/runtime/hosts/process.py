@@ -49,6 +49,7 @@ class HostProcess:
         self._reader: asyncio.Task[None] | None = None
         self._left = 0.0
         self._request = ""
+        self._gives_ids = False
         self._hints: list[str] = []
 
     def begin(self) -> None:
@@ -72,6 +73,7 @@ class HostProcess:
             while True:
                 heard = await self._receive(process)
                 if not self._is_late(heard):
+                    self._note_id(heard)
                     return heard
                 self.hint(f"it gave a result with the id `{written(heard['id'])}`, which nobody waits for")
         except BaseException:
@@ -81,6 +83,17 @@ class HostProcess:
     def _is_late(self, heard: Message) -> bool:
         """Whether a message answers another request than the present one."""
         return heard["type"] in (RESULT, ERROR) and written(heard.get("id")) not in ("", self._request)
+
+    def _note_id(self, heard: Message) -> None:
+        """Who has said once which request a result is for says it always: without, it may be for any."""
+        if heard["type"] != RESULT:
+            return
+        if written(heard.get("id")):
+            self._gives_ids = True
+        elif self._gives_ids:
+            raise self._failure(
+                "it gave a result without an `id`, after others with one", AgentKind.INVALID_REPLY
+            )
 
     async def _pass_over(self, process: asyncio.subprocess.Process) -> None:
         """Drop what has been printed since the last answer, where that is known to be meant for nobody."""
@@ -124,6 +137,7 @@ class HostProcess:
     async def _start(self) -> asyncio.subprocess.Process:
         settings = self._settings
         self._errors.clear()
+        self._gives_ids = False
         try:
             process = await start_group(
                 settings.command,

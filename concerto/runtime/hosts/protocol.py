@@ -12,8 +12,8 @@ the message's `payload`, or all members but `type` and `id`. Everybody ignores m
 not know.
 
 A `result` or `error` may have the `id` of its request, and then answers no other one: what comes late is
-dropped. Without it, what is printed beyond an answer is an error of the next execution, which ends the
-process.
+dropped; a process that has given a result with one does so with all. Without it, what is printed beyond
+an answer is an error of the next execution, which ends the process, if it is there when that begins.
 
 With the format `text` a prompt is one line, its line breaks as `\\n`, and a line of output is a whole result.
 """
