@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,14 @@ def test_agents_with_a_mocked_model(name: str, tier: Tier, tmp_path: Path) -> No
     outcome = run_program(module, Expectations(flags={"mock", "quiet"}), tmp_path, tier)
     assert outcome.status == 0, outcome.stderr
     assert "[mock response to: " in outcome.stdout
+
+
+def test_the_tests_in_examples_pass() -> None:
+    command = [sys.executable, "-m", "concerto.cli", "test", str(EXAMPLES)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout + ended.stderr
+    for path in EXAMPLES.glob(f"*/{MAIN}"):
+        assert f"{path.parent.name}/{MAIN} :: " in ended.stdout, path
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
