@@ -7,10 +7,10 @@ told so.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.records import record
 from concerto.runtime.concurrency.fibers import Branch, Make, current_branch, wait
@@ -18,6 +18,8 @@ from concerto.vm.values import Value, failure
 
 if TYPE_CHECKING:
     import asyncio
+
+Path: TypeAlias = tuple[int, ...]
 
 
 class Turn:
@@ -35,7 +37,7 @@ class Waiting:
 
     branch: Branch
     place: Hashable = None
-    task: tuple[int, ...] | None = None
+    task: Path | None = None
 
 
 class Turns:
@@ -43,7 +45,8 @@ class Turns:
 
     def __init__(self) -> None:
         self._taken: dict[Hashable, Turn] = {}
-        self._waiting: list[Waiting] = []
+        self._waiting: dict[Waiting, None] = {}
+        self._awaited: Counter[Path] = Counter()
 
     def within(self, place: Hashable, body: Callable[[], None]) -> None:
         """Call `body` in a turn of its own, which may be a part of the one that it is inside of."""
@@ -64,7 +67,7 @@ class Turns:
         while taken := [place for place in own if place in self._taken]:
             self._pass_on(taken[0], self._take(taken[0], branch))
 
-    def await_task(self, path: tuple[int, ...], make: Make) -> Value:
+    def await_task(self, path: Path, make: Make) -> Value:
         """Wait for what `make` gives, the end of the task with that path."""
         with self._noted(Waiting(current_branch(), task=path)):
             return wait(make)
@@ -98,19 +101,35 @@ class Turns:
     @contextmanager
     def _noted(self, begun: Waiting) -> Iterator[None]:
         """Somebody waits, unless that would never end: because what he waits for waits for him."""
+        if begun.task is not None:
+            self._awaited[begun.task] += 1
+        try:
+            if self._may_be_waited_for(begun.branch) and self._never_ends(begun):
+                raise failure("an `update` waits for what waits for its end", "Deadlock")
+            self._waiting[begun] = None
+            yield
+        finally:
+            self._waiting.pop(begun, None)
+            if begun.task is not None:
+                self._awaited[begun.task] -= 1
+                if not self._awaited[begun.task]:
+                    del self._awaited[begun.task]
+
+    def _may_be_waited_for(self, branch: Branch) -> bool:
+        """Asked first: most are not, and those who wait may be many."""
+        path = branch.path
+        return bool(branch.inside) or any(self._awaited.get(path[:end]) for end in range(len(path) + 1))
+
+    def _never_ends(self, begun: Waiting) -> bool:
         todo, seen = [begun], {begun}
         while todo:
             waiting = todo.pop()
             if self._is_before(begun, waiting):
-                raise failure("an `update` waits for what waits for its end", "Deadlock")
+                return True
             more = {other for other in self._waiting if self._is_before(other, waiting)} - seen
             todo += more
             seen |= more
-        self._waiting.append(begun)
-        try:
-            yield
-        finally:
-            self._waiting.remove(begun)
+        return False
 
     def _is_before(self, first: Waiting, then: Waiting) -> bool:
         """Whether one has to go on before the other can."""
