@@ -109,12 +109,14 @@ def decode(data: bytes, path: str, problems: Problems) -> Module | None:
         problems.add(UnreadableIr(span, f"`{path}` is not a readable IR file: it has no `version`"))
         return None
     version = document["version"]
-    if type(version) is not int or version != IR_VERSION:
-        shown = version if type(version) in (int, str) else "…"
+    if type(version) is not int:
+        problems.add(UnreadableIr(span, f"`{path}` is not a readable IR file: `version` is not an integer"))
+        return None
+    if version != IR_VERSION:
         problems.add(
             IrVersion(
                 span,
-                f"`{path}` has IR version {str(shown)[:20]}, this compiler reads version {IR_VERSION}",
+                f"`{path}` has IR version {str(version)[:20]}, this compiler reads version {IR_VERSION}",
                 help="compile the source again",
             )
         )

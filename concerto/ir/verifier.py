@@ -12,8 +12,20 @@ import re
 from collections.abc import Iterable, Sequence
 
 from concerto.diagnostics import InvalidIr, Problems
-from concerto.ir.module import FieldDef, Function, MethodDef, Module, TypeDef
-from concerto.ir.verify_code import CodeFault, verify_code
+from concerto.ir.module import (
+    Agent,
+    FieldDef,
+    Function,
+    Host,
+    McpServer,
+    MethodDef,
+    Module,
+    Pipeline,
+    State,
+    Tool,
+    TypeDef,
+)  # fmt: skip
+from concerto.ir.verify_code import CodeFault, Declared, verify_code
 from concerto.source import Source
 
 _PARTS: dict[str, range] = {
@@ -25,6 +37,17 @@ _PARTS: dict[str, range] = {
     **dict.fromkeys(("builtin", "hashmap", "struct", "schema", "enum", "tool"), range(100)),
 }
 """How many `items` a kind of type has."""
+
+LIBRARY_STRUCTS: dict[str, str] = {
+    "Response": "text tokens_in tokens_out model provider latency_ms stop_reason tool_calls iterations "
+    "injected_tools messages cost_usd repairs",
+    "Message": "role content tool_calls tool_call_id",
+    "ToolCall": "id name tool method arguments result success latency_ms",
+    "StreamChunk": "text tool_calls done accumulated response",
+    "HttpResponse": "status body headers",
+    "LedgerEntry": "identifier keys value",
+}
+"""The library's structs and their fields: the runtime makes them by these names."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -54,6 +77,7 @@ class _Verifier:
         self.module = module
         self.function_count = len(module.functions)
         self.type_count = len(module.types)
+        self.declared = _declared(module)
 
     def run(self) -> None:
         self.constants()
@@ -104,6 +128,9 @@ class _Verifier:
             raise _Fault(f"{where} has {len(definition.items)} parts")
         self.of_type(where, *definition.items)
         self.fields(where, definition.fields)
+        expected = LIBRARY_STRUCTS.get(definition.name)
+        if expected is not None and " ".join(field.name for field in definition.fields) != expected:
+            raise _Fault(f"{where} is not `{definition.name}` as the library has it")
         self.distinct(where, [variant.name for variant in definition.variants])
         for variant in definition.variants:
             self.fields(where, variant.fields)
@@ -138,7 +165,7 @@ class _Verifier:
                 raise _Fault(f"{where} has positions out of order")
             last = place.pc
         try:
-            verify_code(self.module, function)
+            verify_code(self.module, self.declared, function)
         except CodeFault as fault:
             raise _Fault(f"{where}, instruction {fault.pc}: {fault}") from None
 
@@ -177,3 +204,25 @@ class _Verifier:
             inside = f"{where}, method `{method.name}`"
             self.of_function(inside, method.function, len(method.parameters) + method.takes_self)
             self.of_type(inside, method.result, *[parameter.type for parameter in method.parameters])
+
+
+def _declared(module: Module) -> Declared:
+    sections: dict[str, Sequence[Agent | Host | Tool | McpServer | Pipeline | State]] = {
+        "agent": module.agents,
+        "tool": module.tools,
+        "mcp": module.mcp_servers,
+        "host": module.hosts,
+        "pipeline": module.pipelines,
+        "hashmap": module.hashmaps,
+        "ledger": module.ledgers,
+        "memory": module.memories,
+    }
+    declared: Declared = {}
+    for kind, section in sections.items():
+        for each in section:
+            declared[kind, each.name] = 0
+            for method in each.methods if isinstance(each, Tool | McpServer) else ():
+                takes = sum(not parameter.context for parameter in method.parameters)
+                declared[kind, f"{each.name}::{method.name}"] = takes
+                declared["method", f"{each.name}::{method.name}"] = takes
+    return declared

@@ -1,15 +1,18 @@
-"""The verifier's part for code: operands, structured nesting, stack heights, in one pass over the
-instructions.
+"""The verifier's part for code: operands, structured nesting, stack heights, locals assigned before they are
+read, values of a kind that their instruction takes, in one pass over the instructions.
 
 After an instruction that ends its path the height is unknown until the region's next part, as in
-WebAssembly; what stands there must be well formed but cannot be reached.
+WebAssembly; what stands there must be well formed but cannot be reached. The kind of a value is known from
+where an instruction makes it until a local or the end of a region takes it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TypeAlias
 
+from concerto.ir.kinds import CONSTANTS, KINDS
 from concerto.ir.module import Function, Instr, Module
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.stack import ENDS_PATH, OPENS_REGION, pops, pushes
@@ -18,9 +21,16 @@ from concerto.wording import counted
 
 _LARGEST = 1_000_000
 
+_MOST_KEPT = 2**32
+"""Bits that the open regions of a function may keep of its locals; real programs need some thousands."""
+
 _NATIVE = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*", re.ASCII)
 
 _REFERENCES = frozenset({"agent", "tool", "method", "mcp", "host", "pipeline", "hashmap", "ledger", "memory"})
+
+
+_KEEPS_TOP = frozenset({"END", "BR", "IF", "ELSE", "CASE", "DEFAULT", "CATCH"})
+"""Before these the top of the stack is still what the last instruction pushed."""
 
 
 class CodeFault(Exception):
@@ -31,28 +41,47 @@ class CodeFault(Exception):
         self.pc = pc
 
 
-def verify_code(module: Module, function: Function) -> None:
+Declared: TypeAlias = dict[tuple[str, str], int]
+"""What a module declares that code refers to by kind and name; of functions of tools and servers, called
+`Owner::name`, how many arguments they take."""
+
+
+def verify_code(module: Module, declared: Declared, function: Function) -> None:
     """Raises CodeFault for the first instruction that does not fit."""
-    _CodeVerifier(module, function).run()
+    _CodeVerifier(module, declared, function).run()
 
 
 @record
 class _Region:
-    """`reached` says that control can come to the END, `live` that it came to the region."""
+    """`reached` says that control can come to the END, `live` that it came to the region. Of the locals, a
+    bit for each: `before` are assigned at the start, `after` on every path that comes to the END, `if_true`
+    on those that come with another result than false."""
 
     kind: str
     height: int
     result: int
     live: bool
+    before: int
+    after: int = -1
+    if_true: int = -1
     reached: bool = False
     part: str = ""
     local: int = -1
     labels: set[int | str] = field(default_factory=set)
 
+    def skipped(self) -> None:
+        """Control also comes from the start to the END, if it came to the start."""
+        self.reached = self.live
+        self.after &= self.before if self.live else -1
+
 
 class _CodeVerifier:
-    def __init__(self, module: Module, function: Function) -> None:
+    """`if_true` are the locals that are assigned where the top of the stack, just pushed, is true; no more
+    than `assigned` is known if it is 0."""
+
+    def __init__(self, module: Module, declared: Declared, function: Function) -> None:
         self.module = module
+        self.declared = declared
         self.function = function
         self.limits = {
             "const": len(module.constants),
@@ -66,15 +95,24 @@ class _CodeVerifier:
             "flag": 2,
         }
         self.regions: list[_Region] = []
-        self.height = 0
+        self.kinds: list[str] = []
         self.live = True
+        self.assigned = (1 << function.captures + len(function.parameters)) - 1
+        self.if_true = 0
+        self.kept = 0
         self.pc = 0
+
+    @property
+    def height(self) -> int:
+        return len(self.kinds)
 
     def run(self) -> None:
         for pc, instr in enumerate(self.function.code):
             self.pc = pc
             self.operands(instr)
             name = instr[0]
+            if name not in _KEEPS_TOP:
+                self.if_true = 0
             if self.regions and self.regions[-1].kind == "SWITCH" and not self.regions[-1].part:
                 self.expect(name in ("CASE", "DEFAULT", "END"), "a SWITCH begins with a CASE")
             if name in OPENS_REGION:
@@ -122,11 +160,33 @@ class _CodeVerifier:
             return
         floor = self.regions[-1].height if self.regions else 0
         self.expect(self.height - count >= floor, "the stack is too low")
-        self.height -= count
+        if count:
+            del self.kinds[-count:]
+
+    def take_of(self, instr: Instr) -> None:
+        """Take what the instruction takes, of the kinds that it takes."""
+        count = pops(instr)
+        taken = self.kinds[len(self.kinds) - count :]
+        self.take(count)
+        if self.live:
+            for expected, kind in zip(KINDS[instr[0]][0], taken, strict=False):
+                fits = not kind or not expected or kind == expected
+                self.expect(fits, f"{instr[0]} of a value of another kind")
 
     def plain(self, instr: Instr) -> None:
-        self.take(pops(instr))
-        self.height += pushes(instr)
+        name = instr[0]
+        self.take_of(instr)
+        left = KINDS[name][1]
+        if name == "LOAD_CONST":
+            left = CONSTANTS[type(self.module.constants[instr[1]])]
+        elif name == "LOAD_LOCAL":
+            there = not self.live or self.assigned >> instr[1] & 1
+            self.expect(bool(there), "a local is read before it is assigned")
+        elif name == "STORE_LOCAL":
+            self.assigned |= 1 << instr[1]
+        elif name == "LOAD_FALSE":
+            self.if_true = -1
+        self.kinds += left or [""] * pushes(instr)
 
     def arrive(self, region: _Region) -> None:
         """Control comes to the END of a region with what is on the stack."""
@@ -134,17 +194,29 @@ class _CodeVerifier:
             self.expect(
                 self.height == region.height + region.result, "a region ends with a wrong stack height"
             )
-            region.reached = True
+            self.reach(region)
+
+    def reach(self, region: _Region) -> None:
+        region.reached = True
+        region.after &= self.assigned
+        region.if_true &= self.assigned | self.if_true
 
     # Regions
 
     def open(self, instr: Instr) -> None:
-        self.take(pops(instr))
+        self.take_of(instr)
         name = instr[0]
         result = 0 if name in ("LOOP", "FOR") else instr[1]
-        self.regions.append(_Region(name, self.height, result, self.live))
+        self.regions.append(_Region(name, self.height, result, self.live, self.assigned))
+        self.kept += self.assigned.bit_length()
+        self.expect(self.kept < _MOST_KEPT, "too many locals in too many regions")
         if name == "SWITCH":
             self.live = False
+        elif name == "FOR":
+            self.assigned |= 1 << instr[1]
+        elif name == "IF":
+            self.assigned |= self.if_true
+        self.if_true = 0
 
     def next_part(self, instr: Instr) -> None:
         name = instr[0]
@@ -165,8 +237,10 @@ class _CodeVerifier:
             region.labels.add("default") if owner == "SWITCH" else None
         region.part = name
         region.local = instr[1] if name == "CATCH" else -1
-        self.height = region.height
+        del self.kinds[region.height :]
+        self.if_true = 0
         self.live = region.live
+        self.assigned = region.before | (1 << region.local if name == "CATCH" else 0)
 
     def case(self, region: _Region, constant: int | float | str) -> None:
         if isinstance(constant, float):
@@ -183,13 +257,17 @@ class _CodeVerifier:
             if self.live:
                 self.expect(self.height == region.height, "a loop ends with values on the stack")
             region.reached = region.live and region.kind == "FOR"
+            region.after = region.before
         else:
             if region.kind != "SWITCH" or region.part:
                 self.arrive(region)
             self.complete(region)
         self.regions.pop()
+        self.kept -= region.before.bit_length()
         self.live = region.reached
-        self.height = region.height + region.result
+        self.assigned = region.after
+        self.if_true = region.if_true if region.result else 0
+        self.kinds[region.height :] = [""] * region.result
 
     def complete(self, region: _Region) -> None:
         """A region has all its parts: the ways without an arm of their own lead to the END too."""
@@ -198,10 +276,10 @@ class _CodeVerifier:
                 self.expect(region.part == "CATCH", "a TRY without CATCH")
             case "IF" if not region.part:
                 self.expect(not region.result, "an IF with a result without ELSE")
-                region.reached = region.live
+                region.skipped()
             case "SWITCH" if "default" not in region.labels:
                 self.expect(not region.result, "a SWITCH with a result without DEFAULT")
-                region.reached = region.live
+                region.skipped()
             case _:
                 pass
 
@@ -209,15 +287,15 @@ class _CodeVerifier:
         name, level = instr
         target = self.regions[-1 - level]
         if name == "BR_IF":
-            self.take(1)
+            self.take_of(instr)
             self.expect(not target.result, "a BR_IF to a region with a result")
         if not self.live:
             return
         if target.kind in ("LOOP", "FOR"):
             return
         self.take(target.result)
-        self.height += target.result
-        target.reached = True
+        self.kinds += [""] * target.result
+        self.reach(target)
 
 
 # What an opcode's operands must have to do with the tables
@@ -256,7 +334,23 @@ def _variant(verifier: _CodeVerifier, instr: Instr) -> None:
 
 
 def _reference(verifier: _CodeVerifier, instr: Instr) -> None:
-    verifier.expect(instr[1] in _REFERENCES, "LOAD_REF of an unknown kind")
+    _, kind, name = instr
+    verifier.expect(kind in _REFERENCES, "LOAD_REF of an unknown kind")
+    verifier.expect((kind, name) in verifier.declared, f"the program has no {kind} `{name[:60]}`")
+
+
+def _method(verifier: _CodeVerifier, instr: Instr) -> None:
+    name, owner, method, count = instr
+    kind = "mcp" if name == "CALL_MCP" else "tool"
+    takes = verifier.declared.get((kind, f"{owner}::{method}"))
+    verifier.expect(takes is not None, f"the program has no {kind} function `{owner[:60]}::{method[:60]}`")
+    fits = takes == count
+    verifier.expect(fits, f"`{owner[:60]}::{method[:60]}` takes {counted(takes or 0, 'argument')}")
+
+
+def _pipeline(verifier: _CodeVerifier, instr: Instr) -> None:
+    there = ("pipeline", instr[1]) in verifier.declared
+    verifier.expect(there, f"the program has no pipeline `{instr[1][:60]}`")
 
 
 def _native(verifier: _CodeVerifier, instr: Instr) -> None:
@@ -280,6 +374,9 @@ _CHECKS: dict[str, _Check] = {
     "BUILD_STRUCT": _struct,
     "BUILD_VARIANT": _variant,
     "LOAD_REF": _reference,
+    "CALL_TOOL": _method,
+    "CALL_MCP": _method,
+    "CALL_PIPELINE": _pipeline,
     "CALL_NATIVE": _native,
     "LOAD_NATIVE": _native,
     "RETHROW": _rethrow,

@@ -27,6 +27,18 @@ class Native:
     machine: bool
     inline: str | None
 
+    def takes(self, count: int) -> bool:
+        """Whether the function can be called with that many arguments, as far as Python tells."""
+        code = getattr(self.body, "__code__", None)
+        if code is None or code.co_flags & _VARIADIC:
+            return True
+        most = code.co_argcount - self.machine
+        defaults = getattr(self.body, "__defaults__", None) or ()
+        return bool(most - len(defaults) <= count <= most)
+
+
+_VARIADIC = 0x04
+"""CPython's mark of a function with `*args`."""
 
 _NATIVES: dict[str, Native] = {}
 

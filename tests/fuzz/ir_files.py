@@ -124,8 +124,8 @@ def _refused_or_alike(data: bytes) -> None:
 
 def _alike(one: Ending, other: Ending) -> bool:
     """What is said of a failure that only spoilt code has may be less on one tier than on the other, and
-    what belongs to no type or was never assigned may be noticed at another place."""
-    if {one.kind, other.kind} <= {"TypeError", "Unassigned"}:
+    what belongs to no type may be noticed at another place."""
+    if one.kind == other.kind == "TypeError":
         return True
     if one.how == other.how == "error" and one.kind == other.kind:
         return one.asked == other.asked

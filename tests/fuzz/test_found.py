@@ -77,6 +77,11 @@ def ending_of(constants: list[Any], *code: tuple[Any, ...]) -> set[tuple[Any, ..
     return {outcome(Machine(module, cast(Host, Recorder()), tier=tier), 0, []) for tier in TIERS}
 
 
+def of_any_kind(constant: int) -> list[tuple[Any, ...]]:
+    """A constant of which the verifier does not know the kind."""
+    return [("LOAD_CONST", constant), ("STORE_LOCAL", 0), ("LOAD_LOCAL", 0)]
+
+
 def test_a_number_that_is_called_is_no_warning_of_python() -> None:
     assert ending_of([1], ("LOAD_CONST", 0), ("CALL_VALUE", 0), ("RETURN",)) == {
         ("error", "Int cannot be called", "TypeError")
@@ -84,7 +89,7 @@ def test_a_number_that_is_called_is_no_warning_of_python() -> None:
 
 
 def test_an_index_that_is_no_number_is_not_out_of_bounds() -> None:
-    code = [("LOAD_NIL",), ("BUILD_ARRAY", 1), ("LOAD_CONST", 0), ("INDEX_ARRAY",), ("RETURN",)]
+    code = [("LOAD_NIL",), ("BUILD_ARRAY", 1), *of_any_kind(0), ("INDEX_ARRAY",), ("RETURN",)]
     assert ending_of(["x"], *code) == {("error", "an operation does not fit its value", "TypeError")}
 
 
@@ -150,8 +155,8 @@ fn main() {{
 
 def test_a_text_as_a_number() -> None:
     unfit = {("error", "an operation does not fit its value", "TypeError")}
-    assert ending_of(["z"], ("LOAD_CONST", 0), ("INT_TO_FLOAT",), ("RETURN",)) == unfit
-    divided = [("LOAD_CONST", 0), ("LOAD_CONST", 1), ("DIV_FLOAT",), ("RETURN",)]
+    assert ending_of(["z"], *of_any_kind(0), ("INT_TO_FLOAT",), ("RETURN",)) == unfit
+    divided = [*of_any_kind(0), *of_any_kind(1), ("DIV_FLOAT",), ("RETURN",)]
     assert ending_of([1.5, "z"], *divided) == unfit
 
 
@@ -170,3 +175,11 @@ def test_an_array_that_holds_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_error_whose_message_is_no_text() -> None:
     code = [("LOAD_NIL",), ("CALL_NATIVE", "ToolError::new", 1), ("TO_STRING",), ("RETURN",)]
     assert ending_of([], *code) == {("error", "the message of an error is a String", "TypeError")}
+
+
+@pytest.mark.parametrize("native", ["Array::len", "Range::contains", "Int::abs", "std::math::max"])
+@pytest.mark.parametrize("count", [0, 3])
+def test_a_library_function_with_another_number_of_arguments(native: str, count: int) -> None:
+    code: list[tuple[Any, ...]] = [("LOAD_NIL",)] * count
+    code += [("CALL_NATIVE", native, count), ("RETURN",)]
+    assert ending_of([], *code) == {("error", "an operation does not fit its value", "TypeError")}

@@ -11,8 +11,8 @@ from concerto.compiler.depth import on_large_stack
 from tests.fuzz.checks import CHECKS
 
 CASES = {
-    "source-parts": 60, "source-bytes": 60, "ir-bytes": 40, "ir-parts": 40, "ir-code": 40,
-    "ir-declarations": 20, "replies": 300, "loops": 60, "mcp-interfaces": 60, "mcp-results": 300,
+    "source-parts": 60, "source-bytes": 60, "ir-bytes": 40, "ir-parts": 120, "ir-code": 200,
+    "ir-declarations": 40, "replies": 300, "loops": 60, "mcp-interfaces": 60, "mcp-results": 300,
     "mcp-sessions": 3, "mcp-real": 1,
 }  # fmt: skip
 

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from concerto import compile_source
 from concerto.compiler.compiled import load_compiled
 from concerto.diagnostics import Problems
+from concerto.emit.sections import _library_structs
 from concerto.ir import module as ir
 from concerto.ir.codec import encode
 from concerto.ir.module import Function, Instr, Module, TypeDef
 from concerto.ir.opcodes import OPCODES
-from concerto.ir.verifier import verify
+from concerto.ir.verifier import LIBRARY_STRUCTS, verify
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine
 from concerto.vm.values import Panic, Raised
@@ -52,12 +53,20 @@ def code_fault(code: str) -> str:
     return fault(assemble("fn f() locals=2\n" + code.replace(";", "\n"))).rpartition("`f`, instruction ")[2]
 
 
+_UNASSIGNED = "a local is read before it is assigned"
+
+_IF_BOTH = (
+    "LOAD_TRUE; IF 1; LOAD_NIL; STORE_LOCAL 0; LOAD_TRUE; ELSE; LOAD_FALSE; END; IF 0; LOAD_LOCAL 0; POP; END"
+)
+"""What a match writes of a pattern that binds: the local is assigned where the result is true."""
+
+
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
         ("ADD_INT", "0: the stack is too low"),
         ("LOAD_NIL", "1: the function ends with values on the stack"),
-        ("LOAD_NIL; IF 0; POP; END", "2: the stack is too low"),
+        ("LOAD_TRUE; IF 0; POP; END", "2: the stack is too low"),
         ("BLOCK 1; END", "1: a region ends with a wrong stack height"),
         ("BLOCK 0; LOAD_NIL; END", "2: a region ends with a wrong stack height"),
         ("BLOCK 0", "1: a region is not closed"),
@@ -84,6 +93,31 @@ def code_fault(code: str) -> str:
         ("LOAD_NIL; MAKE_CLOSURE f 1; POP", "1: `f` has 0 captures"),
         ("LOAD_REF os system", "0: LOAD_REF of an unknown kind"),
         ("CALL_NATIVE os.system 0; POP", "0: CALL_NATIVE has a name that is no function's"),
+        *[
+            (f"LOAD_REF {kind} Nobody", f"0: the program has no {kind} `Nobody`")
+            for kind in ("agent", "tool", "method", "mcp", "host", "pipeline", "hashmap", "ledger", "memory")
+        ],
+        ("CALL_TOOL Calc add 0", "0: the program has no tool function `Calc::add`"),
+        ("CALL_MCP Git log 0", "0: the program has no mcp function `Git::log`"),
+        ("CALL_PIPELINE Flow 0", "0: the program has no pipeline `Flow`"),
+        ("LOAD_CONST 'x'; LOAD_CONST 1; ADD_INT", "2: ADD_INT of a value of another kind"),
+        ("LOAD_CONST 1; LOAD_CONST 'x'; LT_STRING", "2: LT_STRING of a value of another kind"),
+        ("LOAD_CONST 1; NOT", "1: NOT of a value of another kind"),
+        ("LOAD_CONST 1; IF 0; END", "1: IF of a value of another kind"),
+        ("BLOCK 0; LOAD_NIL; BR_IF 0; END", "2: BR_IF of a value of another kind"),
+        ("BUILD_ARRAY 0; LOAD_CONST 1.5; INDEX_ARRAY", "2: INDEX_ARRAY of a value of another kind"),
+        ("LOAD_LOCAL 0", f"0: {_UNASSIGNED}"),
+        ("LOAD_TRUE; IF 0; LOAD_NIL; STORE_LOCAL 0; END; LOAD_LOCAL 0", f"5: {_UNASSIGNED}"),
+        ("LOAD_TRUE; IF 0; LOAD_NIL; STORE_LOCAL 0; ELSE; LOAD_LOCAL 0", f"5: {_UNASSIGNED}"),
+        ("BUILD_ARRAY 0; FOR 0; END; LOAD_LOCAL 0", f"3: {_UNASSIGNED}"),
+        ("TRY 0; LOAD_NIL; STORE_LOCAL 0; CATCH 1; LOAD_LOCAL 0", f"4: {_UNASSIGNED}"),
+        ("TRY 0; LOAD_NIL; STORE_LOCAL 0; CATCH 1; END; LOAD_LOCAL 1", f"5: {_UNASSIGNED}"),
+        ("LOAD_CONST 1; SWITCH 0; CASE 1; LOAD_NIL; STORE_LOCAL 0; END; LOAD_LOCAL 0",
+         f"6: {_UNASSIGNED}"),
+        ("BLOCK 0; LOAD_TRUE; BR_IF 0; LOAD_NIL; STORE_LOCAL 0; END; LOAD_LOCAL 0",
+         f"6: {_UNASSIGNED}"),
+        (_IF_BOTH.replace("LOAD_FALSE", "LOAD_TRUE"), f"9: {_UNASSIGNED}"),
+        (_IF_BOTH.replace("IF 0; LOAD", "POP; LOAD_TRUE; IF 0; LOAD"), f"11: {_UNASSIGNED}"),
     ],
 )  # fmt: skip
 def test_refused_code(code: str, expected: str) -> None:
@@ -99,6 +133,12 @@ def test_refused_code(code: str, expected: str) -> None:
         "BLOCK 1; LOOP; LOAD_NIL; BR 1; END; END; POP",
         "LOAD_NIL; SWITCH 0; CASE 1; CASE 2; DEFAULT; CASE 'x'; END",
         "TRY 1; LOAD_NIL; CATCH 0; RETHROW 0; END; RETURN",
+        "LOAD_TRUE; IF 0; LOAD_NIL; STORE_LOCAL 0; ELSE; LOAD_NIL; RETURN; END; LOAD_LOCAL 0; POP",
+        "LOOP; LOAD_NIL; STORE_LOCAL 0; LOAD_LOCAL 0; BR_IF 0; LOAD_LOCAL 0; POP; END",
+        "BLOCK 0; LOOP; LOAD_NIL; STORE_LOCAL 0; BR 1; END; END; LOAD_LOCAL 0; POP",
+        "LOAD_CONST 1; SWITCH 0; CASE 1; LOAD_NIL; STORE_LOCAL 0; DEFAULT; LOAD_NIL; STORE_LOCAL 0; END; "
+        "LOAD_LOCAL 0; POP",
+        _IF_BOTH,
     ],
 )
 def test_accepted_code(code: str) -> None:
@@ -140,6 +180,30 @@ def test_refused_tables() -> None:
     assert faults_of(types=[TypeDef("struct", "S", methods={"__class__()": 0})]).endswith("is no name")
     assert faults_of(entry=0) == "the program's entry names function 0 of 0"
     assert faults_of(tests=[ir.Test("t", -1)]) == "test `t` names function -1 of 0"
+
+
+def test_the_runtime_makes_the_structs_that_the_verifier_knows() -> None:
+    made = {struct.name: " ".join(field.name for field in struct.fields) for struct in _library_structs()}
+    assert made == LIBRARY_STRUCTS
+    changed = TypeDef("struct", "Message", fields=[ir.FieldDef("role", 0)])
+    module = Module("m", "m.conc", types=[changed])
+    assert fault(module).endswith("type 0 is not `Message` as the library has it")
+
+
+def test_a_tool_of_the_program_gets_the_arguments_it_takes() -> None:
+    program = compile_source(
+        'tool T { description: "x", @describe("a") @param("n", "x") pub fn add('
+        "self, n: Int, c: ToolContext) -> Int { n } }\n"
+        "fn main() { println(T.add(1)); }",
+        path="main.conc",
+    )
+    module = program.module
+    assert fault(module) == ""
+    for function in module.functions:
+        function.code = [
+            (*instr[:-1], instr[-1] + 1) if instr[0] == "CALL_TOOL" else instr for instr in function.code
+        ]
+    assert fault(module).endswith("`T::add` takes 1 argument")
 
 
 def test_huge_code_is_no_problem() -> None:

@@ -58,13 +58,17 @@ def _call_value(writer: FunctionWriter, instr: Instr) -> None:
 def _call_native(writer: FunctionWriter, instr: Instr) -> None:
     _, native, count = instr
     parts = tuple(writer.pop_many(count))
+    found = find_native(native)
+    if found is not None and not found.takes(count):
+        # Only IR from elsewhere gets here: the call says that it does not fit.
+        _calls(writer, writer.names.native(native), parts)
+        return
     special = SPECIAL.get(native)
     if special is not None:
         made = special(writer, parts)
         if made is not None:
             writer.push(made)
             return
-    found = find_native(native)
     if found is None or found.inline is None:
         _calls(writer, writer.names.native(native), parts)
         return
