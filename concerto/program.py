@@ -378,7 +378,8 @@ class Runtime:
         try:
             suspend(self._run, self.run_id, self._kept_options, calls)
         except OSError as error:
-            return failed(self._run, f"the run has to wait and cannot be kept: {error}")
+            reason = f"{(error.strerror or str(error)).lower()}: `{error.filename}`"
+            return failed(self._run, f"the run has to wait and cannot be kept: {reason}")
         message = "the run requires action from outside"
         return result_of(self._run, REQUIRES_ACTION, error=message, kind="RequiresAction", run_id=self.run_id)
 

@@ -77,7 +77,7 @@ def _adapt(b: FunctionBuilder, source: Type, target: Type | None) -> None:
             code += _checked(types, outer, inner)
         code += [("CALL_VALUE", count), *_checked(types, source.result, target.result), RETURN]
         parameters = [f"argument{slot}" for slot in range(count)]
-        return Function("{function}", parameters, 1, count + 1, code, 0, [])
+        return Function("function", parameters, 1, count + 1, code, 0, [])
 
     b.emit(("MAKE_CLOSURE", b.program.once((source, target), make), 1))
 

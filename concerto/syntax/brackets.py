@@ -215,6 +215,10 @@ class _Mender:
             return
         *others, last = self.open[index:]
         sign = _SIGNS[last.token.kind]
+        if any(self.source.line_column(start)[0] == last.line for start in self.lexed.unclosed):
+            # The string that is not closed has taken it in.
+            self.insert_closers(index)
+            return
         self.problems.add(
             UnclosedPair(
                 self.span(last.token),

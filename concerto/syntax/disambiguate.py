@@ -18,6 +18,7 @@ from concerto.syntax.tokens import CONTEXTUAL, END, WORD_KINDS, Token, ends_valu
 _LONGEST_TYPE_ARGUMENTS = 400
 
 _TYPE_KINDS = words("NAME COLON_COLON COMMA FN ARROW STRING INT MINUS TRUE FALSE NIL VBAR")
+_BEHIND_TYPE_ARGUMENTS = words("LPAR COLON_COLON LBRACE SEMICOLON COMMA RPAR RSQB RBRACE")
 _KEY_KINDS = frozenset({"NAME", "WORD", "STRING", "INT"}) | WORD_KINDS
 _BLOCK_WORDS = frozenset({"ELSE", "LOOP", "TRY", "CATCH"})
 # After these `{}` is an empty block, elsewhere an empty map.
@@ -167,13 +168,15 @@ class _Walk:
 
     def less(self, position: int, token: Token) -> None:
         self.angles += 1
-        if self.kind(position - 1) != "NAME":
+        # `name::<T>(…)` is no form of the language, but known for what it is.
+        name = position - 2 if self.kind(position - 1) == "COLON_COLON" else position - 1
+        if self.kind(name) != "NAME":
             return
         end = self.type_arguments_end(position)
         if end is None:
             return
-        before = self.kind(self.path_start(position - 1) - 1)
-        if self.kind(end + 1) in ("LPAR", "COLON_COLON", "LBRACE") or before in ("AS", "ARROW"):
+        before = self.kind(self.path_start(name) - 1)
+        if self.kind(end + 1) in _BEHIND_TYPE_ARGUMENTS or before in ("AS", "ARROW"):
             token.kind = "GENERIC_OPEN"
             self.generic_ends.add(self.tokens[end])
 

@@ -70,15 +70,16 @@ _PIECES = {
 @record
 class Lexed:
     """`docs` holds `///` texts by the start of the token they stand before; `mistakes` are the
-    offsets of reported problems and `doubtful` stretches whose brackets had to be guessed; `spare`
-    are closing brackets without an opening one, to be reported where nothing else is wrong; `cut` says
-    that an unclosed string or comment took the rest."""
+    offsets of reported problems and `doubtful` stretches whose brackets had to be guessed; `unclosed`
+    are the starts of strings that nothing ends; `spare` are closing brackets without an opening one, to
+    be reported where nothing else is wrong; `cut` says that an unclosed string or comment took the rest."""
 
     tokens: list[Token] = field(default_factory=list)
     comments: list[ast.Comment] = field(default_factory=list)
     docs: dict[int, ast.Comment] = field(default_factory=dict)
     mistakes: list[int] = field(default_factory=list)
     doubtful: list[tuple[int, int]] = field(default_factory=list)
+    unclosed: list[int] = field(default_factory=list)
     spare: list[Problem] = field(default_factory=list)
     cut: bool = False
 
@@ -343,6 +344,7 @@ class _Scanner:
         advice = f"close it with `{string.quote}`"
         if string.quote == '"':
             advice += ', or write `"""` for text of several lines'
+        self.lexed.unclosed.append(string.start)
         self.report(UnclosedString(place, "string is not closed", help=advice))
         return self.close_string(end, end)
 
@@ -414,6 +416,7 @@ class _Scanner:
     def force_interpolation_end(self, start: int) -> int:
         string = self.strings[-1]
         self.unclosed_interpolation(string)
+        self.lexed.mistakes.append(start)
         self.tokens.append(Token("TEXT_RESUME", "", start, start))
         self.tokens.append(Token("TEXT", "", start, start))
         string.pieces.append(self.tokens[-1])

@@ -48,6 +48,11 @@ WORDS = {
     ),
     **_meaning("var val auto", "let", "a variable is declared with `let`, or `let mut` if it changes"),
     **_meaning("import include using require", "use", "write `use path::name;`"),
+    **_meaning(
+        "static",
+        "const",
+        "what all functions know is a `const`; what changes is kept in a `hashmap`, `ledger` or `memory`",
+    ),
     **_meaning("elif elsif elseif", "if", "write `else if`"),
     **_meaning("switch when", "match", "write `match value { pattern => result, … }`"),
     **_meaning("of", "in", "write `for item in items { … }`"),
@@ -192,11 +197,6 @@ NO_SUCH_SYNTAX = (
         lambda last, before, token: last in ("STRUCT", "IMPL") and before == "NAME" and token.kind == "COLON",
         "a type does not name its traits",
         "write `impl Trait for Type { … }`",
-    ),
-    Syntax(
-        lambda _, before, token: before == "COLON_COLON" and token.kind in ("LESSTHAN", "GENERIC_OPEN"),
-        "type arguments stand right behind the name",
-        "write `name<T>(…)`",
     ),
     Syntax(
         lambda _, before, token: before == "NAME" and token.kind == "EQUAL",

@@ -18,6 +18,7 @@ from concerto.diagnostics import MisplacedStatement, Problem, Problems, Reserved
 from concerto.source import Source, Span
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.machine import Machine
+from concerto.syntax.other_languages import WORDS
 from concerto.syntax.token_repair import Mend, Scene, find_mend
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token, words
 
@@ -93,6 +94,9 @@ class Recovery:
     def problem(self, scene: Scene) -> Problem:
         machine, token = scene.machine, scene.token
         if machine.accepts("STRUCT") and machine.accepts(END) and token.kind in _STATEMENTS:
+            word = WORDS.get(token.text) if token.kind == "NAME" else None
+            if word is not None:
+                return scene.error(f"there is no `{token.text}`", word.advice)
             return MisplacedStatement(
                 Span(self.source, token.start, token.end),
                 "a statement stands outside of a function",

@@ -211,7 +211,7 @@ def _misspelt_word(scene: Scene) -> Mend | None:
         if word and scene.works([word.upper()], drop=1, ahead=1):
             problem = scene.error(f"unexpected `{here.text}`", f"did you mean `{word}`?")
             return Mend(problem, (Token(word.upper(), word, here.start, here.end),), drop=1)
-    if before.kind == "NAME" and scene.fresh and not scene.on_new_line:
+    if before.kind == "NAME" and scene.fresh and not scene.on_new_line and here.kind != "BANG":
         word = _meant(before.text, (*_STATEMENT_WORDS, *_DECLARING_WORDS))
         if word and scene.works([word.upper()], undo=1):
             problem = scene.error(f"unexpected `{before.text}`", f"did you mean `{word}`?", before)
@@ -246,6 +246,73 @@ def _combined_signs(scene: Scene) -> Problem | None:
             place = Span(scene.source, first.start, second.end)
             return UnexpectedToken(place, f"there is no `{first.text}{second.text}`", help=advice)
     return None
+
+
+def _turbofish(scene: Scene) -> Mend | None:
+    """`items.collect::<T>()`, `parse::<T>(text)`"""
+    tokens, at = scene.tokens, scene.position
+    if scene.token.kind == "COLON_COLON" and scene.kind_ahead(1) == "GENERIC_OPEN":
+        colons, undo, drop = scene.token, 0, 1
+    elif scene.before.kind == "COLON_COLON" and scene.token.kind == "GENERIC_OPEN" and scene.fresh:
+        colons, undo, drop = scene.before, 1, 0
+    else:
+        return None
+    if not scene.works([], undo=undo, drop=drop):
+        return None
+    advice = f"leave them out, or write `{tokens[at - 1 - undo].text}<…>(…)`"
+    problem = scene.error("type arguments stand right behind the name", advice, colons)
+    return Mend(problem, undo=undo, drop=drop, cut=undo)
+
+
+def _matches_macro(scene: Scene) -> Mend | None:
+    """`matches!(value, pattern)`"""
+    if scene.before.text != "matches" or scene.token.kind != "BANG" or not scene.fresh:
+        return None
+    end = _matching(scene.tokens, scene.position + 1) if scene.kind_ahead(1) == "LPAR" else None
+    if end is None:
+        return None
+    advice = "write `match value { pattern => true, _ => false }`"
+    error = Token("ERROR", "", scene.before.start, scene.tokens[end].end)
+    problem = scene.error("there is no `matches!`", advice, scene.before)
+    return Mend(problem, (error,), undo=1, drop=end - scene.position + 1, cut=1)
+
+
+def _let_in_condition(scene: Scene) -> Mend | None:
+    """`if a && let Some(x) = e { … }`"""
+    if scene.token.kind != "LET" or scene.before.text not in ("&&", "||"):
+        return None
+    tokens, at = scene.tokens, scene.position
+    end = next((i for i in range(at, len(tokens)) if tokens[i].kind in ("LBRACE", "SEMICOLON", END)), at)
+    advice = "write an `if let` inside: `if … { if let … = … { … } }`"
+    problem = scene.error(f"a `let` stands alone in a condition, not behind `{scene.before.text}`", advice)
+    error = Token("ERROR", "", scene.token.start, tokens[end - 1].end)
+    return Mend(problem, (error,), drop=end - at)
+
+
+def _body_behind_colon(scene: Scene) -> Mend | None:
+    """`if x:` and the lines below that are set further in."""
+    if scene.token.kind != "COLON" or not scene.ends_line or not scene.works(["LBRACE"], drop=1, ahead=0):
+        return None
+    tokens, at = scene.tokens, scene.position
+    around = _indentation(scene, scene.token)
+    end = at + 1
+    while tokens[end].kind != END and _indentation(scene, tokens[end]) > around:
+        end += 1
+    for index in range(at + 1, end + 1):
+        # A word before a colon was taken for a name.
+        if tokens[index].kind == "WORD" and tokens[index].text in ("else", "try", "loop"):
+            tokens[index].kind = tokens[index].text.upper()
+    start, stop = scene.token.start, tokens[end - 1].end
+    body = (Token("LBRACE", "{", start, start), *tokens[at + 1 : end], Token("RBRACE", "}", stop, stop))
+    problem = scene.error("a block stands in braces", "write `{ … }` instead of the `:`")
+    return Mend(problem, body, drop=end - at)
+
+
+def _indentation(scene: Scene, token: Token) -> int:
+    """How far the line of a token is set in."""
+    text = scene.source.text
+    line = text[text.rfind("\n", 0, token.start) + 1 : token.start + 1]
+    return len(line) - len(line.lstrip())
 
 
 def _no_such_syntax(scene: Scene) -> Mend | None:
@@ -385,7 +452,7 @@ def _untyped_parameter(scene: Scene) -> Mend | None:
     name = scene.before
     if name.kind != "NAME" or scene.token.kind not in ("COMMA", "RPAR"):
         return None
-    if scene.machine.accepts("OPERATOR") or not scene.works(["COLON", "ERROR"]):
+    if scene.machine.accepts("OPERATOR") or not scene.works(["COLON", "ERROR"], ahead=1):
         return None
     problem = scene.error(
         f"`{name.text}` needs a type", f"write the type behind it: `{name.text}: Int`", name
@@ -445,6 +512,10 @@ _SLIPS: tuple[Callable[[Scene], Mend | None], ...] = (
     _combination,
     _parenthesised_head,
     _mut_before_pattern,
+    _turbofish,
+    _matches_macro,
+    _let_in_condition,
+    _body_behind_colon,
     _no_such_syntax,
     _foreign_word_before,
     _foreign_word_here,

@@ -273,7 +273,8 @@ def _pipeline(run: Run, target: an.PipelineCall, frame: Frame) -> v.Value:
         locals_ = [run.analysis.parameters[parameter] for parameter in node.parameters]
         result = run.body(node.body, Frame({}, dict(zip(locals_, values, strict=True))))
         if isinstance(result, v.Err):
-            return result if all(e == errors[0] for e in errors) else v.Err(_agent_error(run, result.value))
+            agree = bool(errors) and all(e == errors[0] for e in errors)
+            return result if agree else v.Err(_agent_error(run, result.value))
         values = [result.value if isinstance(result, v.Ok) and _is_result(stage.result) else result]
     return v.Ok(values[0])
 

@@ -221,7 +221,7 @@ def closure(run: Run, node: ast.Closure, frame: Frame) -> v.Value:
 
     def invoke(*arguments: v.Value) -> v.Value:
         if len(arguments) != len(node.parameters):
-            raise v.Failure("`{function}` is called with a wrong number of arguments", "TypeError")
+            raise v.Failure("`function` is called with a wrong number of arguments", "TypeError")
         inner = Frame(frame.types, dict(captured))
         for parameter, argument in zip(node.parameters, arguments, strict=True):
             inner.locals[run.analysis.parameters[parameter]] = argument

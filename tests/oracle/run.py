@@ -220,7 +220,7 @@ def adapted(value: v.Value, found: FunctionOf, target: FunctionOf) -> v.Value:
 
     def call(*arguments: v.Value) -> v.Value:
         if len(arguments) != len(found.parameters):
-            raise v.Failure("`{function}` is called with a wrong number of arguments", "TypeError")
+            raise v.Failure("`function` is called with a wrong number of arguments", "TypeError")
         given = [converted(a, t) for a, t in zip(arguments, found.parameters, strict=True)]
         return converted(value.call(*given), target.result)
 

@@ -48,6 +48,17 @@ def asking(*questions: str) -> Any:
     return chat_reply(None, *calls)
 
 
+def test_a_run_that_cannot_be_kept_says_where(
+    script: Script, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CONCERTO_STATE", str(tmp_path / "file" / "state"))
+    script.answer(asking("100?"))
+    outcome = run(SOURCE.replace("URL", script.url))
+    assert outcome.status == 1
+    assert f"cannot be kept: not a directory: `{tmp_path}/file/state" in outcome.err
+
+
 def test_a_run_goes_on_where_it_stopped(script: Script, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     script.answer(asking("100?", "200?"), chat_reply("paid"))
     outcome = run(SOURCE.replace("URL", script.url), json=True)

@@ -93,8 +93,8 @@ class _MatchChecker:
             self.problems.add(
                 NotExhaustive(
                     span,
-                    f"`match` does not cover `{missing[0]}`",
-                    label=f"`{missing[0]}` is not covered",
+                    f"`match` does not cover {_shown(str(missing[0]))}",
+                    label=f"{_shown(str(missing[0]))} is not covered",
                     help=_advice(str(missing[0])),
                 )
             )
@@ -154,7 +154,7 @@ class _MatchChecker:
             self.problems.add(
                 NotExhaustive(
                     self.source.span(pattern.start, pattern.end),
-                    f"this pattern does not cover `{missing[0]}`",
+                    f"this pattern does not cover {_shown(str(missing[0]))}",
                     label="must match every value",
                     help=f"use `{instead}` to handle the other cases",
                 )
@@ -248,7 +248,21 @@ def _constant(node: ast.Expr) -> object:
     return None
 
 
-_OPEN_RANGE = re.compile(r"(?<!\d)\.\.=|\d\.\.(?![=\d-])")
+_OPEN_RANGE = re.compile(r"(?<!\d)\.\.=(-?\d+)|(-?\d+)\.\.(?![=\d-])")
+
+
+def _shown(missing: str) -> str:
+    """A missing case in words: a range with one end is no pattern."""
+    conditions: list[str] = []
+
+    def name(found: re.Match[str]) -> str:
+        variable = "nmk"[min(len(conditions), 2)]
+        high, low = found.groups()
+        conditions.append(f"`{variable} >= {low}`" if high is None else f"`{variable} <= {high}`")
+        return variable
+
+    pattern = _OPEN_RANGE.sub(name, missing)
+    return f"`{pattern}`" + (f" with {' and '.join(conditions)}" if conditions else "")
 
 
 def _advice(missing: str) -> str:

@@ -7,7 +7,7 @@ from concerto.semantics.check.body_checker import DISCARD, Body, wanted
 from concerto.semantics.model.builtins import NEVER, NIL
 from concerto.semantics.model.types import ERROR, Type, Unsolved
 from concerto.semantics.typing.coercion import join
-from concerto.semantics.typing.unify import is_erroneous, resolve, show
+from concerto.semantics.typing.unify import is_erroneous, resolve, show, show_both
 from concerto.syntax import ast
 
 BLOCK_LIKE = (
@@ -93,7 +93,7 @@ class Branches:
         self.body.report(
             MismatchedTypes(
                 self.body.span(value_place(node)),
-                f"expected `{show(self.common)}`, found `{show(found)}`",
+                "expected `{}`, found `{}`".format(*show_both(self.common, found)),
                 label=f"{self.what} give one type",
                 related=((self.body.span(value_place(first)), f"`{show(self.common)}` because of this"),),
             )

@@ -49,7 +49,16 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.model.types import ERROR, ErrorType, Literals, Named, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import INT_TO_FLOAT, fit, literal_type, widened
 from concerto.semantics.typing.mismatches import explain_mismatch
-from concerto.semantics.typing.unify import fresh, instantiate, is_erroneous, resolve, show, substitute, unify
+from concerto.semantics.typing.unify import (
+    fresh,
+    instantiate,
+    is_erroneous,
+    resolve,
+    show,
+    show_both,
+    substitute,
+    unify,
+)
 from concerto.syntax import ast
 
 
@@ -150,12 +159,9 @@ def _make_local(
         return local
     bindings.made[name.text] = known
     if not unify(known.type, type_):
-        body.report(
-            MismatchedTypes(
-                body.span(name),
-                f"`{name.text}` is `{show(type_)}` here and `{show(known.type)}` in the first alternative",
-            )
-        )
+        here, there = show_both(type_, known.type)
+        message = f"`{name.text}` is `{here}` here and `{there}` in the first alternative"
+        body.report(MismatchedTypes(body.span(name), message))
         return None
     return known
 

@@ -20,7 +20,7 @@ from concerto.semantics.model.symbols import (
     TraitSymbol,
 )
 from concerto.semantics.model.types import Generic, Named, Type
-from concerto.semantics.typing.type_expressions import declared_type
+from concerto.semantics.typing.type_expressions import advice_on_foreign, declared_type
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
@@ -59,6 +59,28 @@ _FOREIGN = {
     "JSON": "`use std::json;` at the top of the file, and `json::parse(text)`",
     "Promise": "`await (a(), b())` for all, `race (a(), b())` for the first",
     "asyncio": "`await (a(), b())` for all, `race (a(), b())` for the first",
+    **dict.fromkeys(
+        ("Box", "Rc", "Arc", "Cell", "RefCell", "Mutex"), "the value alone; it is copied when needed"
+    ),
+    **dict.fromkeys(("HashSet", "BTreeSet", "set"), "`Set::new()`, or `Set::from(items)`"),
+    "Vec": "`[]`, with its type where nothing says it: `let items: Array<T> = []`",
+    "List": "`[]`, with its type where nothing says it: `let items: Array<T> = []`",
+    **dict.fromkeys(("dict", "Dict", "BTreeMap"), "`{}`, with its type: `let map: Map<String, Int> = {}`"),
+    "max": "`a.max(b)`, or `items.max()`",
+    "min": "`a.min(b)`, or `items.min()`",
+    "sum": "`items.sum()`",
+    "abs": "`x.abs()`",
+    "any": "`items.any(|item| …)`",
+    "all": "`items.all(|item| …)`",
+    "map": "`items.map(|item| …)`",
+    "filter": "`items.filter(|item| …)`",
+    "isinstance": "`typeof(value) == …` for an Any, or `match` on an `enum`",
+    "open": "`use std::fs;` at the top of the file, and `fs::read_file(path)?`",
+    "pass": "`{}`, an empty block",
+    "Date": "`use std::time;` at the top of the file, and `time::now()`",
+    "Object": "the methods of the map: `map.keys()`, `map.values()`, `map.entries()`",
+    "Error": 'the error itself: `throw "what went wrong"`',
+    "Exception": 'the error itself: `throw "what went wrong"`',
     "thread": "`spawn f()`, or `parallel for item in items { … }`",
 }
 """What the names of other languages are called here."""
@@ -262,6 +284,8 @@ def report_not_exported(world: World, user: ModuleSymbol, module: ModuleSymbol, 
     """E0502"""
     near = suggest(segment.text, world.modules.exported_names(module))
     help_ = f"did you mean `{near}`?" if near else ""
+    if not near:
+        help_ = advice_on_foreign(segment.text)
     if segment.text in world.prelude.members:
         help_ = f"leave the `use` out: `{segment.text}` is known everywhere"
     shown = f"module `{module.path}`" if module.path else "the program's first file"

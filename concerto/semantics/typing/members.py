@@ -69,7 +69,18 @@ def find_method(world: World, receiver: Type, name: str) -> MethodMatch | None:
                 break
     if not matches and receiver == AGENT_REF:
         return find_method(world, AGENT_BUILDER, name)
-    return _all_of(matches)
+    return _all_of(matches) if matches else _of_any_texts(world, receiver, name)
+
+
+def _of_any_texts(world: World, receiver: Type, name: str) -> MethodMatch | None:
+    """What an `Array<"a" | "b">` has as an `Array<String>`, unless it could put other texts into it."""
+    if not isinstance(receiver, Named):
+        return None
+    arguments = tuple([base_type(part) for part in receiver.arguments])
+    if all(part is resolve(given) for part, given in zip(arguments, receiver.arguments, strict=True)):
+        return None
+    found = find_method(world, Named(receiver.symbol, arguments), name)
+    return found if found is not None and found.function.receiver == "self" else None
 
 
 def _all_of(matches: list[MethodMatch]) -> MethodMatch | None:

@@ -19,7 +19,7 @@ from concerto.semantics.model.builtins import (
 )
 from concerto.semantics.model.types import FunctionOf, Generic, Literals, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import fit, literal_base
-from concerto.semantics.typing.unify import resolve, show, show_literal
+from concerto.semantics.typing.unify import resolve, show, show_both, show_literal
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.wording import counted
@@ -30,7 +30,8 @@ _LONGEST_QUOTE = 30
 def explain_mismatch(source: Source, node: ast.Node, expected: Type, found: Type) -> tuple[str, str, str]:
     """Message, label and help for an expression of the wrong type."""
     expected, found = resolve(expected), resolve(found)
-    message = f"expected `{show(expected)}`, found `{show(found)}`"
+    wanted, given = show_both(expected, found)
+    message = f"expected `{wanted}`, found `{given}`"
     return message, _label(expected, found), _help(source, node, expected, found)
 
 

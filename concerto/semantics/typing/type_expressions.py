@@ -55,9 +55,48 @@ _FOREIGN = {
     **dict.fromkeys(("Optional", "Maybe", "option"), "Option"),
     **dict.fromkeys(("tuple", "Tuple"), "(A, B)"),
     **dict.fromkeys(("Promise", "Future"), "Task"),
+    **dict.fromkeys(("HashSet", "BTreeSet", "set", "frozenset"), "Set"),
+    **dict.fromkeys(("VecDeque", "deque"), "Queue"),
+    **dict.fromkeys(("BTreeMap", "OrderedDict", "defaultdict"), "Map"),
     "Hashmap": "HashMap",
 }
 """What the types of other languages are called here."""
+
+_OPERATORS = "operators are for numbers and texts; give the type a method, and call it"
+_BY_ITSELF = "leave it out: every value can be copied, compared and printed"
+_NO_POINTERS = "leave it out and write the type inside: values are copied when needed, there are no pointers"
+_ADVICE = {
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Rem", "Neg", "Not", "Index", "AddAssign"), _OPERATORS),
+    **dict.fromkeys(("Clone", "Copy", "Debug", "PartialEq", "Eq", "Send", "Sync", "Sized"), _BY_ITSELF),
+    **dict.fromkeys(
+        ("Display", "ToString"),
+        "every value is printed by itself; another text is a method of the type: `fn text(self) -> String`",
+    ),
+    "PartialOrd": "`sort_by_key` and `sort_by` order values of any type",
+    "Default": "give the fields values where they are declared: `name: T = value`",
+    "Into": "write `impl From<A> for B { … }`, and call `B::from(a)`",
+    "FromStr": "write a function that gives a Result: `fn parse(text: String) -> Result<T, E>`",
+    "Error": "any type can be the error of a Result",
+    "Drop": "leave it out: what is opened is closed by itself",
+    **dict.fromkeys(("Iterator", "IntoIterator", "Iterable"), "give the items as an array: `Array<T>`"),
+    **dict.fromkeys(
+        ("Fn", "FnMut", "FnOnce", "Callable", "Function"), "the type of a function is `fn(T) -> U`"
+    ),
+    **dict.fromkeys(("Box", "Rc", "Arc", "Cell", "RefCell", "Mutex", "RwLock", "Cow", "Weak"), _NO_POINTERS),
+    **dict.fromkeys(("Record", "TypedDict", "namedtuple"), "write a `struct`, or `Map<K, V>`"),
+    "Union": "declare an `enum` with a variant for each type",
+    **dict.fromkeys(
+        ("Exception", "Throwable"), "any type can be the error of a Result; a text is a `String`"
+    ),
+}
+"""What is written instead of traits and types that there are not."""
+
+
+def advice_on_foreign(name: str) -> str:
+    """What to write instead of a type or trait of another language; empty if nobody knows."""
+    if name in _FOREIGN:
+        return f"the type is called `{_FOREIGN[name]}` here"
+    return _ADVICE.get(name, "")
 
 
 def resolve_type(world: World, node: ast.TypeExpr, scope: TypeScope) -> Type:
@@ -83,7 +122,9 @@ def resolve_bound(world: World, node: ast.PathType, scope: TypeScope) -> TraitUs
         return None
     if not isinstance(symbol, TraitSymbol):
         message = f"`{node.segments[-1].text}` is not a trait"
-        world.report(UnknownType, scope.module, node, message, help=_what_it_is(symbol))
+        world.report(
+            UnknownType, scope.module, node, message, help=_ADVICE.get(symbol.name) or _what_it_is(symbol)
+        )
         return None
     arguments = tuple([resolve_type(world, argument, scope) for argument in node.arguments])
     if not _right_number(world, node, scope, symbol.name, len(symbol.generics)):
@@ -178,11 +219,11 @@ def _symbol_behind(world: World, node: ast.PathType, scope: TypeScope, *, want: 
 
 
 def _report_unknown(world: World, name: ast.Ident, scope: TypeScope, want: str) -> None:
-    foreign = _FOREIGN.get(name.text)
     near = world.problems.nearest(name.text, _names(world, scope, want))
     module = world.library_module_of(name.text)
-    if foreign is not None and want == "type":
-        help_ = f"the type is called `{foreign}` here"
+    foreign = advice_on_foreign(name.text)
+    if foreign and (want == "type" or name.text not in _FOREIGN):
+        help_ = foreign
     elif near is not None:
         help_ = f"did you mean `{near}`?"
     elif module is not None:

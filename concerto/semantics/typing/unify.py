@@ -213,20 +213,27 @@ def is_erroneous(found: Type) -> bool:
 _DEEPEST_SHOWN = 8
 
 
-def show(found: Type, depth: int = 0) -> str:
-    """The type as its user would write it; `_` where nothing is known, `…` for parts that stand very deep."""
+def show_both(first: Type, second: Type) -> tuple[str, str]:
+    """Two types that differ, as `show` has them; with their modules where that reads the same."""
+    shown = show(first), show(second)
+    return shown if shown[0] != shown[1] else (show(first, full=True), show(second, full=True))
+
+
+def show(found: Type, depth: int = 0, full: bool = False) -> str:
+    """The type as its user would write it; `_` where nothing is known, `…` for parts that stand very deep.
+    `full`: names with their modules."""
     found = resolve(found)
     if depth > _DEEPEST_SHOWN:
         return "…"
 
     def listed(parts: Iterable[Type]) -> str:
-        return ", ".join([show(part, depth + 1) for part in parts])
+        return ", ".join([show(part, depth + 1, full) for part in parts])
 
     match found:
         case Named():
-            if not found.arguments:
-                return found.symbol.name
-            return f"{found.symbol.name}<{listed(found.arguments)}>"
+            symbol = found.symbol
+            name = f"{symbol.module}::{symbol.name}" if full and symbol.module else symbol.name
+            return f"{name}<{listed(found.arguments)}>" if found.arguments else name
         case TupleOf():
             return f"({listed(found.items)},)" if len(found.items) == 1 else f"({listed(found.items)})"
         case FunctionOf():
@@ -234,7 +241,7 @@ def show(found: Type, depth: int = 0) -> str:
             result = resolve(found.result)
             if isinstance(result, Named) and result.symbol.name == "Nil":
                 return head
-            return f"{head} -> {show(result, depth + 1)}"
+            return f"{head} -> {show(result, depth + 1, full)}"
         case Literals():
             return " | ".join(show_literal(value) for _, value in found.values)
         case Generic():

@@ -60,6 +60,11 @@ def check_arguments(
             given.append(Default(parameter))
         else:
             missing.append(parameter)
+    if missing:
+        # What the missing ones would have said, nobody knows.
+        for variable in types.values():
+            if isinstance(resolve(variable), Unsolved):
+                unify(variable, ERROR)
     for value, expected in closures:
         body.check(value, expected)
     # An argument with a wrong name was most likely meant for the one that is missing.

@@ -20,7 +20,7 @@ from concerto.semantics.model.builtins import (
 from concerto.semantics.model.symbols import AgentSymbol
 from concerto.semantics.model.types import ERROR, FunctionOf, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import fit, join
-from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show
+from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show, show_both
 from concerto.syntax import ast
 
 
@@ -57,7 +57,7 @@ def race(body: Body, node: ast.Race, hint: Type | None) -> Type:
                 body.report(
                     MismatchedTypes(
                         body.span(item),
-                        f"expected `{show(common)}`, found `{show(found)}`",
+                        "expected `{}`, found `{}`".format(*show_both(common, found)),
                         label="whichever of a `race` is first, its value has one type",
                     )
                 )

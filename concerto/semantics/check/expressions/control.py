@@ -73,8 +73,35 @@ def _check_head(body: Body, pattern: ast.Pattern | None, condition: ast.Expr) ->
         check_compared(body, condition)
     elif pattern is None:
         check_condition(body, condition)
+    elif isinstance(condition, ast.Binary) and condition.op in ("&&", "||") and _takes_apart(pattern):
+        _check_chain(body, pattern, condition)
     else:
         bind_pattern(body, pattern, body.infer(condition), "pattern")
+
+
+def _takes_apart(pattern: ast.Pattern) -> bool:
+    return not isinstance(pattern, ast.LiteralPattern | ast.BindPattern | ast.WildcardPattern)
+
+
+def _check_chain(body: Body, pattern: ast.Pattern, condition: ast.Binary) -> None:
+    """`if let Some(x) = e && x > 1`: one report, and all parts are checked as they are meant."""
+    parts: list[ast.Expr] = []
+    first: ast.Expr = condition
+    while isinstance(first, ast.Binary) and first.op in ("&&", "||"):
+        body.types[first] = ERROR
+        parts.append(first.right)
+        first = first.left
+    bind_pattern(body, pattern, body.infer(first), "pattern")
+    for part in reversed(parts):
+        check_condition(body, part)
+    shown = body.source.text[pattern.start : pattern.end]
+    body.report(
+        ConditionNotBool(
+            body.source.span(condition.op_start, condition.op_start + len(condition.op)),
+            f"a pattern behind `let` is not joined with `{condition.op}`",
+            help=f"write an `if` inside, or a guard: `match … {{ {shown} if … => …, _ => … }}`",
+        )
+    )
 
 
 def check_condition(body: Body, node: ast.Expr) -> None:

@@ -17,7 +17,7 @@ from concerto.semantics.model.builtins import (
     result_parts,
 )
 from concerto.semantics.model.types import ErrorType, Type, Unsolved
-from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show, unify, zonk
+from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show, show_both, unify, zonk
 from concerto.syntax import ast
 
 
@@ -114,11 +114,12 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
     if conversion is not None:
         body.analysis.propagations[node] = conversion
     elif resolve(error) is not ANY and not (is_erroneous(error) or is_erroneous(target)):
+        passed, wanted = show_both(error, target)
         body.report(
             MismatchedTypes(
                 mark,
-                f"`?` passes on `{show(error)}`, but {_fails_with(frame, target)}",
-                help=f"write `impl From<{show(error)}> for {show(target)}`, or use `.map_err(|e| …)?`",
+                f"`?` passes on `{passed}`, but {_fails_with(frame, wanted)}",
+                help=f"write `impl From<{passed}> for {wanted}`, or use `.map_err(|e| …)?`",
             )
         )
 
@@ -167,10 +168,10 @@ def _noun(frame: Frame) -> str:
     return frame.kind if frame.kind in ("closure", "stage", "task") else "function"
 
 
-def _fails_with(frame: Frame, error: Type) -> str:
+def _fails_with(frame: Frame, error: str) -> str:
     if result_parts(resolve(frame.result)) is None:
-        return f"another stage of this pipeline fails with `{show(error)}`"
-    return f"this {_noun(frame)} returns `{show(error)}`"
+        return f"another stage of this pipeline fails with `{error}`"
+    return f"this {_noun(frame)} returns `{error}`"
 
 
 def _shown(result: Type) -> str:

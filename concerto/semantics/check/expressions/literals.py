@@ -50,7 +50,7 @@ from concerto.semantics.model.types import (
     Unsolved,
 )
 from concerto.semantics.typing.coercion import join, literal_type
-from concerto.semantics.typing.unify import is_erroneous, resolve, show, substitute, unify
+from concerto.semantics.typing.unify import is_erroneous, resolve, show, show_both, substitute, unify
 from concerto.syntax import ast
 
 
@@ -203,7 +203,7 @@ def _no_common_type(body: Body, item: ast.Expr, common: Type, found: Type, what:
     return body.report(
         MismatchedTypes(
             body.span(item),
-            f"expected `{show(common)}`, found `{show(found)}`",
+            "expected `{}`, found `{}`".format(*show_both(common, found)),
             label=f"the {what} before have the type `{show(common)}`",
             help=f"say that it may hold anything: `let x: {open_type} = …`" if open_type else "",
         )
@@ -258,7 +258,8 @@ def struct_literal(body: Body, node: ast.StructLit, hint: Type | None) -> Type:
         check_field_value(body, init, substitute(field.type, types))
     if node.base is not None:
         body.check(node.base, result)
-    else:
+    elif all(init.name.text in fields for init in node.fields):
+        # A field that is missing and another one that does not exist are often one slip.
         _report_missing_fields(body, node, symbol, given)
     return result
 

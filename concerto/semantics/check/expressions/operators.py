@@ -28,7 +28,7 @@ from concerto.semantics.model.symbols import TraitUse
 from concerto.semantics.model.types import ERROR, ErrorType, FunctionOf, Generic, Literals, Type, Unsolved
 from concerto.semantics.typing.coercion import INT_TO_FLOAT, fit, join, literal_base, widened
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
-from concerto.semantics.typing.unify import fresh, is_erroneous, is_solved, resolve, show, unify
+from concerto.semantics.typing.unify import fresh, is_erroneous, is_solved, resolve, show, show_both, unify
 from concerto.syntax import ast
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "**"))
@@ -343,7 +343,7 @@ def _bad_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> Type
     return body.report(
         BadOperands(
             body.source.span(node.op_start, node.op_start + len(node.op)),
-            f"`{node.op}` is not defined for `{show(left)}` and `{show(right)}`",
+            f"`{node.op}` is not defined for " + "`{}` and `{}`".format(*show_both(left, right)),
             help=_operand_help(body, node, resolve(left), resolve(right)),
             related=(
                 (body.span(node.left), f"`{show(left)}`"),
@@ -406,13 +406,16 @@ def cast(body: Body, node: ast.Cast, hint: Type | None) -> Type:
     help_ = "`as` turns Int into Float and back, and Any into a type"
     if plain is STRING and target in _NUMBERS:
         help_ = f"parse it with `{quoted}.parse_{'int' if target is INT else 'float'}()?`"
+    elif option_item(found) is not None:
+        help_ = f"give a value for `None` first: `({quoted} ?? …)`"
+    elif result_parts(found) is not None:
+        help_ = f"take the value out first: `{quoted}?`"
     elif target is STRING:
         help_ = f"make it text with `{quoted}.to_string()`"
     elif plain is BOOL and target is INT:
         help_ = f"choose the numbers: `if {quoted} {{ 1 }} else {{ 0 }}`"
-    return body.report(
-        MismatchedTypes(body.span(node), f"`{show(found)}` cannot become `{show(target)}`", help=help_)
-    )
+    message = "`{}` cannot become `{}`".format(*show_both(found, target))
+    return body.report(MismatchedTypes(body.span(node), message, help=help_))
 
 
 def _is_literal_value(node: ast.Expr) -> bool:
@@ -510,7 +513,7 @@ def _bad_compound(body: Body, node: ast.Assign, left: Type, right: Type) -> None
     body.report(
         BadOperands(
             body.span(node),
-            f"`{node.op}` is not defined for `{show(left)}` and `{show(right)}`",
+            f"`{node.op}` is not defined for " + "`{}` and `{}`".format(*show_both(left, right)),
             help=help_,
         )
     )

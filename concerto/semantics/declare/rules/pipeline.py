@@ -12,7 +12,7 @@ from concerto.semantics.declare.signatures import make_parameters
 from concerto.semantics.model.builtins import ANY, result_parts
 from concerto.semantics.model.symbols import ParameterSymbol, PipelineSymbol, StageSymbol
 from concerto.semantics.model.types import ERROR, Type
-from concerto.semantics.typing.unify import show
+from concerto.semantics.typing.unify import show, show_both
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
@@ -107,11 +107,11 @@ def _check_step(world: World, owner: str, before: StageSymbol, after: StageSymbo
     passed, taken = unwrapped(before.result), after.parameters[0]
     if _fits(passed, taken.type):
         return
+    takes, returns = show_both(taken.type, before.result)
     message = (
-        f"stage `{after.name}` of {owner} takes `{show(taken.type)}`, "
-        f"and stage `{before.name}` returns `{show(before.result)}`"
+        f"stage `{after.name}` of {owner} takes `{takes}`, and stage `{before.name}` returns `{returns}`"
     )
-    help_ = f"declare `{taken.name}: {show(passed)}`, or put a stage between them"
+    help_ = f"declare `{taken.name}: {show_both(passed, taken.type)[0]}`, or put a stage between them"
     world.report(StagesDoNotFit, scope.module, _type_place(taken, after.node), message, help=help_)
 
 
@@ -128,9 +128,8 @@ def _check_signature(
             place = node.parameters[0] if node.parameters else node.name
             world.report(PipelineSignature, scope.module, place, message, help=help_)
     if node.result is not None and not _fits(unwrapped(last.result), pipeline.result):
-        message = (
-            f"{owner} returns `{show(pipeline.result)}`, and its last stage returns `{show(last.result)}`"
-        )
+        given, returned = show_both(pipeline.result, last.result)
+        message = f"{owner} returns `{given}`, and its last stage returns `{returned}`"
         help_ = f"declare what stage `{last.name}` returns, or leave the signature out"
         world.report(PipelineSignature, scope.module, node.result, message, help=help_)
 
