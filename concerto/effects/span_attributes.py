@@ -24,6 +24,7 @@ from concerto.effects.kinds import (
     subject_of,
 )
 from concerto.vm.failures import language_error
+from concerto.vm.trace import place_of, source_trace
 from concerto.vm.values import ErrorValue, Raised, Value
 
 Json: TypeAlias = Any
@@ -100,11 +101,13 @@ def given_by(effect: AnyEffect, value: Value) -> Facts:
 
 
 def error_facts(error: BaseException) -> Facts:
-    """Type, kind and message of a failure; a native error as that of the language."""
+    """Type, kind and message of a failure, and its place if it came out of the program's code; a native error
+    as that of the language."""
     value = error.value if isinstance(error, Raised) else language_error(error)
+    place = place_of(source_trace(error))
     if isinstance(value, ErrorValue):
-        return {"type": value.type_name, "kind": value.kind, "message": value.message}
-    return {"type": type(error).__name__, "kind": "Error", "message": str(error)}
+        return {"type": value.type_name, "kind": value.kind, "message": value.message, **place}
+    return {"type": type(error).__name__, "kind": "Error", "message": str(error), **place}
 
 
 def _written(data: Json) -> str:

@@ -76,13 +76,25 @@ def render_failure(exception: BaseException, message: str) -> str:
 
 def render_frames(frames: list[TraceFrame], message: str) -> str:
     """As `render_failure`, of frames that were looked at."""
-    lines = [f"error: {message}"]
-    if frames:
-        lines += _excerpt(frames[-1])
+    return "\n".join([f"error: {message}", *located(frames)]) + "\n"
+
+
+def located(frames: list[TraceFrame]) -> list[str]:
+    """The lines that show the innermost call's source and the call stack; none without frames."""
+    lines = _excerpt(frames[-1]) if frames else []
     if len(frames) > 1:
         lines.append("call stack, innermost first:")
         lines += _listed(list(reversed(frames)))
-    return "\n".join(lines) + "\n"
+    return lines
+
+
+def place_of(frames: list[TraceFrame]) -> dict[str, str]:
+    """For an event: where the innermost call was, as `place`; empty without frames."""
+    return {"place": _place(frames[-1])} if frames else {}
+
+
+def _place(frame: TraceFrame) -> str:
+    return f"{frame.file}:{frame.line}:{frame.column}"
 
 
 def _excerpt(frame: TraceFrame) -> list[str]:
@@ -90,7 +102,7 @@ def _excerpt(frame: TraceFrame) -> list[str]:
     margin = " " * len(number)
     before = "".join(character if character == "\t" else " " for character in frame.text[: frame.column - 1])
     return [
-        f"{margin} ┌─ {frame.file}:{frame.line}:{frame.column} in `{frame.function}`",
+        f"{margin} ┌─ {_place(frame)} in `{frame.function}`",
         f"{number} │ {frame.text}",
         f"{margin} │ {before}{'^' * (frame.end_column - frame.column)}",
     ]
@@ -98,7 +110,7 @@ def _excerpt(frame: TraceFrame) -> list[str]:
 
 def _listed(frames: list[TraceFrame]) -> list[str]:
     """A line for each frame, or for equal ones in a row; the middle of a long list is only counted."""
-    shown = [f"  `{frame.function}` at {frame.file}:{frame.line}:{frame.column}" for frame in frames]
+    shown = [f"  `{frame.function}` at {_place(frame)}" for frame in frames]
     runs = [(line, len(list(run))) for line, run in groupby(shown)]
     lines = [line if count == 1 else f"{line}, {count} times" for line, count in runs]
     if len(lines) <= 2 * _SHOWN:

@@ -156,6 +156,36 @@ def test_a_failing_tool_and_calls_that_never_began(script: Script, run: Run) -> 
     ]
 
 
+@pytest.mark.parametrize("tier", ["python", "interpreter"])
+def test_the_place_of_a_failure_in_a_tool_is_for_its_author(script: Script, run: Run, tier: str) -> None:
+    source = (
+        PROGRAM.replace("Ok(a + b)", "Ok(first(a) / b)") + "fn first(a: Int) -> Int { [1, 2][a] }" + EXECUTE
+    )
+    arguments = ('{"a": 1, "b": 0}', '{"a": 9, "b": 1}', '{"a": 1, "b": 1}', '{"a": -1, "b": 1}', '{"a": 1}')
+    calls = [(str(at), "Calculator__add", text) for at, text in enumerate(arguments)]
+    script.answer(*[chat_reply(None, call) for call in calls], chat_reply("done"))
+    stream = io.StringIO()
+    outcome = run(source, trace=stream, tier=tier, debug=True, quiet=False, connections=chat_at(script.url))
+    told = [json.loads(line.partition("] ")[2]) for line in outcome.lines if ":tool_result]" in line]
+    known = [event["place"].partition(":")[2] for event in told if "place" in event]
+    assert known == [place_in(source, "first(a) / b"), place_in(source, "[1, 2][a]")]
+    assert ["place" in event for event in told] == [True, True, False, False, False]
+    traces = ends([json.loads(line) for line in stream.getvalue().splitlines()], "ToolCall")
+    assert [call.get("error", {}).get("place") for call in traces] == [each.get("place") for each in told[:4]]
+    shown = outcome.err.split("[debug] ")
+    (zero,) = [text for text in shown if "division by zero" in text]
+    assert zero.endswith(f" │ {' ' * 11}{'^' * len('first(a) / b')}\n")
+    assert sum("call stack, innermost first:\n  `first` at " in text for text in shown) == 1
+    results = [each["content"] for each in script.seen[-1].body["messages"] if each["role"] == "tool"]
+    assert len(results) == len(calls)
+    assert not any(place in result for place in known for result in results)
+
+
+def place_in(source: str, text: str) -> str:
+    before = source[: source.index(text)]
+    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+
+
 def test_repairs_are_on_the_response_in_an_event_and_in_the_trace(script: Script, run: Run) -> None:
     inner = '"{\\"a\\": 1, \\"b\\": 2}"'
     calls = (("1", "Calculator__add", inner), ("1", "Calculator__add", '{"a": 1, "b": 2}'))

@@ -27,6 +27,7 @@ from concerto.runtime.run.debugging import tell_call
 from concerto.runtime.run.failures import AgentKind, RequiresAction, agent_failure, message_of, tool_error
 from concerto.runtime.tools.declared_tools import CallContext
 from concerto.vm.json_values import to_json
+from concerto.vm.trace import TraceFrame, place_of, source_trace
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
@@ -204,6 +205,7 @@ async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: An
     begun = perf_counter()
     value: Value = None
     kind = ""
+    frames: list[TraceFrame] = []
     try:
         value = await _attempts(run, work, call, tool, caller, record)
         record.result = to_json(value)
@@ -213,6 +215,7 @@ async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: An
         return Pending(action.calls[0])
     except Raised as raised:
         error = raised.value
+        frames = source_trace(raised)
         kind = error.kind if isinstance(error, ErrorValue) else "Error"
         record.result = {"error": message_of(error), "kind": kind}
         if kind in _REFUSED:
@@ -221,9 +224,15 @@ async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: An
     record.latency_ms = int((perf_counter() - begun) * 1000)
     run.tell(
         "agent:tool_result",
-        lambda: {"agent": plan.agent, "tool": title, "success": record.success, "ms": record.latency_ms},
+        lambda: {
+            "agent": plan.agent,
+            "tool": title,
+            "success": record.success,
+            "ms": record.latency_ms,
+            **place_of(frames),
+        },
     )
-    tell_call(run, plan.agent, title, record)
+    tell_call(run, plan.agent, title, record, frames)
     message = Message("tool", content, call_id=call.id, name=call.name, failed=not record.success)
     return Outcome(message, record, value, kind)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from concerto.natives.hashmap import MISSING, HashMap, Watcher
 from concerto.runtime.agents.execution import CallRecord, Plan
 from concerto.vm.operations import to_text
+from concerto.vm.trace import TraceFrame, located
 from concerto.vm.values import Some, Value
 
 if TYPE_CHECKING:
@@ -29,10 +30,12 @@ def told_changes(run: Run, plan: Plan) -> Iterator[None]:
             shared.store.watchers.remove(watcher)
 
 
-def tell_call(run: Run, agent: str, title: str, record: CallRecord) -> None:
+def tell_call(run: Run, agent: str, title: str, record: CallRecord, frames: list[TraceFrame]) -> None:
+    """How a call went; with `frames`, those of the program that a failure came through."""
     if run.options.debug:
         outcome = "true" if record.success else f"false, {record.result}"
-        run.emits.log("debug", f"[{agent}] tool {title} (success: {outcome}; {record.latency_ms} ms)")
+        line = f"[{agent}] tool {title} (success: {outcome}; {record.latency_ms} ms)"
+        run.emits.log("debug", "\n".join([line, *located(frames)]))
 
 
 def _watcher(run: Run, agent: str, name: str, shared: HashMap) -> Watcher:
