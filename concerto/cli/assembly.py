@@ -1,29 +1,36 @@
-"""The program that the inputs of a `concerto repl` make together, and the way back from it to the inputs."""
+"""The program that an input of a `concerto repl` makes with the declarations and variables of those before,
+and the way back from it to the inputs."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from concerto.cli.variables import Variable
 from concerto.compiler.depth import with_room
 from concerto.diagnostics import Problems
 from concerto.diagnostics.problem import Problem
 from concerto.records import record, replace
 from concerto.source import Source, Span
 from concerto.syntax import ast
+from concerto.syntax.walk import walk
 from concerto.vm.trace import TraceFrame
 
 END = "the end of the session"
 """Stands beside the value of a session that was not left by `return`."""
 
-_HEAD = "fn main() -> Result<Any, Any> {\n"
+INPUT = "the input"
+"""The name of the function that an input becomes; nothing can call it."""
+
 _BODY = "fn main() {\n"
 
 
 @record(frozen=True)
 class Piece:
-    """A part of an input that begins at `start` of it. `names` are what it declares."""
+    """A part of an input that begins at `start` of it. `names` are what it declares, or the variables that
+    its statements make."""
 
     source: Source
     start: int
@@ -50,7 +57,7 @@ def read_declarations(source: Source, problems: Problems) -> Input:
     tree = _parsed(source, problems)
     pieces, end = [], 0
     for item in tree.items:
-        pieces.append(Piece(source, end, source.text[end : item.end], _names(item)))
+        pieces.append(Piece(source, end, source.text[end : item.end], _names(item, source)))
         end = item.end
     return Input(tuple(pieces))
 
@@ -67,31 +74,40 @@ def read_statements(source: Source, problems: Problems) -> Input:
     if body is None or found.errors:
         return Input()
     start = len(text) if body.result is None else body.result.start - len(_BODY)
-    before = Piece(source, 0, text[:start]) if text[:start].strip() else None
+    names = frozenset(name for statement in body.statements for name in _variables(statement))
+    before = Piece(source, 0, text[:start], names) if text[:start].strip() else None
     return Input((), before, Piece(source, start, text[start:]) if text[start:].strip() else None)
 
 
 class Assembly:
-    """All of a session. `kept` are the parts of its body: what stands before a piece, the piece, and what
-    stands behind it."""
+    """A function of an input. Its parameters are the `variables`; it gives END, the value, and a tuple of nil
+    and the variables called `left`: those that may have changed and the new ones."""
 
     def __init__(
         self,
         declarations: Iterable[Piece],
-        kept: Iterable[tuple[str, Piece, str]],
-        value: Piece | None,
+        variables: Sequence[Variable],
+        statements: Piece | None = None,
+        value: Piece | None = None,
         *,
         named: bool = False,
     ) -> None:
-        """The value is what `main` gives beside END, or is `named`: the value of its last `let`."""
+        """A `named` value is that of the last `let` instead."""
+        self.variables = variables
+        self.words = {word for part in (statements, value) if part for word in re.findall(r"\w+", part.text)}
+        changeable = {each.name for each in variables if each.mutable}
+        self.left = sorted(changeable | (statements.names if statements is not None else set()))
         self._text = ""
         self._places: list[int] = []
         self._pieces: list[Piece] = []
         for piece in declarations:
             self._add("", piece, "\n")
-        self._text += _HEAD
-        for part in kept:
-            self._add(*part)
+        parameters = ", ".join([f"{each.name}: {each.type}" for each in variables])
+        self._text += f"fn input({parameters}) -> Result<Any, Any> {{\n"
+        for name in sorted(changeable):
+            self._text += f"let mut {name} = {name};\n"
+        if statements is not None:
+            self._add("", statements, "\n")
         end = f'Ok(("{END}", '
         if value is None:
             self._text += f"{end}nil"
@@ -99,14 +115,18 @@ class Assembly:
             self._add("let value = ", value, f"\n;\n{end}nil")
         else:
             self._add(end, value, "\n")
-        self._text += "))\n}\n"
+        self._text += f", (nil, {''.join([f'{name}, ' for name in self.left])})))\n}}\n"
 
     @cached_property
     def source(self) -> Source:
         return Source("<session>", self._text)
 
     def tree(self, problems: Problems) -> ast.Module:
-        return _parsed(self.source, problems)
+        tree = _parsed(self.source, problems)
+        function = tree.items[-1] if tree.items else None
+        if isinstance(function, ast.FnDecl):
+            function.name.text = INPUT
+        return tree
 
     def place(self, offset: int) -> tuple[Source, int]:
         """Where in an input something stands; what stands in none belongs to the end of the one before."""
@@ -149,10 +169,10 @@ def moved(problem: Problem, place: Callable[[int], tuple[Source, int]]) -> Probl
 
 def value_of(tree: ast.Module) -> ast.Expr | None:
     """The expression that an Assembly has named."""
-    main = tree.items[-1]
-    if not isinstance(main, ast.FnDecl) or main.body is None or not main.body.statements:
+    function = tree.items[-1]
+    if not isinstance(function, ast.FnDecl) or function.body is None or not function.body.statements:
         return None
-    last = main.body.statements[-1]
+    last = function.body.statements[-1]
     return last.value if isinstance(last, ast.Let) else None
 
 
@@ -162,10 +182,31 @@ def _parsed(source: Source, problems: Problems) -> ast.Module:
     return with_room(lambda: parse(source, problems))
 
 
-def _names(item: ast.Item) -> frozenset[str]:
+def _variables(statement: ast.Node) -> Iterator[str]:
+    """What a `let` with a value makes; a name in capitals is a variant's or a const's."""
+    if not isinstance(statement, ast.Let) or statement.value is None:
+        return
+    for node in walk(statement.pattern):
+        match node:
+            case (
+                ast.BindPattern(name=ast.Ident(text=name))
+                | ast.FieldPattern(name=ast.Ident(text=name), pattern=None)
+                | ast.RestPattern(name=ast.Ident(text=name))
+            ) if not name[0].isupper():
+                yield name
+            case _:
+                pass
+
+
+def _names(item: ast.Item, source: Source) -> frozenset[str]:
     """What takes the place of an earlier declaration of the same."""
     match item:
-        case ast.UseDecl() | ast.ImplDecl() | ast.ErrorItem():
+        case ast.UseDecl() | ast.ErrorItem():
             return frozenset()
+        case ast.ImplDecl(trait=trait, target=target):
+            what = " ".join(source.text[target.start : target.end].split())
+            if trait is not None:
+                what = f"{source.text[trait.start : trait.end]} for {what}"
+            return frozenset(f"impl {what}::{'' if trait else each.name.text}" for each in item.methods)
         case _:
             return frozenset({item.name.text})

@@ -12,10 +12,11 @@ from concerto.cli.reporting import USAGE, show_problems
 from concerto.cli.session import Session
 from concerto.manifest import ManifestError
 
-_HELP = """an expression shows its value; `let`, other statements and declarations stay
+_HELP = """an expression shows its value; variables and declarations stay; what is declared again takes
+the place of the first from then on; each input runs once
   :type EXPR   the type of an expression
   :doc NAME    what the library says of a name
-  :load FILE   enter what stands in a file, without its `main`
+  :load FILE   enter what a file declares
   :ir EXPR     the bytecode of an expression or a function
   :help        this text
   :quit        leave, as Ctrl-D does

@@ -1,8 +1,9 @@
-"""A session of `concerto repl`: a program that grows.
+"""A session of `concerto repl`: declarations, and variables with their values.
 
-Each input is added to it and the whole runs again, but what reached the world before is answered from a
-journal and what was printed before is not printed again. An input that fails is left out, so an error costs
-nothing but itself. A declaration that is entered again takes the place of the first. Places in messages are
+Each input becomes a program of its own: the declarations of the session and a function of its variables.
+Only that function runs, once. An input that fails leaves declarations and variables as they were, but not the
+world, nor the states of tools and hashmaps. A declaration that is entered again takes the place of the first
+from then on; values stay, but for those of a struct or enum that is another one now. Places in messages are
 those of the inputs, as they were typed.
 """
 
@@ -14,10 +15,20 @@ import sys
 from itertools import takewhile
 from pathlib import Path
 
-from concerto.cli.assembly import END, Assembly, Input, Piece, read_declarations, read_statements, value_of
+from concerto.cli.assembly import (
+    END,
+    INPUT,
+    Assembly,
+    Input,
+    Piece,
+    read_declarations,
+    read_statements,
+    value_of,
+)
 from concerto.cli.reporting import cannot
+from concerto.cli.variables import Variable, locals_of, parameters_of, variable_of
 from concerto.compiler.disk import DiskProject, open_project
-from concerto.compiler.pipeline import compile_module, inspect, read_source
+from concerto.compiler.pipeline import compile_tree, inspect_tree, read_source
 from concerto.diagnostics import Problems, render
 from concerto.effects.permissions import Permissions
 from concerto.ir.module import Module
@@ -26,11 +37,11 @@ from concerto.runtime.run.failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end
 from concerto.runtime.run.options import Options, Settings, read_manifest
 from concerto.runtime.run.reporting import out_of_memory
-from concerto.runtime.run.resuming import new_journal
 from concerto.runtime.run.run import Run
 from concerto.semantics.typing.unify import show
 from concerto.source import Source
-from concerto.vm.operations import quoted, to_text
+from concerto.vm.classes import ClassTable
+from concerto.vm.operations import copy_value, quoted, to_text
 from concerto.vm.trace import render_frames, source_trace
 from concerto.vm.values import Err, Ok, Panic, Raised, Value
 
@@ -48,21 +59,33 @@ class _Entered:
     """What a session consists of."""
 
     declarations: tuple[Piece, ...] = ()
-    body: tuple[tuple[str, Piece, str], ...] = ()
+    variables: tuple[Variable, ...] = ()
 
-    def with_input(self, given: Input) -> _Entered:
-        """With declarations in the place of those of the same name, and an expression as a statement."""
-        names = frozenset().union(*(piece.names for piece in given.declarations))
-        same = [piece.words for piece in given.declarations]
+    def with_declarations(self, given: tuple[Piece, ...]) -> _Entered:
+        """With declarations in the place of those of the same name, without the variables that have no type
+        any more."""
+        names = frozenset().union(*(piece.names for piece in given))
+        same = [piece.words for piece in given]
         stay = tuple(
             piece
             for piece in self.declarations
             if not (piece.names and piece.names <= names) and piece.words not in same
         )
-        body = self.body + ((("", given.statements, "\n"),) if given.statements is not None else ())
-        if given.value is not None:
-            body += (("let _: Any = ", given.value, "\n;\n"),)
-        return _Entered(stay + given.declarations, body)
+        known = [piece.words for piece in self.declarations]
+        other = frozenset().union(*(piece.names for piece in given if piece.words not in known))
+        variables = tuple(each for each in self.variables if not each.uses_any(other))
+        return _Entered(stay + given, variables)
+
+
+@record(frozen=True)
+class _Program:
+    """An input, compiled. `entered` is the session without what was lost."""
+
+    entered: _Entered
+    assembly: Assembly
+    module: Module
+    left: dict[str, Variable]
+    """The variables that it gives back."""
 
 
 class Session:
@@ -71,8 +94,9 @@ class Session:
     def __init__(self, *, mock: bool) -> None:
         self._mock = mock
         self._entered = _Entered()
-        self._journal = new_journal()
-        self._said = 0
+        self._values: dict[str, Value] = {}
+        self._run: Run | None = None
+        self._anew: frozenset[str] = frozenset()
         self._inputs = 0
         self._project(Problems())
 
@@ -81,9 +105,10 @@ class Session:
         from concerto.semantics.declare.library import library
         from concerto.syntax.tokens import RESERVED
 
-        pieces = [*self._entered.declarations, *(piece for _, piece, _ in self._entered.body)]
-        words = re.findall(r"[A-Za-z_]\w+", "\n".join(piece.text for piece in pieces))
-        return [*words, *RESERVED, *library().prelude.members]
+        texts = [piece.text for piece in self._entered.declarations]
+        words = re.findall(r"[A-Za-z_]\w+", "\n".join(texts))
+        variables = [each.name for each in self._entered.variables]
+        return [*variables, *words, *RESERVED, *library().prelude.members]
 
     def is_unfinished(self, text: str) -> bool:
         """Whether more lines are to come."""
@@ -98,25 +123,21 @@ class Session:
         )
 
     def add(self, text: str) -> None:
-        """Run the session with an input in it, and show what there is to see."""
+        """Run an input, and show what there is to see."""
         self._inputs += 1
         problems = Problems()
         given = self._read(text, problems)
-        if any("main" in piece.names for piece in given.declarations):
-            print("error: `main` is the session itself; give the function another name", file=sys.stderr)
-            return
         if problems.errors:
             _show(problems)
-            return
-        grown = self._entered.with_input(given)
-        body = grown.body[:-1] if given.value is not None else grown.body
-        assembly = Assembly(grown.declarations, body, given.value)
-        module = self._compiled(assembly)
-        if module is not None and self._run(module, assembly):
-            self._entered = grown
+        elif given.declarations:
+            self._declare(given.declarations)
+        else:
+            program = self._compiled(self._entered, given)
+            if program is not None:
+                self._do(program)
 
     def load(self, file: str) -> None:
-        """Add the declarations of a file, all but its `main`: the session stands in its place."""
+        """Add the declarations of a file."""
         problems = Problems()
         try:
             source = read_source(Path(file.strip()).read_bytes(), file.strip(), problems)
@@ -126,13 +147,53 @@ class Session:
         given = read_declarations(source, problems)
         if problems.errors:
             _show(problems)
+        else:
+            self._declare(given.declarations)
+
+    def _declare(self, given: tuple[Piece, ...]) -> None:
+        grown = self._entered.with_declarations(given)
+        program = self._compiled(grown, Input())
+        if program is not None:
+            known = [piece.words for piece in self._entered.declarations]
+            self._anew |= frozenset().union(*(piece.names for piece in given if piece.words not in known))
+            self._keep(program.entered)
+
+    def _do(self, program: _Program) -> None:
+        """Run what was compiled and keep the variables that it leaves."""
+        left = self._outcome(program)
+        if left is None:
             return
-        kept = tuple(piece for piece in given.declarations if "main" not in piece.names)
-        grown = self._entered.with_input(Input(kept))
-        assembly = Assembly(grown.declarations, grown.body, None)
-        module = self._compiled(assembly)
-        if module is not None and self._run(module, assembly):
-            self._entered = grown
+        self._values.update(zip(program.assembly.left, left, strict=True))
+        kept = {each.name: each for each in program.entered.variables}
+        for name, variable in program.left.items():
+            if name in kept and kept[name] == variable:
+                continue
+            if self._has_type(variable):
+                kept[name] = variable
+            else:
+                kept.pop(name, None)
+                why = f"its type `{variable.type}` cannot be written"
+                print(f"note: `{name}` is not kept: {why}", file=sys.stderr)
+        self._keep(_Entered(self._entered.declarations, tuple(kept.values())))
+
+    def _has_type(self, variable: Variable) -> bool:
+        """Whether the type of a variable can be that of a parameter."""
+        problems = Problems()
+        tree = Assembly(self._entered.declarations, (variable,)).tree(problems)
+        analysis = inspect_tree(tree, self._project(problems), problems)
+        if problems.errors or analysis is None:
+            return False
+        return all(variable_of(each).type == variable.type for each in parameters_of(tree, analysis))
+
+    def _keep(self, entered: _Entered) -> None:
+        """Go on with what was entered, and say which variables are lost."""
+        names = {each.name for each in entered.variables}
+        for lost in self._entered.variables:
+            if lost.name not in names:
+                why = f"what its type `{lost.type}` is made of was declared anew"
+                print(f"note: `{lost.name}` is gone: {why}", file=sys.stderr)
+        self._values = {name: value for name, value in self._values.items() if name in names}
+        self._entered = entered
 
     def type_of(self, text: str) -> str | None:
         """The type of an expression; None if it has none, and why is shown."""
@@ -141,11 +202,12 @@ class Session:
         if assembly is None:
             return None
         found = Problems()
-        analysis = inspect(assembly.source, self._project(found), found)
+        tree = assembly.tree(found)
+        analysis = inspect_tree(tree, self._project(found), found)
         if found.errors or analysis is None:
             _show(found, assembly)
             return None
-        value = value_of(assembly.tree(Problems()))
+        value = value_of(tree)
         assert value is not None, "the value was named"
         place = (value.start, value.end)
         types = [kind for node, kind in analysis.types.items() if (node.start, node.end) == place]
@@ -155,16 +217,19 @@ class Session:
         """What an expression or a function of the session becomes; None if it has errors, which are shown."""
         from concerto.ir.disassembler import disassemble
 
-        assembly = self._with_value(text, Problems())
-        module = self._compiled(assembly) if assembly is not None else None
-        if module is None:
+        given = self._read(text, Problems())
+        program = self._compiled(self._entered, given) if given.value is not None else None
+        if program is None:
             return None
-        named = [place for place, function in enumerate(module.functions) if function.name == text.strip()]
+        functions = program.module.functions
+        named = [place for place, function in enumerate(functions) if function.name == text.strip()]
         if named:
-            return disassemble(module, named[0])
-        without = self._compiled(Assembly(self._entered.declarations, self._entered.body, None))
+            return disassemble(program.module, named[0])
+        without = self._compiled(self._entered, Input())
         assert without is not None, "the session went well so far"
-        shown = [disassemble(each, each.entry).splitlines()[1:] for each in (without, module)]
+        shown = [
+            disassemble(each.module, _input_of(each.module)).splitlines()[1:] for each in (without, program)
+        ]
         instructions = [[line for line in lines if not line.startswith("  ;")] for lines in shown]
         return "\n".join(_added(*instructions))
 
@@ -180,9 +245,8 @@ class Session:
         given = self._read(start, problems)
         if given.value is None:
             return []
-        tree = Assembly(self._entered.declarations, self._entered.body, given.value, named=True).tree(
-            problems
-        )
+        used = self._entered.variables
+        tree = Assembly(self._entered.declarations, used, value=given.value, named=True).tree(problems)
         value = value_of(tree)
         return names_after_dot(tree, project, value) if value is not None else []
 
@@ -211,23 +275,63 @@ class Session:
             if not problems.errors:
                 print("error: this is no expression", file=sys.stderr)
             return None
-        body = self._entered.with_input(Input((), given.statements)).body
-        return Assembly(self._entered.declarations, body, given.value, named=True)
+        used = self._entered.variables
+        return Assembly(self._entered.declarations, used, given.statements, given.value, named=True)
 
-    def _compiled(self, assembly: Assembly) -> Module | None:
+    def _compiled(self, entered: _Entered, given: Input) -> _Program | None:
+        """The program of an input; None if it has errors, which are shown."""
+        used = entered.variables
+        assembly = Assembly(entered.declarations, used, given.statements, given.value)
         problems = Problems()
-        module = compile_module(assembly.source, self._project(problems), problems)
-        if module is None:
+        tree = assembly.tree(problems)
+        compiled = compile_tree(tree, self._project(problems), problems)
+        if compiled is None:
             _show(problems, assembly)
-        return module
+            return None
+        analysis, module = compiled
+        types = {each.name: variable_of(each) for each in parameters_of(tree, analysis)}
+        lost = [each for each in used if types[each.name].uses != each.uses]
+        if lost:
+            # A file of the project has changed.
+            left = tuple([each for each in entered.variables if each not in lost])
+            return self._compiled(_Entered(entered.declarations, left), given)
+        found = locals_of(tree, analysis)
+        return _Program(entered, assembly, module, {name: variable_of(found[name]) for name in assembly.left})
 
     def _project(self, problems: Problems) -> DiskProject:
         """The project around the current folder; `use` paths start where those of its entry do."""
         return open_project(Path.cwd() / "repl.conc", problems)
 
-    def _run(self, module: Module, assembly: Assembly) -> bool:
-        """Run the session with a new input in it; whether all went well."""
-        journal = new_journal(self._journal.outcomes)
+    def _outcome(self, program: _Program) -> tuple[Value, ...] | None:
+        """Run an input and show its value, or why it failed: the variables it leaves, None if it failed."""
+        run = self._next_run(program.module)
+        given = [self._values[each.name] for each in program.assembly.variables]
+        # Copies of what it speaks of: a function may change what it was given, and an input may fail.
+        named = [each.name in program.assembly.words for each in program.assembly.variables]
+        given = [copy_value(value) if own else value for value, own in zip(given, named, strict=True)]
+        ended = run_to_end(
+            lambda: run.start_input(_input_of(program.module), given),
+            run.interrupt,
+            run.settings.timeout,
+            run.settings.max_memory_mb,
+            own_process=True,
+        )
+        run.emits.output.flush()
+        said = _failure(ended, program.assembly, run.settings)
+        if said:
+            sys.stderr.write(said)
+            return None
+        match ended.value:
+            case Ok(value=(str(end), value, (_, *left))) if end == END:
+                if value is not None:
+                    print(_shown(value))
+                return tuple(left)
+            case _:
+                print("error: `return` would end the session", file=sys.stderr)
+                return None
+
+    def _next_run(self, module: Module) -> Run:
+        """A run that goes on from the one before."""
         project = self._project(Problems())
         options = Options(
             folder=project.home,
@@ -236,28 +340,21 @@ class Session:
             echo=True,
             quiet=True,
             permissions=Permissions(files=(project.home.absolute(),), folder=project.home.absolute()),
-            journal=journal,
-            already_said=self._said,
         )
         if project.manifest is not None:
             options = read_manifest(options, project.manifest)
-        run = Run(module, options)
-        limits = options.settings
-        ended = run_to_end(run.start, run.interrupt, limits.timeout, limits.max_memory_mb, own_process=True)
-        run.emits.output.flush()
-        said = _failure(ended, assembly, limits)
-        if said:
-            sys.stderr.write(said)
-            return False
-        match ended.value:
-            case Ok(value=(str(end), value)) if end == END:
-                if value is not None:
-                    print(_shown(value))
-            case _:
-                print("error: `return` would end the session", file=sys.stderr)
-                return False
-        self._journal, self._said = journal, run.emits.said
-        return True
+        classes = ClassTable(module.types)
+        if self._run is not None:
+            classes.go_on_from(self._run.machine.classes)
+        run = Run(module, options, classes=classes)
+        if self._run is not None:
+            run.go_on_from(self._run, self._anew)
+        self._run, self._anew = run, frozenset()
+        return run
+
+
+def _input_of(module: Module) -> int:
+    return next(place for place, function in enumerate(module.functions) if function.name == INPUT)
 
 
 def _failure(ended: Ended, assembly: Assembly, limits: Settings) -> str:

@@ -46,10 +46,29 @@ def analyze(source: Source, project: Project, problems: Problems) -> Analysis | 
     return run_passes(lambda: _analyze(source, project, problems), source, problems)
 
 
+def compile_tree(tree: ast.Module, project: Project, problems: Problems) -> tuple[Analysis, Module] | None:
+    """All passes but the parser, and what was learnt; None if there is an error."""
+
+    def passes() -> tuple[Analysis, Module] | None:
+        from concerto.emit import emit_program
+
+        analysis = check_tree(tree, project, problems, {})
+        return (analysis, emit_program(analysis)) if analysis is not None else None
+
+    return run_passes(passes, tree.source, problems)
+
+
+def inspect_tree(tree: ast.Module, project: Project, problems: Problems) -> Analysis | None:
+    """As `inspect`, of a file that is parsed."""
+    return run_passes(lambda: _inspect(tree, project, problems), tree.source, problems)
+
+
 def inspect(source: Source, project: Project, problems: Problems) -> Analysis | None:
     """Parses and checks as far as possible: what is known of a program that may have errors, None if it
     cannot even be read."""
-    return run_passes(lambda: _inspect(source, project, problems), source, problems)
+    from concerto.syntax.parser import parse
+
+    return run_passes(lambda: _inspect(parse(source, problems), project, problems), source, problems)
 
 
 def compile_module(source: Source, project: Project, problems: Problems) -> Module | None:
@@ -81,11 +100,9 @@ def check_tree(
     return None if problems.errors else analysis
 
 
-def _inspect(source: Source, project: Project, problems: Problems) -> Analysis | None:
+def _inspect(tree: ast.Module, project: Project, problems: Problems) -> Analysis | None:
     from concerto.semantics import check_program
-    from concerto.syntax.parser import parse
 
-    tree = parse(source, problems)
     return None if problems.errors else check_program(tree, project, problems)
 
 

@@ -28,6 +28,18 @@ class ClassTable:
                     self._by_name[definition.name] = definition
         self._structs: dict[str, type[Struct]] = {}
         self._variants: dict[tuple[str, int], Any] = {}
+        self._others: dict[str, ClassTable] = {}
+
+    def go_on_from(self, earlier: ClassTable) -> None:
+        """Before anything is made: let what is declared as it was before have the classes that it had. Values
+        of a type that is declared otherwise are from now on of a type with another name."""
+        for name, table in {**dict.fromkeys(earlier._by_name, earlier), **earlier._others}.items():
+            mine, other = self._by_name.get(name), table._by_name[name]
+            if mine is None or _same(mine, self.types, other, table.types, set()):
+                self._others[name] = table
+            else:
+                for made in table.of(name):
+                    made.type_name = f"{name} (as it was)"  # type: ignore[attr-defined]
 
     def definition(self, name: str) -> TypeDef | None:
         """The general form of a struct, schema or enum."""
@@ -40,14 +52,19 @@ class ClassTable:
             definition = self._by_name.get(name)
             if definition is None or definition.kind == "enum":
                 raise failure(f"the program has no struct `{name}`", "TypeError")
-            fields = tuple(field.name for field in definition.fields)
-            made = self._structs[name] = _struct_class(name, fields)
+            if name in self._others:
+                made = self._others[name].struct(name)
+            else:
+                made = _struct_class(name, tuple(field.name for field in definition.fields))
+            self._structs[name] = made
         return made
 
     def variant(self, name: str, tag: int) -> Any:
         """The class of a variant with payload, or the one instance of a variant without."""
         made = self._variants.get((name, tag))
-        if made is None:
+        if made is None and name in self._others:
+            made = self._variants[name, tag] = self._others[name].variant(name, tag)
+        elif made is None:
             definition = self._by_name[name]
             made = _variant_class(name, tag, definition.variants[tag])
             if not definition.variants[tag].fields:
@@ -69,6 +86,32 @@ class ClassTable:
 def build_variant(table: ClassTable, name: str, tag: int, payload: Sequence[Value]) -> Value:
     made = table.variant(name, tag)
     return made(*payload) if payload else made
+
+
+def _same(
+    one: TypeDef, types: Sequence[TypeDef], other: TypeDef, others: Sequence[TypeDef], seen: set[str]
+) -> bool:
+    """Whether two programs declare one type; `seen` are the names that are being compared already."""
+    if (one.kind, one.name, one.literals) != (other.kind, other.name, other.literals):
+        return False
+    pairs = [(one.items, other.items)]
+    if one.name not in seen and (one.fields or one.variants or other.fields or other.variants):
+        seen.add(one.name)
+        groups = [(one.fields, other.fields)]
+        if [(each.name, each.named) for each in one.variants] != [
+            (each.name, each.named) for each in other.variants
+        ]:
+            return False
+        groups += [(a.fields, b.fields) for a, b in zip(one.variants, other.variants, strict=True)]
+        for mine, theirs in groups:
+            if [each.name for each in mine] != [each.name for each in theirs]:
+                return False
+            pairs.append(([each.type for each in mine], [each.type for each in theirs]))
+    return all(
+        len(mine) == len(theirs)
+        and all(_same(types[a], types, others[b], others, seen) for a, b in zip(mine, theirs, strict=True))
+        for mine, theirs in pairs
+    )
 
 
 def _struct_class(name: str, fields: tuple[str, ...]) -> type[Struct]:

@@ -104,6 +104,9 @@ class Interpreter:
     def cancel(self) -> None:
         self._stopping = True
 
+    def revive(self) -> None:
+        self._stopping = False
+
     def frame(self, index: int, arguments: tuple[Value, ...]) -> Frame:
         """A frame for a call of a function, captures and arguments in its first locals."""
         self.tick()

@@ -42,6 +42,9 @@ class Executor(Protocol):
     def cancel(self) -> None:
         """Make running code come to `Machine.poll` soon; called from any thread."""
 
+    def revive(self) -> None:
+        """Undo `cancel` when nothing runs any more."""
+
 
 class Machine:
     def __init__(
@@ -155,9 +158,15 @@ class Machine:
 
     def cancel(self) -> None:
         """Make the running program raise Cancelled soon, from any thread. The machine is of no use
-        afterwards."""
+        afterwards, unless it is revived."""
         self._cancelled = True
         self._executor.cancel()
+
+    def revive(self) -> None:
+        """Let functions that outlive a cancelled call be called again; when nothing runs any more."""
+        if self._cancelled:
+            self._cancelled = False
+            self._executor.revive()
 
     def poll(self) -> None:
         """Called by running code every now and then; raises Cancelled if the run was told to stop."""

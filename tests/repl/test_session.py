@@ -60,7 +60,7 @@ def test_what_was_done_is_not_done_again() -> None:
 
 
 def test_a_manifest_that_breaks_meanwhile_keeps_the_session(tmp_path: Path) -> None:
-    (tmp_path / "Concerto.toml").write_text("")
+    (tmp_path / "Concerto.toml").write_text('[permissions]\nfiles = [".", "Concerto.toml"]\n')
     spoil = 'fs::write_file("Concerto.toml", "[projekt]")'
     done = piped("use std::fs;", spoil, "1 + 1", folder=tmp_path)
     assert done.returncode == 0
@@ -79,7 +79,7 @@ def test_places_are_those_of_the_inputs() -> None:
     )
     assert done.stdout == ""
     assert "error: division by zero\n  ┌─ <input 2>:2:5 in `f`\n2 │     n / 0\n" in done.stderr
-    assert "`main` at <input 3>:1:5" in done.stderr
+    assert "`the input` at <input 3>:1:5" in done.stderr
     assert "error[E0201]: unknown name `c`\n  ┌─ <input 4>:2:1\n2 │ c\n" in done.stderr
 
 
@@ -94,10 +94,151 @@ def test_what_is_declared_again_takes_the_place_of_the_first() -> None:
         "P { x: 1, y: 2 }",
         "use std::time",
         "use std::time;",
-        "fn main() { }",
+        "fn main() { println(3) }",
+        "main()",
     )
-    assert done.stdout.splitlines() == ["1", "2", "P { x: 1, y: 2 }"]
-    assert done.stderr == "error: `main` is the session itself; give the function another name\n"
+    assert done.stdout.splitlines() == ["1", "2", "P { x: 1, y: 2 }", "3"]
+    assert done.stderr == ""
+
+
+def test_inputs_run_once_and_values_are_kept() -> None:
+    done = piped(
+        'fn f() -> Int { println("heavy"); 1 }',
+        "let n = f()",
+        "fn f(text: String) -> String { text + text }",
+        "n",
+        'f("a")',
+        'fn f() -> Int { panic("unused") }',
+        "n + 1",
+    )
+    assert (done.stdout.splitlines(), done.stderr) == (["heavy", "1", '"aa"', "2"], "")
+
+
+def test_states_last_until_they_are_declared_anew() -> None:
+    method = '@describe("d") pub fn up(mut self) -> Int { self.n += 1; self.n }'
+    tool = 'tool T { description: "d", n: Int = 0, ' + method + " }"
+    done = piped(
+        tool,
+        "T.up()",
+        "let up = || T.up()",
+        "T.up()",
+        "up()",
+        tool,
+        "T.up()",
+        tool.replace("= 0", "= 10"),
+        "T.up()",
+        "hashmap h: HashMap<String, Int>",
+        'h.set("a", 1)',
+        'h.set("b", 2)',
+        "h.len()",
+    )
+    assert (done.stdout.splitlines(), done.stderr) == (["1", "2", "3", "4", "11", "2"], "")
+
+
+def test_an_input_that_fails_changes_no_variable() -> None:
+    done = piped(
+        "let mut v = [1]", 'v.push(2); v = [0]; panic("oh")', "v", "let mut w = v; w.push(3); w", "w", "v"
+    )
+    assert done.stdout.splitlines() == ["[1]", "[1, 3]", "[1, 3]", "[1]"]
+    assert "panic: oh" in done.stderr
+
+
+def test_values_of_all_kinds_are_kept() -> None:
+    kept = {
+        "(1, [Some('a')])": '(1, [Some("a")])',
+        "0..3": "0..3",
+        "|a: Int, b: Array<P>| b[a].x": None,
+        "P { x: 1 }": "P { x: 1 }",
+        "E::B(P { x: 2 })": "E::B(P { x: 2 })",
+        "G { item: P { x: 3 } }": "G { item: P { x: 3 } }",
+        '{"a": P { x: 4 }}': '{"a": P { x: 4 }}',
+        "std::collections::Set::new()": None,
+        "f": None,
+        "None": "None",
+        "[]": "[]",
+        "nil": None,
+        '"1".parse_int()': "Ok(1)",
+        '"x".parse_int()': None,
+        "first": None,
+    }
+    lines = ["struct P { x: Int }", "enum E { A, B(P) }", "struct G<T> { item: T }", "fn f(p: P) -> P { p }"]
+    lines += [
+        'type Word = "a" | "b"',
+        'fn g() -> Word { "a" }',
+        "fn first<T>(items: Array<T>) -> Option<T> { None }",
+    ]
+    for number, text in enumerate(kept):
+        if text != "first":
+            lines.append(f"let v{number} = {text}")
+    lines += [
+        "let word = g()",
+        "word",
+        "let (a, (b, rest)) = (1, (2, [3]))",
+        "let P { x } = P { x: 9 }",
+        "(a, b, rest, x)",
+    ]
+    lines += [f"v{number}" for number, shown in enumerate(kept.values()) if shown is not None]
+    lines += ["v2(0, [v3])", "v8(v3).x", "f(v3).x", "match v4 { E::B(p) => p.x, _ => 0 }"]
+    done = piped(*lines)
+    assert done.stderr == ""
+    shown = [each for each in kept.values() if each is not None]
+    assert done.stdout.splitlines() == ['"a"', "(1, 2, [3], 9)", *shown, "1", "1", "1", "2"]
+
+
+def test_a_type_that_is_declared_anew_takes_its_variables_along() -> None:
+    done = piped(
+        "struct P { x: Int }",
+        "struct Q { p: P }",
+        "let p = P { x: 1 }",
+        "let q = [Q { p: p }]",
+        "let any: Any = p",
+        "let sum = |n: Int| n + p.x",
+        "struct P { x: Int }",
+        "p",
+        "struct P { name: String, x: Int }",
+        "sum(1)",
+        "let bad: P = any",
+        "any.x",
+        "let p = P { name: 'n', x: 2 }",
+        "p.x",
+        "q",
+    )
+    assert done.stdout.splitlines() == ["P { x: 1 }", "2", "1", "2"]
+    for part in ("note: `p` is gone", "note: `q` is gone", "found `P (as it was)`", "unknown name `q`"):
+        assert part in done.stderr
+
+
+def test_a_function_that_would_not_fit_is_refused() -> None:
+    done = piped(
+        "fn f() -> Int { 1 }",
+        "fn g() -> Int { f() }",
+        "fn f(n: Int) -> Int { n }",
+        "g()",
+        "fn f(n: Int) -> Int { n } fn g() -> Int { f(5) }",
+        "g()",
+        "impl Int2 for P {}",
+        "struct S { x: Int }",
+        "impl S { fn up(self) -> Int { self.x + 1 } }",
+        "impl S { fn up(self) -> Int { self.x + 2 } }",
+        "S { x: 1 }.up()",
+    )
+    assert done.stdout.splitlines() == ["1", "5", "3"]
+    assert "<input 2>:1:17" in done.stderr
+
+
+def test_tasks_are_awaited_by_later_inputs() -> None:
+    done = piped(
+        "use std::time",
+        "fn f(n: Int) -> Int { time::sleep(20); println(n); n * 2 }",
+        "let t = spawn f(1)",
+        "t.is_done()",
+        "await t + await t",
+        "await (spawn f(2), spawn f(3))",
+        "let bad = spawn (|n: Int| { time::sleep(1); [n][n] })(1)",
+        "try { await bad; 0 } catch { 7 }",
+    )
+    assert done.stdout.splitlines()[:3] == ["1", "true", "4"]
+    assert done.stdout.splitlines()[-2:] == ["(4, 6)", "7"], done.stderr
 
 
 def test_variables_change_over_inputs() -> None:
@@ -239,6 +380,15 @@ def test_an_interrupt_drops_the_line_or_stops_the_run(at: Terminal) -> None:
     at.wait_for("error: interrupted")
     at.wait_for(">>> ")
     at.type("n\n")
+    at.wait_for("7\r\n>>> ")
+    at.type("let spin = |on: Bool| { if on { print('s' + 'o') }; while on { } n }\n")
+    at.wait_for(">>> ")
+    at.type("spin(true)\n")
+    at.wait_for("so")
+    at.type("\x03")
+    at.wait_for("error: interrupted")
+    at.wait_for(">>> ")
+    at.type("spin(false)\n")
     at.wait_for("7\r\n>>> ")
     at.type(":quit\n")
     assert at.end() == 0

@@ -110,6 +110,13 @@ class TaskScope:
             if error is not None:
                 raise error
 
+    async def settle(self) -> None:
+        """Wait until all tasks have ended, however."""
+        import asyncio
+
+        while running := [task.work for task in self._tasks if not task.done()]:
+            await asyncio.wait(running)
+
     async def stop(self) -> None:
         """Cancel all tasks and wait for their end."""
         await cancel([task.work for task in self._tasks])
@@ -155,7 +162,8 @@ async def result_of(task: RunningTask) -> Value:
     """The value of a task, or its failure. Whoever waits may be cancelled without the task."""
     import asyncio
 
-    await asyncio.wait([task.work])
+    if not task.done():  # One that has ended may be of a loop that has ended too.
+        await asyncio.wait([task.work])
     task.scope.seen(task)
     if not task.work.cancelled():
         return task.work.result()

@@ -4,6 +4,7 @@ that are kept in files."""
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from concerto.effects.kinds import LoadStore, SaveStore
@@ -38,6 +39,13 @@ class States:
         }
         self._made: dict[tuple[str, str], Value] = {}
         self._kept: dict[str, tuple[Store, KeptFile]] = {}
+
+    def go_on_from(self, earlier: States, anew: Collection[str]) -> None:
+        """Have what an earlier run has made, but for what is declared anew."""
+        self._kept = earlier._kept
+        self._made = earlier._made
+        if anew:
+            self._made = {key: made for key, made in self._made.items() if key[1] not in anew}
 
     def memory(self, name: str) -> Memory:
         made = self.make("memory", name)
@@ -82,8 +90,8 @@ class States:
             ("keys", file.key_type, key_type),
             ("values", file.value_type, value_type),
         ):
-            if wanted != found:
-                other, type_ = (self._run.machine.checks.text(each) for each in (wanted, found))
+            other, type_ = file.machine.checks.text(wanted), self._run.machine.checks.text(found)
+            if other != type_ or (file.machine is self._run.machine and wanted != found):
                 raise failure(f"`{path}` keeps {what} of type `{other}`, not `{type_}`", "TypeError")
         hashmap.store = store
         store.watchers.extend(own.watchers)
@@ -95,14 +103,14 @@ class KeptFile:
     the entries where nothing is written: what could not be is refused all the same."""
 
     def __init__(self, run: Run, path: str, key_type: int, value_type: int) -> None:
-        self._machine = run.machine
+        self.machine = run.machine
         self._path = path
         self.key_type = key_type
         self.value_type = value_type
         self.instead: dict[Value, Value] | None = None
 
     def load(self) -> dict[Value, Value]:
-        rows = self._machine.host.perform(LoadStore(self._path))
+        rows = self.machine.host.perform(LoadStore(self._path))
         return {
             self._read(key, key, self.key_type): self._read(text, key, self.value_type) for key, text in rows
         }
@@ -111,20 +119,20 @@ class KeptFile:
         if self.instead is not None:
             return None, self.instead.get(key, MISSING)
         written = self._written(key, self.key_type)
-        for _, text in self._machine.host.perform(LoadStore(self._path, written)):
+        for _, text in self.machine.host.perform(LoadStore(self._path, written)):
             return text, self._read(text, written, self.value_type)
         return None, MISSING
 
     def save(self, changes: Changes) -> None:
         rows = self.rows(changes)
         if self.instead is None:
-            self._machine.host.perform(SaveStore(self._path, rows))
+            self.machine.host.perform(SaveStore(self._path, rows))
 
     def swap(self, key: Value, text: str | None, value: Value) -> bool:
         rows = self.rows([(key, value)])
         if self.instead is not None:
             return True
-        done: bool = self._machine.host.perform(SaveStore(self._path, rows, ((rows[0][0], text),)))
+        done: bool = self.machine.host.perform(SaveStore(self._path, rows, ((rows[0][0], text),)))
         return done
 
     def rows(self, changes: Changes) -> tuple[tuple[str, str | None], ...]:
@@ -139,7 +147,7 @@ class KeptFile:
 
     def _read(self, text: str, key: str, type_index: int) -> Value:
         try:
-            return self._machine.from_json(loads(text), type_index)
+            return self.machine.from_json(loads(text), type_index)
         except (Raised, ValueError) as error:
             why = message_of(error.value) if isinstance(error, Raised) else str(error)
             what = "a key" if text is key else "a value"
@@ -149,7 +157,7 @@ class KeptFile:
     def _written(self, value: Value, type_index: int) -> str:
         data = to_json(value)
         try:
-            back = self._machine.from_json(data, type_index)
+            back = self.machine.from_json(data, type_index)
             same = exact_key(back) == exact_key(value)
         except Raised as raised:
             why = message_of(raised.value)

@@ -6,9 +6,11 @@ for the first time and ends with the run, leaving nothing behind.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import sys
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from concerto.effects.meters import Meter
 from concerto.ir.module import Module
@@ -87,8 +89,20 @@ class Run:
         self._source_connections = {each.name: each.settings for each in module.connections}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._fatal: BaseException | None = None
+        self._related: WeakSet[Run] = WeakSet([self])
         self.journal = options.journal or self._new_journal()
         self.trace = self._begin_trace()
+
+    def go_on_from(self, earlier: Run, anew: Collection[str]) -> None:
+        """Before anything runs: have the tools, states and budget of a run that has ended, whose function
+        values may be called here. What is declared `anew` begins anew."""
+        self._related = earlier._related
+        self._related.add(self)
+        self.spent = earlier.spent
+        if self.module.tools:
+            self.tools.go_on_from(earlier.tools, anew)
+        if self.module.hashmaps or self.module.ledgers or self.module.memories:
+            self.states.go_on_from(earlier.states, anew)
 
     def _begin_trace(self) -> Trace | None:
         if self.options.trace is None:
@@ -114,7 +128,9 @@ class Run:
     def start(self, function: int | None = None) -> Value:
         """Run `main`, or another function without parameters, and give what it returns. The event loop, if
         one is needed, runs here."""
-        entry = self._main if function is None else partial(self.machine.call, function, ())
+        return self._start(self._main if function is None else partial(self.machine.call, function, ()))
+
+    def _start(self, entry: Callable[[], Value]) -> Value:
         strand = Strand(Branch(), entry)
         try:
             asked = strand.begin()
@@ -125,6 +141,22 @@ class Run:
             return asyncio.run(self._go_on(strand, asked))
         finally:
             self._close_files()
+
+    def start_input(self, function: int, given: Sequence[Value]) -> Value:
+        """Run a function, and give what it returns when the tasks in it have ended."""
+        for run in list(self._related):
+            run.machine.revive()
+
+        def body() -> Value:
+            value = self.machine.call(function, given)
+            if "asyncio" in sys.modules:
+                from concerto.runtime.concurrency.tasks import scope_of
+
+                if scope := scope_of(current_branch()):
+                    wait(scope.settle)
+            return value
+
+        return self._start(body)
 
     def _main(self) -> Value:
         # A command line may hold bytes that are no text.
@@ -166,6 +198,10 @@ class Run:
             await self._close()
 
     async def _close(self) -> None:
+        for run in list(self._related):
+            await run._close_own()
+
+    async def _close_own(self) -> None:
         await cancel(list(self._tasks))
         used = vars(self)
         if "python_tools" in used:
@@ -179,12 +215,14 @@ class Run:
         self._close_files()
 
     def _close_files(self) -> None:
-        if "stores" in vars(self):
-            self.stores.close()
+        for run in list(self._related):
+            if "stores" in vars(run):
+                run.stores.close()
 
     def interrupt(self) -> None:
         """Stop the run soon, whatever it is doing; from any thread."""
-        self.machine.cancel()
+        for run in list(self._related):
+            run.machine.cancel()
         self.waiting.interrupt()
 
     def perform(self, effect: AnyEffect) -> Value:

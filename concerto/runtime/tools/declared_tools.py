@@ -6,7 +6,7 @@ both. A tool's state is made at its first use and lives as long as the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -71,6 +71,12 @@ class Tools:
                     schema = schemas.get(f"{tool.name}::{method.name}")
                     policy = policy_from(method.decorators)
                     self._declared[tool.name, method.name] = Declared(tool, method, schema, policy)
+
+    def go_on_from(self, earlier: Tools, anew: Collection[str]) -> None:
+        """Have the states of an earlier run's tools, but for those that are declared anew."""
+        self._states = earlier._states
+        if anew:
+            self._states = {name: state for name, state in self._states.items() if name not in anew}
 
     def call_from_code(self, tool: str, method: str, arguments: Sequence[Value]) -> Value:
         """A direct call: the method's value, a Result if it is declared so. Runs in the caller's strand."""

@@ -105,6 +105,7 @@ class PythonTier:
         self._interpreter = _interpreter(machine) if skipped else None
         self._origins: dict[str, Origin] = {}
         self._plans: tuple[Openings, Arguments] | None = None
+        self._cancelled: list[tuple[FunctionType, CodeType]] = []
         self._places: dict[tuple[CodeType, int], tuple[int, int]] = {}
         self._operands: dict[tuple[CodeType, int], tuple[Instr, CodeType | None]] = {}
         self._namespace = link(machine, self._texts, used)
@@ -189,7 +190,16 @@ class PythonTier:
                 and found.__globals__ is mine
                 and found.__code__.co_filename == FILE
             ):
+                self._cancelled.append((found, found.__code__))
                 found.__code__ = _stopper(len(found.__code__.co_freevars))
+
+    def revive(self) -> None:
+        if self._interpreter is not None:
+            self._interpreter.revive()
+        # Of a function that was cancelled twice, the first is its own code.
+        for function, code in reversed(self._cancelled):
+            function.__code__ = code
+        self._cancelled.clear()
 
     def place(self, trace: TracebackType) -> tuple[int, int] | None:
         """The function and the instruction of a traceback entry of generated code."""
