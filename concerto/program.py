@@ -274,7 +274,7 @@ class Runtime:
         if _in_event_loop():
             raise RuntimeError("run() would stop the event loop that is running; `await` run_async() instead")
         self._begin()
-        return self._finish(self._to_end(self._run.start))
+        return self._finish(self._to_end(self._run.start, self._options.settings.timeout))
 
     async def run_async(self) -> RunResult:
         """Run `main` in the caller's event loop. Cancelling the task that waits stops the run.
@@ -326,34 +326,33 @@ class Runtime:
         self._run.interrupt()
 
     def use(self, work: Callable[[Run], Awaitable[Value]]) -> Ended:
-        """Do other work with the program than its `main`."""
+        """Do other work with the program than its `main`, which sees to its time itself."""
 
         def start() -> Value:
             import asyncio
 
             return asyncio.run(self._run.hold(work(self._run)))
 
-        return self._to_end(start)
+        return self._to_end(start, timeout=None)
 
-    async def use_async(self, work: Callable[[Run], Awaitable[Value]]) -> Value:
-        """As `use`, in the caller's event loop; failures are raised."""
-        import asyncio
+    async def use_async(self, work: Callable[[Run], Awaitable[Value]]) -> Ended:
+        """As `use`, in the caller's event loop."""
 
-        return await asyncio.create_task(self._run.hold(work(self._run)))
+        async def start() -> Value:
+            import asyncio
+
+            return await asyncio.create_task(self._run.hold(work(self._run)))
+
+        most = self._options.settings.max_memory_mb
+        return await run_to_end_here(start, self._run.interrupt, None, most)
 
     def serve(self, serving: Callable[[Run], Awaitable[None]]) -> int:
         """Let `serving` use the program in place of `main`, until it ends; the exit status."""
         return self._finish(self.use(serving)).status
 
-    def _to_end(self, start: Callable[[], Value]) -> Ended:
-        settings = self._options.settings
-        return run_to_end(
-            start,
-            self._run.interrupt,
-            settings.timeout,
-            settings.max_memory_mb,
-            own_process=self._own_process,
-        )
+    def _to_end(self, start: Callable[[], Value], timeout: float | None) -> Ended:
+        most = self._options.settings.max_memory_mb
+        return run_to_end(start, self._run.interrupt, timeout, most, own_process=self._own_process)
 
     def _begin(self) -> None:
         if self._begun:

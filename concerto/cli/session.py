@@ -36,7 +36,7 @@ from concerto.records import record
 from concerto.runtime.run.failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end
 from concerto.runtime.run.options import Options, Settings, read_manifest
-from concerto.runtime.run.reporting import out_of_memory
+from concerto.runtime.run.reporting import out_of_memory, out_of_time
 from concerto.runtime.run.run import Run
 from concerto.semantics.typing.unify import show
 from concerto.source import Source
@@ -360,7 +360,7 @@ def _input_of(module: Module) -> int:
 def _failure(ended: Ended, assembly: Assembly, limits: Settings) -> str:
     """Why a run failed, for people; empty if it did not."""
     if ended.timed_out:
-        return "error: the run took too long\n"
+        return f"error: {out_of_time(limits.timeout)}\n"
     if ended.for_memory:
         return f"error: {out_of_memory(limits.max_memory_mb)}\n"
     if ended.interrupted:

@@ -9,6 +9,7 @@ from concerto.diagnostics import suggest
 from concerto.ir.module import ToolUse
 from concerto.program import Program, Runtime
 from concerto.runtime.agents.arguments import complaints
+from concerto.runtime.agents.guarding import as_a_run
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.run.failures import RequiresAction, message_of
 from concerto.runtime.tools.declared_tools import CallContext
@@ -17,6 +18,7 @@ from concerto.vm.values import ErrorValue, Panic, Raised
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.toolbox import BoundTool
+    from concerto.runtime.run.lifecycle import Ended
     from concerto.runtime.run.run import Run
 
 Json: TypeAlias = Any
@@ -58,21 +60,12 @@ class ToolExecutor:
     def execute(self, tool: str, arguments: Mapping[str, Json] | None = None) -> Json:
         """The result of `Tool::method`, as JSON; raises ToolFailed."""
         given = dict(arguments or {})
-        ended = self._runtime.use(lambda run: _call(run, tool, given))
-        if ended.timed_out:
-            raise ToolFailed(f"`{tool}` took too long", "Timeout")
-        if ended.for_memory:
-            raise ToolFailed(f"`{tool}` took too much memory", "MemoryLimit")
-        return _settled(ended.error, ended.value)
+        return _settled(tool, self._runtime.use(lambda run: _call(run, tool, given)))
 
     async def execute_async(self, tool: str, arguments: Mapping[str, Json] | None = None) -> Json:
         """As `execute`, in the caller's event loop."""
         given = dict(arguments or {})
-        try:
-            value = await self._runtime.use_async(lambda run: _call(run, tool, given))
-        except (Raised, Panic, RequiresAction) as error:
-            return _settled(error, None)
-        return _settled(None, value)
+        return _settled(tool, await self._runtime.use_async(lambda run: _call(run, tool, given)))
 
 
 async def _call(run: Run, name: str, arguments: dict[str, Json]) -> Json:
@@ -80,7 +73,7 @@ async def _call(run: Run, name: str, arguments: dict[str, Json]) -> Json:
     found = complaints(arguments, tool.offer.parameters)
     if found:
         raise ToolFailed("invalid arguments: " + "; ".join(found), "InvalidArguments")
-    return to_json(await tool.perform(CallContext(Branch()), arguments))
+    return to_json(await as_a_run(run, name, tool.perform(CallContext(Branch()), arguments)))
 
 
 def _found(run: Run, name: str) -> BoundTool:
@@ -101,10 +94,13 @@ def _found(run: Run, name: str) -> BoundTool:
     return bound[0]
 
 
-def _settled(error: BaseException | None, value: Json) -> Json:
+def _settled(tool: str, ended: Ended) -> Json:
+    if ended.for_memory:
+        raise ToolFailed(f"`{tool}` took too much memory", "MemoryLimit")
+    error = ended.error
     match error:
         case None:
-            return value
+            return ended.value
         case Raised():
             kind = error.value.kind if isinstance(error.value, ErrorValue) else "Error"
             raise ToolFailed(message_of(error.value), kind) from None

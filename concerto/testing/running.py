@@ -132,9 +132,11 @@ def _tried(case: Case, *, timeout: float, live: Live, own_process: bool = False)
 def run_case(
     case: Case, *, timeout: float = SECONDS, live: Live | None = None, own_process: bool = False
 ) -> Outcome:
-    """The outcome of one test. In an `own_process` nothing else runs meanwhile."""
+    """The outcome of one test, which has no more time than runs of its project have. In an `own_process`
+    nothing else runs meanwhile."""
     output = Captured()
     run = Run(case.program.module, _options(case, output), case.program.executable, case.program.classes)
+    timeout = min(timeout, run.settings.timeout or timeout)
     begun = perf_counter()
     if live is not None:
         live.add(run)

@@ -10,15 +10,21 @@ from pathlib import Path
 
 
 def concerto(
-    folder: Path, *arguments: str, environment: Mapping[str, str] | None = None, name: str = "concerto"
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    name: str = "concerto",
+    given: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """How `concerto ARGUMENTS` ended. Whatever happens it is killed after two minutes, which is a failure."""
+    """How `concerto ARGUMENTS` ended. Whatever happens it is killed after two minutes, which is a failure;
+    `given` is its standard input."""
     start = f"from concerto.cli.entry import {name}; {name}()"
-    given = {"PATH": os.environ["PATH"], "HOME": str(folder), "CONCERTO_STATE": str(folder / "state")}
+    kept = {"PATH": os.environ["PATH"], "HOME": str(folder), "CONCERTO_STATE": str(folder / "state")}
     return subprocess.run(
         [sys.executable, "-c", start, *arguments],
         cwd=folder,
-        env={**given, **(environment or {})},
+        env={**kept, **(environment or {})},
+        input=given,
         capture_output=True,
         text=True,
         timeout=120,

@@ -1,4 +1,5 @@
-"""What holds for every execution, by a model or by a host: the seconds of its budget, and complete errors."""
+"""What holds for every execution, by a model or by a host: the seconds of its budget, and complete errors.
+What holds for every call from outside: the seconds of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar
 
 from concerto.natives.agentbuilder import AgentBuilder
-from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.run.failures import AgentKind, agent_failure, tool_failure
 from concerto.vm.values import NONE, ErrorValue, Raised
 from concerto.wording import counted
 
@@ -29,6 +30,19 @@ async def bounded(run: Run, builder: AgentBuilder, work: Awaitable[T]) -> T:
             AgentKind.BUDGET,
             agent=builder.agent,
         ) from None
+    return result
+
+
+async def as_a_run(run: Run, name: str, work: Awaitable[T]) -> T:
+    """The value of a call from outside, which has as much time as a run; a ToolError if it is up."""
+    seconds = run.settings.timeout
+    if seconds is None:
+        return await work
+    try:
+        result: T = await run.waiting.within(seconds, work)
+    except TimeoutError:
+        message = f"`{name}` took longer than {counted(seconds, 'second')}"
+        raise tool_failure(message, "Timeout", name) from None
     return result
 
 

@@ -19,6 +19,7 @@ from mcp.server.stdio import stdio_server
 from concerto import __version__
 from concerto.ir.module import Agent, ToolUse
 from concerto.runtime.agents.arguments import complaints
+from concerto.runtime.agents.guarding import as_a_run
 from concerto.runtime.agents.requests import ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, toolbox, wire_name
 from concerto.runtime.concurrency.fibers import Branch
@@ -100,7 +101,7 @@ def _server(run: Run, name: str) -> Server[Any]:
         tool = tools.get(params.name)
         if tool is None:
             return _failed(f"there is no tool `{params.name}`")
-        return await _call(tool, params.arguments or {}, branch.child(), result_schema(tool))
+        return await _call(run, tool, params.arguments or {}, branch.child(), result_schema(tool))
 
     def result_schema(tool: BoundTool) -> Json:
         return schemas.get((tool.tool, tool.method))
@@ -142,7 +143,7 @@ def _listed(tool: BoundTool, result: Json) -> types.Tool:
 
 
 async def _call(
-    tool: BoundTool, arguments: dict[str, Json], branch: Branch, result: Json
+    run: Run, tool: BoundTool, arguments: dict[str, Json], branch: Branch, result: Json
 ) -> types.CallToolResult:
     from concerto.runtime.tools.declared_tools import CallContext
 
@@ -150,7 +151,7 @@ async def _call(
     if found:
         return _failed("invalid arguments: " + "; ".join(found))
     try:
-        value = await tool.perform(CallContext(branch), arguments)
+        value = await as_a_run(run, tool.title, tool.perform(CallContext(branch), arguments))
         data = to_json(value)
     except Raised as raised:
         return _failed(message_of(raised.value))

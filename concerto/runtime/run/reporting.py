@@ -65,9 +65,7 @@ def result_of(run: Run, status: int, **given: Any) -> RunResult:
 def report(ended: Ended, run: Run, options: Options) -> RunResult:
     """Say how a run ended, in source terms, and give its result."""
     if ended.timed_out:
-        assert options.settings.timeout is not None, "there was a limit"
-        message = f"the run took longer than {counted(options.settings.timeout, 'second')}"
-        return failed(run, message, "Timeout")
+        return failed(run, out_of_time(options.settings.timeout), "Timeout")
     if ended.for_memory:
         return _out_of_memory(ended.error, run)
     if ended.interrupted:
@@ -104,6 +102,12 @@ def _out_of_memory(error: BaseException | None, run: Run) -> RunResult:
     if isinstance(error, OutOfMemory):
         return _traced(run, error, message, message, kind)
     return failed(run, message, kind)
+
+
+def out_of_time(timeout: float | None) -> str:
+    """The message of a run that was ended by its `timeout`."""
+    assert timeout is not None, "there was a limit"
+    return f"the run took longer than {counted(timeout, 'second')}"
 
 
 def out_of_memory(max_memory_mb: float | None) -> str:
