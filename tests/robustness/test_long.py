@@ -72,6 +72,10 @@ GROWING: dict[str, Make] = {
     "equal types that double": lambda n: doing(
         "let x0 = 1; let y0 = 1;\n" + doubled("(x#, x#)", n) + doubled("(y#, y#)", n, "y") + f"[x{n}, y{n}];"
     ),
+    "aliases that double": lambda n: (
+        "type A0<T> = Array<T>;\n"
+        + "".join(f"type A{i + 1}<T> = (A{i}<T>, A{i}<T>);\n" for i in range(n // 20))
+    ),
     "closures in closures": lambda n: doing(
         "let a = [1];\nprintln(" + numbered("a.map(|x#| ", n // 8) + "1" + ")" * (n // 8) + ".len());"
     ),

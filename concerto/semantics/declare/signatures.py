@@ -67,7 +67,7 @@ def fill_struct(
 ) -> None:
     inner = bind_generics(world, scope, symbol.generics, node.generics)
     inner = TypeScope(inner.module, inner.generics, declared_type(symbol))
-    symbol.fields = make_fields(world, node.fields, inner, partial=_is_partial(node.decorators))
+    symbol.has(make_fields(world, node.fields, inner, partial=_is_partial(node.decorators)))
     world.scopes[symbol] = inner
 
 

@@ -35,7 +35,7 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.model.types import ERROR, ErrorType, Generic, Named, Type, Unsolved
 from concerto.semantics.typing import members, traits, type_expressions
 from concerto.semantics.typing.impl_table import Candidate, Head, ImplTable
-from concerto.semantics.typing.unify import show
+from concerto.semantics.typing.unify import show, substitute
 from concerto.source import Source, Span
 from concerto.syntax import ast
 
@@ -73,6 +73,7 @@ class World:
         """Methods of impls that were reported: nothing is to be said where one is missing."""
         self._demands: list[Demand] = []
         self._open_aliases: dict[AliasSymbol, bool] = {}
+        self._applied_aliases: dict[tuple[AliasSymbol, tuple[Type, ...]], Type] = {}
         self._open_consts: dict[ConstSymbol, Literal["waiting", "open", "complete", "broken"]] = {}
         self._plain: dict[TypeSymbol, Named] = dict(PLAIN_TYPES)
         self._candidates: dict[tuple[Head, str], tuple[Candidate, ...]] = {}
@@ -164,6 +165,15 @@ class World:
         if self._open_aliases.pop(symbol, None) is not None:
             symbol.type = found
         return symbol.type
+
+    def applied_alias(self, symbol: AliasSymbol, arguments: tuple[Type, ...]) -> Type:
+        """What an alias stands for with these arguments: the same object each time, as such types may
+        double."""
+        made = self._applied_aliases.get((symbol, arguments))
+        if made is None:
+            types = dict(zip(symbol.generics, arguments, strict=True))
+            made = self._applied_aliases[symbol, arguments] = substitute(self.alias_type(symbol), types)
+        return made
 
     def complete_const(self, symbol: ConstSymbol) -> Literal["complete", "open", "broken"]:
         """Find the value of a constant if that was not done before: `open` if it is being done right now,

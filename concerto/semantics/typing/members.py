@@ -243,13 +243,11 @@ def find_field(receiver: Type, name: str) -> tuple[FieldSymbol, Type] | None:
     if receiver.__class__ is not Named or not isinstance(receiver.symbol, StructSymbol):
         return None
     symbol = receiver.symbol
-    for candidate in symbol.fields:
-        if candidate.name == name:
-            if not symbol.generics:
-                return candidate, candidate.type
-            types = dict(zip(symbol.generics, receiver.arguments, strict=True))
-            return candidate, substitute(candidate.type, types)
-    return None
+    candidate = symbol.by_name.get(name)
+    if candidate is None or not symbol.generics:
+        return None if candidate is None else (candidate, candidate.type)
+    types = dict(zip(symbol.generics, receiver.arguments, strict=True))
+    return candidate, substitute(candidate.type, types)
 
 
 def member_names(world: World, receiver: Type) -> list[str]:

@@ -37,7 +37,6 @@ from concerto.semantics.model.types import (
     TupleOf,
     Type,
 )
-from concerto.semantics.typing.unify import substitute
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
@@ -190,7 +189,7 @@ def _apply_alias(world: World, node: ast.PathType, scope: TypeScope, symbol: Ali
     aliased = world.alias_type(symbol)
     if isinstance(aliased, ErrorType):
         return ERROR
-    return substitute(aliased, dict(zip(symbol.generics, arguments, strict=True)))
+    return world.applied_alias(symbol, tuple(arguments)) if arguments else aliased
 
 
 def _right_number(world: World, node: ast.PathType, scope: TypeScope, name: str, arity: int) -> bool:

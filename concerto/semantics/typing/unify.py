@@ -156,37 +156,52 @@ def _open_parts(found: Type) -> Iterator[Unsolved | ErrorType]:
                 assert_never(part)
 
 
-def substitute(found: Type, types: Mapping[GenericSymbol, Type]) -> Type:
-    """The type with generic parameters replaced by their arguments; parameters not in `types` stay."""
+def substitute(
+    found: Type, types: Mapping[GenericSymbol, Type], known: dict[int, Type] | None = None
+) -> Type:
+    """The type with generic parameters replaced by their arguments; parameters not in `types` stay. `known`
+    are types that were looked at, by identity: parts may be shared."""
     if not types or found.plain:
         return found
+    if found.__class__ is Generic:
+        return types.get(found.symbol, found)
+    if found.__class__ is Unsolved:
+        return found if found.solution is None else substitute(found.solution, types, known)
+    known = {} if known is None else known
+    made = known.get(id(found))
+    if made is None:
+        made = known[id(found)] = _substitute_parts(found, types, known)
+    return made
+
+
+def _substitute_parts(found: Type, types: Mapping[GenericSymbol, Type], known: dict[int, Type]) -> Type:
     match found:
         case Named():
-            arguments = _substitute_all(found.arguments, types)
+            arguments = _substitute_all(found.arguments, types, known)
             return found if arguments is found.arguments else Named(found.symbol, arguments)
-        case Generic():
-            return types.get(found.symbol, found)
         case TupleOf():
-            items = _substitute_all(found.items, types)
+            items = _substitute_all(found.items, types, known)
             return found if items is found.items else TupleOf(items)
         case FunctionOf():
-            parameters, result = _substitute_all(found.parameters, types), substitute(found.result, types)
+            parameters = _substitute_all(found.parameters, types, known)
+            result = substitute(found.result, types, known)
             if parameters is found.parameters and result is found.result:
                 return found
             return FunctionOf(parameters, result)
-        case Unsolved():
-            return found if found.solution is None else substitute(found.solution, types)
-        case Literals() | ErrorType():
+        case Literals() | ErrorType() | Generic() | Unsolved():
             return found
         case _:
             assert_never(found)
 
 
-def _substitute_all(parts: tuple[Type, ...], types: Mapping[GenericSymbol, Type]) -> tuple[Type, ...]:
+def _substitute_all(
+    parts: tuple[Type, ...], types: Mapping[GenericSymbol, Type], known: dict[int, Type]
+) -> tuple[Type, ...]:
     for index, part in enumerate(parts):
-        changed = substitute(part, types)
+        changed = substitute(part, types, known)
         if changed is not part:
-            return (*parts[:index], changed, *[substitute(each, types) for each in parts[index + 1 :]])
+            rest = [substitute(each, types, known) for each in parts[index + 1 :]]
+            return (*parts[:index], changed, *rest)
     return parts
 
 

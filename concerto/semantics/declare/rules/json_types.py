@@ -47,11 +47,12 @@ def why_no_schema(type_: Type, *, generics: bool = False) -> Obstacle | None:
     return _check(type_, generics, set())
 
 
-def _check(type_: Type, generics: bool, around: set[Type]) -> Obstacle | None:
+def _check(type_: Type, generics: bool, seen: set[Type]) -> Obstacle | None:
+    """`seen` are structs that hold this type, or are known to have a schema: the first obstacle ends all."""
     type_ = resolve(type_)
     match type_:
         case Named():
-            return _check_named(type_, generics, around)
+            return _check_named(type_, generics, seen)
         case Literals() | ErrorType() | Unsolved():
             return None
         case Generic():
@@ -66,20 +67,20 @@ def _check(type_: Type, generics: bool, around: set[Type]) -> Obstacle | None:
             assert_never(type_)
 
 
-def _check_named(type_: Named, generics: bool, around: set[Type]) -> Obstacle | None:
+def _check_named(type_: Named, generics: bool, seen: set[Type]) -> Obstacle | None:
     symbol = type_.symbol
-    if type_ in _PLAIN or type_ in around:
+    if type_ in _PLAIN or type_ in seen:
         return None
     match symbol:
         case BuiltinSymbol():
-            return _check_builtin(type_, generics, around)
+            return _check_builtin(type_, generics, seen)
         case StructSymbol():
             if symbol.is_error:
                 return Obstacle("a model does not make errors", "take its message as a `String`")
             types = dict(zip(symbol.generics, type_.arguments, strict=True))
-            inside = around | {type_}
+            seen.add(type_)
             for field in symbol.fields:
-                found = _check(substitute(field.type, types), generics, inside)
+                found = _check(substitute(field.type, types), generics, seen)
                 if found is not None:
                     return Obstacle(f"field `{field.name}` of `{symbol.name}`: {found.reason}", found.help)
             return None
@@ -93,17 +94,17 @@ def _check_named(type_: Named, generics: bool, around: set[Type]) -> Obstacle | 
             assert_never(symbol)
 
 
-def _check_builtin(type_: Named, generics: bool, around: set[Type]) -> Obstacle | None:
+def _check_builtin(type_: Named, generics: bool, seen: set[Type]) -> Obstacle | None:
     symbol = type_.symbol
     if symbol is ARRAY or symbol is OPTION:
-        return _check(type_.arguments[0], generics, around)
+        return _check(type_.arguments[0], generics, seen)
     if symbol is MAP:
         key = resolve(type_.arguments[0])
         if key != STRING and not isinstance(key, ErrorType):
             return Obstacle(
                 f"the keys of a JSON object are strings, not `{show(key)}`", "use `Map<String, …>`"
             )
-        return _check(type_.arguments[1], generics, around)
+        return _check(type_.arguments[1], generics, seen)
     if symbol is SET:
         return Obstacle("JSON has no sets", "use an array and `.to_set()`")
     if type_ == RANGE:

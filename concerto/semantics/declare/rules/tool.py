@@ -29,7 +29,7 @@ _FIELDS = {"description": TEXT}
 def fill(world: World, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
     itself = world.plain_type(tool.state)
     inner = TypeScope(scope.module, {}, itself)
-    tool.state.fields = make_fields(world, node.fields, inner)
+    tool.state.has(make_fields(world, node.fields, inner))
     for field in tool.state.fields:
         _give_default(world, tool, field, inner)
     world.scopes[tool.state] = inner
