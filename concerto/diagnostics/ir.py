@@ -20,7 +20,7 @@ class IrVersion(Problem, code="E0602", title="IR of another version"):
     from its source with `concertoc build`.
 
     ```json
-    {"version": "0.0.0-ancient", "module": "main", "source_file": "main.conc"}
+    {"version": 0, "module": "main", "source_file": "main.conc"}
     ```
     """
 

@@ -78,7 +78,7 @@ class Way(Protocol):
 async def talk(way: Way, fault: Fault | None) -> Outcome:
     untouched = fault is None or fault.kind == "delay"
     seconds = PATIENCE if fault is None or fault.kind == "delay" else _SECONDS
-    settings = {**way.arm(fault), "timeout": seconds}
+    settings = {**way.arm(fault), "timeout": seconds, "start_timeout": seconds}
     manifest = Manifest.model_validate({"mcp": {"Calculator": settings}})
     output, errors = io.StringIO(), io.StringIO()
     runtime = Runtime(

@@ -226,6 +226,8 @@ def test_the_person_at_the_terminal_is_asked(tmp_path: Path) -> None:
     terminal.wait_for('answer {"ok": true}')
     terminal.wait_for("answer to `approval`")
     terminal.type("why not\n")
+    terminal.wait_for("is no JSON")
+    terminal.type("\n")
     terminal.wait_for("answer why not")
     assert terminal.end() == 0
 
