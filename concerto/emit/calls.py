@@ -21,7 +21,7 @@ from concerto.emit.instructions import (
     POP,
     SECOND,
 )
-from concerto.emit.places import Place, is_place, prepare
+from concerto.emit.places import Place, is_place, prepare, require, settle
 from concerto.emit.tasks import take_tasks
 from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.semantics.model.analysis import (
@@ -57,11 +57,20 @@ def call(b: FunctionBuilder, node: ast.Expr) -> None:
     target = b.calls[node]
     if node in b.program.analysis.late_places:
         assert isinstance(target, FunctionCall | NativeCall | DynamicCall | BoundCall)
-        for argument in target.arguments[1:]:
-            if not isinstance(argument, Default):
-                b.compute_early(argument)
+        _settle_operands(b, target.arguments)
     _EMITTERS[target.__class__](b, target, node)
     take_tasks(b, node)
+
+
+def _settle_operands(b: FunctionBuilder, given: Sequence[Given]) -> None:
+    """Evaluate the arguments and the way to the receiver, which is looked up when the call begins."""
+    written = [argument for argument in given if not isinstance(argument, Default)]
+    for argument in sorted(written, key=lambda argument: argument.start):
+        if argument is given[0]:
+            settle(b, argument)
+            require(b, argument)
+        else:
+            b.compute_early(argument)
 
 
 @effect_of(ast.Call, ast.MethodCall)

@@ -123,7 +123,7 @@ def index(b: FunctionBuilder, node: ast.Index) -> None:
         b.mark(node)
         b.emit(SLICE)
     else:
-        b.value(node.index)
+        b.operand(node.index)
         b.mark(node)
         b.emit(("INDEX" + index_suffix(b.type_of(node.receiver)),))
 

@@ -27,7 +27,10 @@ from concerto.syntax import ast
 @effect_of(ast.Assign)
 def assign(b: FunctionBuilder, node: ast.Assign) -> None:
     target = node.target
-    if node in b.program.analysis.late_places or not _comes_last(b, node):
+    if node in b.program.analysis.late_places:
+        b.compute_early(node.value)
+        settle(b, target)
+    elif not _comes_last(b, node):
         b.compute_early(node.value)
     if isinstance(target, ast.Path):
         _assign_local(b, node, target)
@@ -66,7 +69,7 @@ def _assign_part(b: FunctionBuilder, node: ast.Assign, target: ast.Expr) -> None
                 b.value(receiver)
             case ast.Index(receiver=receiver, index=index):
                 b.value(receiver)
-                b.value(index)
+                b.operand(index)
             case _:
                 raise AssertionError("the parser lets only places be assigned")
         b.operand(node.value)
@@ -155,6 +158,21 @@ def _store_part(b: FunctionBuilder, target: ast.Expr) -> None:
             b.emit(("SET_MEMBER", name))
         case TupleItem():
             raise AssertionError("a tuple is replaced, not changed")
+
+
+def settle(b: FunctionBuilder, place: ast.Expr) -> None:
+    """Evaluate the indices of a place and leave its containers for later. What is not there is missed now."""
+    if isinstance(place, ast.FieldAccess | ast.Index):
+        settle(b, place.receiver)
+        if isinstance(place, ast.Index) and not isinstance(place.index, _LITERALS):
+            require(b, place.receiver)
+            b.compute_early(place.index)
+
+
+def require(b: FunctionBuilder, place: ast.Expr) -> None:
+    """Fail if there is nothing in a place."""
+    if not _never_fails(b, place):
+        b.effect(place)
 
 
 # --- Places that are read and stored ------------------------------------------------------------
@@ -265,9 +283,9 @@ def _tuple_place(b: FunctionBuilder, node: ast.FieldAccess | ast.Index, receiver
 
 def _once(b: FunctionBuilder, node: ast.Expr) -> Callable[[], None]:
     """How to push a value several times: again from its place if that is as good, else from a local."""
-    if _is_stable(b, node):
+    if node not in b.early and _is_stable(b, node):
         return lambda: b.value(node)
-    b.value(node)
+    b.operand(node)
     slot = b.keep()
     return lambda: b.load(slot)
 

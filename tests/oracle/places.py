@@ -33,6 +33,8 @@ def place_of(run: Run, node: ast.Expr, frame: Frame) -> Place:
             return _field(place_of(run, node.receiver, frame), run.analysis.fields[node])
         case ast.Index() if not isinstance(node.index, ast.RangeExpr):
             holder = place_of(run, node.receiver, frame)
+            # What is not there is missed before what follows is looked at.
+            holder.get()
             index = run.value(node.index, frame)
             return Place(
                 lambda: element(holder.get(), index),

@@ -305,8 +305,8 @@ class Analysis:
 
     `copies`: expressions (also BindPatterns and short FieldPatterns) whose value must be copied before it is
     kept; `copied_captures`: (node of the capturing body, local) to copy at capture. `late_places`:
-    assignments and calls whose place is looked up after their other parts, which may put a new value
-    there."""
+    assignments and calls whose place is looked up after their other parts and its own indices, which may
+    put a new value there."""
 
     root: ModuleSymbol
     modules: list[ModuleSymbol] = field(default_factory=list)

@@ -342,12 +342,21 @@ class _Collector(Notebook):
         mark = len(self.changed)
         self.visit(node.value, Keep.OWN if node.op == "=" else None)
         computed = len(self.changed)
-        if computed > mark and not self.variables(target).isdisjoint(self.changed[mark:]):
-            self.analysis.late_places.add(node)
-        self.visit(target)
+        self.place(target)
+        self.look_up_late(node, target, mark)
         if len(self.changed) > computed:
             self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
         self.change(target)
+
+    def place(self, node: ast.Expr) -> None:
+        """What is evaluated on the way to a place. Its containers wait for nothing: if they are changed
+        meanwhile, the place is looked up late."""
+        if isinstance(node, ast.FieldAccess | ast.Index):
+            self.place(node.receiver)
+            if isinstance(node, ast.Index):
+                self.visit(node.index)
+        else:
+            self.visit(node)
 
     # --- Calls ---
 
@@ -426,8 +435,12 @@ class _Collector(Notebook):
     def _evaluate(self, node: ast.Expr, given: Sequence[ast.Expr], changes: bool, keep: Keep | None) -> None:
         if changes and given:
             receiver = given[0]
+            if root_of(self.analysis, receiver) is None:
+                self.visit(receiver, Keep.OWN)
+                self._in_turn(given[1:], keep)
+                return
             mark = len(self.changed)
-            self.visit(receiver, Keep.OWN if root_of(self.analysis, receiver) is None else None)
+            self.place(receiver)
             self._in_turn(given[1:], keep)
             self.look_up_late(node, receiver, mark)
         elif keep is not None and given:

@@ -70,11 +70,12 @@ class Notebook:
     # --- Changes ---
 
     def look_up_late(self, node: ast.Expr, place: ast.Expr, mark: int) -> None:
-        """What was visited since the mark may have given the place's variable a new value."""
-        if root_of(self.analysis, place) in self.changed[mark:]:
+        """What was visited since the mark may have given a variable on the way to the place a new value."""
+        changed = self.changed[mark:]
+        if changed and not self._variables(place).isdisjoint(changed):
             self.analysis.late_places.add(node)
 
-    def variables(self, place: ast.Expr) -> set[object]:
+    def _variables(self, place: ast.Expr) -> set[object]:
         """All that is named on the way to a place, its own variable too."""
         uses = self.analysis.uses
         return {uses.get(node) for node in walk(place) if isinstance(node, ast.Path | ast.FieldInit)}
