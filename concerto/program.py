@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeVar
 
 from concerto.effects.permissions import WHOLE, Permissions
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.records import field, record, replace
-from concerto.runtime.run.failures import RequiresAction, message_of
+from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
 from concerto.runtime.run.options import Options, Settings, read_manifest, with_connections
 from concerto.runtime.run.reporting import RunResult, failed, report, result_of
@@ -29,7 +29,7 @@ from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
     from concerto.effects.layers.watch import Watcher
-    from concerto.manifest.load_cached import Project, Said
+    from concerto.manifest.load_cached import ProjectSettings, Said
     from concerto.manifest.models import Manifest
     from concerto.runtime.run.resuming import Resumed
     from concerto.vm.machine import Tier
@@ -47,9 +47,9 @@ class Program:
     stands around its file, None for a program from text; `tools` are the Python tools it was compiled with,
     by name."""
 
-    module: Module
+    module: ModuleIR
     code: bytes | None = None
-    project: Project | None = None
+    project: ProjectSettings | None = None
     tools: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from concerto.diagnostics import render
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.vm.machine import Tier
 from tests.harness.expectations import MAIN, Expectations
 from tests.harness.programs import TIERS
@@ -31,7 +31,7 @@ sorry: `many` is no number
 """
 
 
-def compiled(name: str, folder: Path) -> Module:
+def compiled(name: str, folder: Path) -> ModuleIR:
     files = {MAIN: (EXAMPLES / name / MAIN).read_text()}
     module, problems = compile_program(files, folder, to_run=True)
     assert not problems, render(problems)

@@ -28,7 +28,7 @@ _BODY = "fn main() {\n"
 
 
 @record(frozen=True)
-class Piece:
+class InputPiece:
     """A part of an input that begins at `start` of it. `names` are what it declares, or the variables that
     its statements make."""
 
@@ -47,9 +47,9 @@ class Piece:
 class Input:
     """An input, taken apart: declarations, or statements and a last expression."""
 
-    declarations: tuple[Piece, ...] = ()
-    statements: Piece | None = None
-    value: Piece | None = None
+    declarations: tuple[InputPiece, ...] = ()
+    statements: InputPiece | None = None
+    value: InputPiece | None = None
 
 
 def read_declarations(source: Source, problems: Problems) -> Input:
@@ -57,7 +57,7 @@ def read_declarations(source: Source, problems: Problems) -> Input:
     tree = _parsed(source, problems)
     pieces, end = [], 0
     for item in tree.items:
-        pieces.append(Piece(source, end, source.text[end : item.end], _names(item, source)))
+        pieces.append(InputPiece(source, end, source.text[end : item.end], _names(item, source)))
         end = item.end
     return Input(tuple(pieces))
 
@@ -75,8 +75,8 @@ def read_statements(source: Source, problems: Problems) -> Input:
         return Input()
     start = len(text) if body.result is None else body.result.start - len(_BODY)
     names = frozenset(name for statement in body.statements for name in _variables(statement))
-    before = Piece(source, 0, text[:start], names) if text[:start].strip() else None
-    return Input((), before, Piece(source, start, text[start:]) if text[start:].strip() else None)
+    before = InputPiece(source, 0, text[:start], names) if text[:start].strip() else None
+    return Input((), before, InputPiece(source, start, text[start:]) if text[start:].strip() else None)
 
 
 class Assembly:
@@ -85,10 +85,10 @@ class Assembly:
 
     def __init__(
         self,
-        declarations: Iterable[Piece],
+        declarations: Iterable[InputPiece],
         variables: Sequence[Variable],
-        statements: Piece | None = None,
-        value: Piece | None = None,
+        statements: InputPiece | None = None,
+        value: InputPiece | None = None,
         *,
         named: bool = False,
     ) -> None:
@@ -99,7 +99,7 @@ class Assembly:
         self.left = sorted(changeable | (statements.names if statements is not None else set()))
         self._text = ""
         self._places: list[int] = []
-        self._pieces: list[Piece] = []
+        self._pieces: list[InputPiece] = []
         for piece in declarations:
             self._add("", piece, "\n")
         parameters = ", ".join([f"{each.name}: {each.type}" for each in variables])
@@ -148,7 +148,7 @@ class Assembly:
         end = column + frame.end_column - frame.column
         return TraceFrame(frame.function, source.path, line, column, end, source.line_text(line))
 
-    def _add(self, before: str, piece: Piece, after: str) -> None:
+    def _add(self, before: str, piece: InputPiece, after: str) -> None:
         self._text += before
         self._places.append(len(self._text))
         self._pieces.append(piece)

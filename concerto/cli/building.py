@@ -22,7 +22,7 @@ from concerto.compiler.pipeline import analyze, read_source
 from concerto.compiler.store import load_module
 from concerto.diagnostics import Problems
 from concerto.files import write_atomically
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.manifest import ManifestError
 from concerto.source import Source
 from concerto.wording import counted
@@ -155,7 +155,7 @@ def _emit_ir(source: Source, project: DiskProject, problems: Problems) -> bytes 
     return encode(_portable(module, project.roots)) if module is not None else None
 
 
-def _portable(module: Module, roots: Iterable[Path]) -> Module:
+def _portable(module: ModuleIR, roots: Iterable[Path]) -> ModuleIR:
     """The same source gives the same bytes, whatever folder it is built from."""
     folders = [root.absolute() for root in roots]
 

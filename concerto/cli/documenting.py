@@ -18,7 +18,7 @@ from concerto.syntax.unparse import unparse
 
 
 @record(frozen=True)
-class Entry:
+class DocEntry:
     """What is said of one declaration. A method's name begins with its type; `home` is the module or file."""
 
     name: str
@@ -50,7 +50,7 @@ def show_documentation(name: str | None, target: str) -> int:
     return OK
 
 
-def documentation_of(name: str, entries: Iterable[Entry]) -> str | None:
+def documentation_of(name: str, entries: Iterable[DocEntry]) -> str | None:
     """The declaration and text of all that has a name (`trim`, `String.trim`, `std::json::parse`), or what a
     module or type (`std::json`, `String`) has."""
     wanted = name.strip().replace("::", ".").removeprefix("std.")
@@ -65,17 +65,17 @@ def documentation_of(name: str, entries: Iterable[Entry]) -> str | None:
     return "\n\n".join(parts) or None
 
 
-def _names(entry: Entry) -> tuple[str, ...]:
+def _names(entry: DocEntry) -> tuple[str, ...]:
     return entry.path, entry.path.removeprefix(f"{entry.home}."), entry.path.rpartition(".")[2]
 
 
-def _shown(entry: Entry) -> str:
+def _shown(entry: DocEntry) -> str:
     where = f"// {entry.home}\n" if entry.home else ""
     text = entry.docs.strip().replace("```", "\n```").replace("\n\n```", "\n```")
     return f"{where}{entry.declaration}" + (f"\n\n{text}" if text else "")
 
 
-def library_entries() -> Iterator[Entry]:
+def library_entries() -> Iterator[DocEntry]:
     """Those of the library; `home` is empty for what is known everywhere."""
     for path in sorted(resource("stdlib").glob("*.conc")):
         tree = _parsed(path)
@@ -86,7 +86,7 @@ def library_entries() -> Iterator[Entry]:
             yield from (replace(entry, home="" if known_everywhere else home) for entry in entries_of(item))
 
 
-def _project_entries(target: Path) -> Iterator[Entry]:
+def _project_entries(target: Path) -> Iterator[DocEntry]:
     for path in sources_below(target) if target.is_dir() else [target]:
         if not path.is_file():
             raise Failure(f"there is no file `{path}`", file=str(path))
@@ -104,23 +104,23 @@ def is_module(tree: ast.Module) -> bool:
     return any(isinstance(item, ast.FnDecl | ast.ToolDecl) for item in tree.items)
 
 
-def entries_of(item: ast.Item, *, private: bool = False) -> Iterator[Entry]:
+def entries_of(item: ast.Item, *, private: bool = False) -> Iterator[DocEntry]:
     """What a declaration declares."""
     match item:
         case ast.FnDecl() if item.public or private:
-            yield Entry(item.name.text, _signature(item), item.docs or "")
+            yield DocEntry(item.name.text, _signature(item), item.docs or "")
         case ast.ImplDecl(trait=None):
             owner = unparse(item.target)
             for method in item.methods:
                 if method.public or private:
-                    yield Entry(f"{owner}.{method.name.text}", _signature(method), method.docs or "")
+                    yield DocEntry(f"{owner}.{method.name.text}", _signature(method), method.docs or "")
         case ast.ToolDecl():
             methods = "\n\n".join(unparse(method) for method in item.methods if method.public)
-            yield Entry(item.name.text, methods, item.docs or "")
+            yield DocEntry(item.name.text, methods, item.docs or "")
         case ast.StructDecl() | ast.EnumDecl() | ast.TraitDecl() | ast.ConstDecl() | ast.TypeAliasDecl():
             if item.public or private:
                 shown = unparse(replace(item, docs=None, decorators=[]))
-                yield Entry(item.name.text, shown, item.docs or "")
+                yield DocEntry(item.name.text, shown, item.docs or "")
         case _:
             return
 

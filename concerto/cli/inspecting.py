@@ -10,7 +10,7 @@ from concerto.compiler.compiled import read_module
 from concerto.compiler.store import load_program
 from concerto.diagnostics import Problems
 from concerto.ir.disassembler import disassemble
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.manifest import ManifestError
 
 
@@ -29,7 +29,7 @@ def show_disassembly(target: str) -> int:
     return OK
 
 
-def _module_of(target: str, problems: Problems) -> Module | None:
+def _module_of(target: str, problems: Problems) -> ModuleIR | None:
     path = program_file(target)
     try:
         if path.suffix == IR_SUFFIX:

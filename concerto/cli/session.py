@@ -20,7 +20,7 @@ from concerto.cli.assembly import (
     INPUT,
     Assembly,
     Input,
-    Piece,
+    InputPiece,
     read_declarations,
     read_statements,
     value_of,
@@ -31,9 +31,9 @@ from concerto.compiler.disk import DiskProject, open_project
 from concerto.compiler.pipeline import compile_tree, inspect_tree, read_source
 from concerto.diagnostics import Problems, render
 from concerto.effects.permissions import Permissions
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.records import record
-from concerto.runtime.run.failures import message_of
+from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end
 from concerto.runtime.run.options import Options, Settings, read_manifest
 from concerto.runtime.run.reporting import out_of_memory, out_of_time
@@ -58,10 +58,10 @@ _LONG_STRINGS = ('"""', 'r"', "r#")
 class _Entered:
     """What a session consists of."""
 
-    declarations: tuple[Piece, ...] = ()
+    declarations: tuple[InputPiece, ...] = ()
     variables: tuple[Variable, ...] = ()
 
-    def with_declarations(self, given: tuple[Piece, ...]) -> _Entered:
+    def with_declarations(self, given: tuple[InputPiece, ...]) -> _Entered:
         """With declarations in the place of those of the same name, without the variables that have no type
         any more."""
         names = frozenset().union(*(piece.names for piece in given))
@@ -83,7 +83,7 @@ class _Program:
 
     entered: _Entered
     assembly: Assembly
-    module: Module
+    module: ModuleIR
     left: dict[str, Variable]
     """The variables that it gives back."""
 
@@ -150,7 +150,7 @@ class Session:
         else:
             self._declare(given.declarations)
 
-    def _declare(self, given: tuple[Piece, ...]) -> None:
+    def _declare(self, given: tuple[InputPiece, ...]) -> None:
         grown = self._entered.with_declarations(given)
         program = self._compiled(grown, Input())
         if program is not None:
@@ -330,7 +330,7 @@ class Session:
                 print("error: `return` would end the session", file=sys.stderr)
                 return None
 
-    def _next_run(self, module: Module) -> Run:
+    def _next_run(self, module: ModuleIR) -> Run:
         """A run that goes on from the one before."""
         project = self._project(Problems())
         options = Options(
@@ -353,7 +353,7 @@ class Session:
         return run
 
 
-def _input_of(module: Module) -> int:
+def _input_of(module: ModuleIR) -> int:
     return next(place for place, function in enumerate(module.functions) if function.name == INPUT)
 
 

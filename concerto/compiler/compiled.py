@@ -8,7 +8,7 @@ from concerto.compiler.disk import shown_path
 from concerto.compiler.pipeline import require_main
 from concerto.diagnostics import Problems
 from concerto.ir.codec import decode
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.ir.verifier import verify
 from concerto.manifest.load_cached import project_around
 from concerto.program import Program
@@ -27,7 +27,7 @@ def load_compiled(path: Path, problems: Problems, *, to_run: bool = False) -> Pr
     return Program(module, project=project_around(path))
 
 
-def read_module(path: Path, problems: Problems) -> Module | None:
+def read_module(path: Path, problems: Problems) -> ModuleIR | None:
     """The module of an IR file, if it is one that may run."""
     file = shown_path(path)
     module = decode(path.read_bytes(), file, problems)

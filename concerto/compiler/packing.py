@@ -23,13 +23,13 @@ _TUPLE = _MARK + "tuple"
 _FUNCTION = _MARK + ir.Function.__name__
 
 
-def pack_module(module: ir.Module) -> Any:
+def pack_module(module: ir.ModuleIR) -> Any:
     return _pack(module)
 
 
-def unpack_module(packed: Any) -> ir.Module:
+def unpack_module(packed: Any) -> ir.ModuleIR:
     module = _unpack(packed)
-    assert isinstance(module, ir.Module)
+    assert isinstance(module, ir.ModuleIR)
     return module
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
 from concerto.diagnostics import Problems, suggest
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.source import Source
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def analyze(source: Source, project: Project, problems: Problems) -> Analysis | 
     return run_passes(lambda: _analyze(source, project, problems), source, problems)
 
 
-def compile_tree(tree: ast.Module, project: Project, problems: Problems) -> tuple[Analysis, Module] | None:
+def compile_tree(tree: ast.Module, project: Project, problems: Problems) -> tuple[Analysis, ModuleIR] | None:
     """All passes but the parser, and what was learnt; None if there is an error."""
 
-    def passes() -> tuple[Analysis, Module] | None:
+    def passes() -> tuple[Analysis, ModuleIR] | None:
         from concerto.emit import emit_program
 
         analysis = check_tree(tree, project, problems, {})
@@ -71,7 +71,7 @@ def inspect(source: Source, project: Project, problems: Problems) -> Analysis | 
     return run_passes(lambda: _inspect(parse(source, problems), project, problems), source, problems)
 
 
-def compile_module(source: Source, project: Project, problems: Problems) -> Module | None:
+def compile_module(source: Source, project: Project, problems: Problems) -> ModuleIR | None:
     """All passes; None if there is an error."""
     return run_passes(lambda: _compile(source, project, problems), source, problems)
 
@@ -133,7 +133,7 @@ def _lines_of(node: ast.Node, source: Source) -> str:
     return source.text[start : end if end >= 0 else None]
 
 
-def _compile(source: Source, project: Project, problems: Problems) -> Module | None:
+def _compile(source: Source, project: Project, problems: Problems) -> ModuleIR | None:
     from concerto.emit import emit_program
 
     analysis = _analyze(source, project, problems)
@@ -157,7 +157,7 @@ def run_passes(passes: Callable[[], R | None], source: Source, problems: Problem
             gc.enable()
 
 
-def require_main(module: Module, source: Source, problems: Problems) -> None:
+def require_main(module: ModuleIR, source: Source, problems: Problems) -> None:
     """A program that is to be run has a `main`."""
     if module.entry is not None:
         return

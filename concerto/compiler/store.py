@@ -21,7 +21,7 @@ from concerto.records import record
 from concerto.resources import code_folder, resource, state_of
 
 if TYPE_CHECKING:
-    from concerto.ir.module import Module
+    from concerto.ir.module import ModuleIR
     from concerto.source import Source
 
 
@@ -47,7 +47,7 @@ def load_program(
     return program
 
 
-def load_module(source: Source, project: DiskProject, problems: Problems) -> Module | None:
+def load_module(source: Source, project: DiskProject, problems: Problems) -> ModuleIR | None:
     """The module of a project that was opened for its first file, as by `load_program`. The project has then
     looked at everything that the result depends on."""
     module = _kept_module(source, project, problems)
@@ -94,7 +94,7 @@ def _compiled(path: Path, data: bytes, problems: Problems, known: Problems) -> P
     return Program(module, code, project_around(path))
 
 
-def _kept_module(source: Source, project: DiskProject, problems: Problems) -> Module | None:
+def _kept_module(source: Source, project: DiskProject, problems: Problems) -> ModuleIR | None:
     path = Path(source.path)
     kept = _kept(path, project.looked_at[path.absolute()] or b"")
     if kept is None:
@@ -104,7 +104,7 @@ def _kept_module(source: Source, project: DiskProject, problems: Problems) -> Mo
     return unpack_module(kept.module)
 
 
-def _compiled_module(source: Source, project: DiskProject, problems: Problems) -> Module | None:
+def _compiled_module(source: Source, project: DiskProject, problems: Problems) -> ModuleIR | None:
     """With the units that the last compilation of the same program left, and leaving some for the next."""
     from concerto.compiler.units import compile_changed, pack_units, unpack_units
 
@@ -127,7 +127,7 @@ def _kept(path: Path, data: bytes) -> _Kept | None:
     return kept
 
 
-def _keep(path: Path, project: DiskProject, problems: Problems, module: Module, code: bytes) -> None:
+def _keep(path: Path, project: DiskProject, problems: Problems, module: ModuleIR, code: bytes) -> None:
     looked_at = [(str(file), found) for file, found in project.looked_at.items()]
     packed = (pack_problems(problems), pack_module(module))
     entry = (shown_path(path), looked_at, *packed, code)

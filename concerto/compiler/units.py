@@ -25,7 +25,7 @@ from concerto.compiler.pipeline import check_tree, run_passes
 from concerto.diagnostics import Problem, Problems, all_problem_classes
 from concerto.emit import emit_program
 from concerto.emit.recording import Code, emit_recorded
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.semantics.incremental.reused_files import NO_FACTS, BodyFacts, CheckedBefore, Loading, reached
 from concerto.semantics.incremental.symbol_names import NoName, SymbolNames
 from concerto.semantics.model.analysis import Analysis
@@ -65,7 +65,7 @@ class Units(NamedTuple):
 class Compiled(NamedTuple):
     """`paths` are the files whose bodies were compiled."""
 
-    module: Module | None
+    module: ModuleIR | None
     units: Units | None
     paths: list[str]
 

@@ -50,7 +50,7 @@ class Signal(Protocol):
     def set(self) -> None: ...
 
 
-class Waiting(Protocol):
+class Waiter(Protocol):
     """How layers wait and tell the time; the runtime's event loop."""
 
     def line(self) -> AbstractAsyncContextManager[object]:

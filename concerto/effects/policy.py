@@ -10,7 +10,7 @@ from concerto.records import record
 Backoff = Literal["none", "linear", "exponential"]
 
 
-class Decorator(Protocol):
+class DecoratorLike(Protocol):
     """The shape of `concerto.ir.module.DecoratorDef`."""
 
     @property
@@ -69,7 +69,7 @@ def retry_from(settings: Mapping[str, Any], default: Retry | None = None) -> Ret
     )
 
 
-def policy_from(decorators: Sequence[Decorator]) -> Policy:
+def policy_from(decorators: Sequence[DecoratorLike]) -> Policy:
     """The policy that a declaration's decorators spell; the checker has seen their names and arguments."""
     found = {decorator.name: decorator.arguments for decorator in decorators}
     if not found:

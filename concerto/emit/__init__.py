@@ -9,13 +9,13 @@ from concerto.emit import (  # noqa: F401
     calls,
     closures,
     control,
-    failures,
+    exceptions,
     listen_mock,
     literals,
+    lvalues,
     matching,
     names,
     operators,
-    places,
     structs,
 )
 from concerto.emit.sections import emit_program

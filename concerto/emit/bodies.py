@@ -8,7 +8,7 @@ from concerto.emit.control import function_body
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import RETURN
 from concerto.emit.literals import zero
-from concerto.emit.program import Program
+from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import parts_of, push_table
 from concerto.ir.module import Function
 from concerto.semantics.model.builtins import NIL
@@ -22,7 +22,7 @@ from concerto.semantics.model.symbols import (
 from concerto.syntax import ast
 
 
-def emit_waiting(program: Program) -> None:
+def emit_waiting(program: ProgramBuilder) -> None:
     """Write the code of every function that has an index and no code yet; that may give others an index."""
     while program.waiting:
         waiting, program.waiting = program.waiting, []
@@ -30,7 +30,7 @@ def emit_waiting(program: Program) -> None:
             program.define(symbol, program.written_before(symbol) or _declared(program, symbol))
 
 
-def _declared(program: Program, symbol: FunctionSymbol) -> Function:
+def _declared(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:
     decl = symbol.decl
     if decl is None:
         return _witness(program, symbol)
@@ -46,7 +46,7 @@ def _declared(program: Program, symbol: FunctionSymbol) -> Function:
     return b.finish(names, inout=symbol.inout)
 
 
-def _witness(program: Program, symbol: FunctionSymbol) -> Function:
+def _witness(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:
     """The function that makes the table of an impl or tool from the witnesses of its own bounds."""
     owner = symbol.owner
     assert isinstance(owner, ImplSymbol | ToolSymbol)
@@ -64,7 +64,7 @@ def _parameters(b: FunctionBuilder, parameters: Sequence[ast.Parameter]) -> list
     return [parameter.name.text for parameter in parameters]
 
 
-def emit_stage(program: Program, pipeline: PipelineSymbol, stage: StageSymbol) -> int:
+def emit_stage(program: ProgramBuilder, pipeline: PipelineSymbol, stage: StageSymbol) -> int:
     decl = stage.node
     assert isinstance(decl, ast.StageDecl)
     b = FunctionBuilder(program, f"{pipeline.qualified}::{stage.name}", program.file(stage.source))
@@ -73,7 +73,7 @@ def emit_stage(program: Program, pipeline: PipelineSymbol, stage: StageSymbol) -
     return program.add(b.finish(names))
 
 
-def emit_first_state(program: Program, tool: ToolSymbol) -> int:
+def emit_first_state(program: ProgramBuilder, tool: ToolSymbol) -> int:
     """A function without parameters that gives the state a tool begins with."""
     b = FunctionBuilder(program, f"{tool.qualified}::{{state}}", program.file(tool.source))
     for field in tool.state.fields:

@@ -21,7 +21,7 @@ from concerto.emit.instructions import (
     POP,
     SECOND,
 )
-from concerto.emit.places import Place, is_place, prepare, require, settle
+from concerto.emit.lvalues import Lvalue, is_place, prepare, require, settle
 from concerto.emit.tasks import take_tasks
 from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.semantics.model.analysis import (
@@ -160,7 +160,7 @@ def _bound(b: FunctionBuilder, target: BoundCall, node: ast.Expr) -> None:
     _give_back_self(b, place)
 
 
-def _give_back_self(b: FunctionBuilder, place: Place | None) -> None:
+def _give_back_self(b: FunctionBuilder, place: Lvalue | None) -> None:
     """Replace the tuple (result, self) on the stack by the result; self goes back to its place."""
     both = b.keep()
     if place is not None:
@@ -179,7 +179,7 @@ def _outside(b: FunctionBuilder, tool: ToolSymbol, target: FunctionCall, node: a
     b.emit(("CALL_TOOL", tool.qualified, target.function.name, len(given)))
 
 
-def _receiver(b: FunctionBuilder, given: Sequence[Given]) -> Place | None:
+def _receiver(b: FunctionBuilder, given: Sequence[Given]) -> Lvalue | None:
     """Push the arguments; the place of the first one, if a changed value can go back there."""
     first = given[0]
     if isinstance(first, Default) or not is_place(b, first):

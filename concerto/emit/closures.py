@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.emit.control import function_body
-from concerto.emit.failures import let_out
+from concerto.emit.exceptions import let_out
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import AWAIT, COPY, LOAD_NIL, PARALLEL_FOR, SPAWN
 from concerto.emit.patterns import irrefutable

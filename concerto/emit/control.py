@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.emit.conditions import condition
-from concerto.emit.failures import take_chunk
+from concerto.emit.exceptions import take_chunk
 from concerto.emit.function import FunctionBuilder, LoopRegions, effect_of, value_of
 from concerto.emit.instructions import (
     BLOCK,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from concerto.emit.bodies import emit_first_state, emit_stage
-from concerto.emit.json_constants import NotConstant, json_constant
-from concerto.emit.program import Program
+from concerto.emit.json_constants import NotJson, json_constant
+from concerto.emit.program import ProgramBuilder
 from concerto.emit.schemas import answer_schema, tool_schema, type_schema
 from concerto.emit.witnesses import called_by_name
 from concerto.ir import module as ir
@@ -31,7 +31,7 @@ _SETTLED_DECORATORS = frozenset({"describe", "param", "tools", "test", "expect_f
 """Decorators whose meaning stands elsewhere in the IR."""
 
 
-def decorators(program: Program, node: ast.Node | None) -> list[ir.DecoratorDef]:
+def decorators(program: ProgramBuilder, node: ast.Node | None) -> list[ir.DecoratorDef]:
     if not isinstance(node, ast.ItemBase):
         return []
     return [
@@ -41,7 +41,7 @@ def decorators(program: Program, node: ast.Node | None) -> list[ir.DecoratorDef]
     ]
 
 
-def arguments(program: Program, decorator: ast.Decorator) -> dict[str, ir.Json]:
+def arguments(program: ProgramBuilder, decorator: ast.Decorator) -> dict[str, ir.Json]:
     return dict(program.analysis.decorators.get(decorator, {}))
 
 
@@ -51,12 +51,12 @@ def decorator_named(node: ast.Node | None, name: str) -> ast.Decorator | None:
     return next((decorator for decorator in node.decorators if decorator.name.text == name), None)
 
 
-def module_name(program: Program, symbol: SymbolBase) -> str:
+def module_name(program: ProgramBuilder, symbol: SymbolBase) -> str:
     """The path of the symbol's module; the root has the name of its file."""
     return symbol.module or root_name(program)
 
 
-def root_name(program: Program) -> str:
+def root_name(program: ProgramBuilder) -> str:
     root = program.analysis.root
     path = root.source.path if root.source is not None else root.name
     name = path.replace("\\", "/").rpartition("/")[2]
@@ -66,7 +66,7 @@ def root_name(program: Program) -> str:
 # --- Tools and servers --------------------------------------------------------------------------
 
 
-def emit_tool(program: Program, tool: ToolSymbol) -> ir.Tool:
+def emit_tool(program: ProgramBuilder, tool: ToolSymbol) -> ir.Tool:
     name = tool.qualified
     return ir.Tool(
         name,
@@ -81,7 +81,7 @@ def emit_tool(program: Program, tool: ToolSymbol) -> ir.Tool:
     )
 
 
-def method(program: Program, function: FunctionSymbol, tool: ToolSymbol | None = None) -> ir.MethodDef:
+def method(program: ProgramBuilder, function: FunctionSymbol, tool: ToolSymbol | None = None) -> ir.MethodDef:
     """A method of a tool (or of a server, or of a type that provides tools); without a body it is executed
     outside."""
     decl = function.decl
@@ -97,7 +97,7 @@ def method(program: Program, function: FunctionSymbol, tool: ToolSymbol | None =
     )
 
 
-def _parameter(program: Program, parameter: ParameterSymbol) -> ir.ParameterDef:
+def _parameter(program: ProgramBuilder, parameter: ParameterSymbol) -> ir.ParameterDef:
     type_ = program.types.index(parameter.type)
     if parameter.type == TOOL_CONTEXT:
         return ir.ParameterDef(parameter.name, type_, context=True)
@@ -105,15 +105,15 @@ def _parameter(program: Program, parameter: ParameterSymbol) -> ir.ParameterDef:
         return ir.ParameterDef(parameter.name, type_)
     try:
         default = json_constant(program.analysis, parameter.default)
-    except NotConstant:
+    except NotJson:
         return ir.ParameterDef(parameter.name, type_, has_default=True)
     return ir.ParameterDef(parameter.name, type_, has_default=True, default=default)
 
 
-def emit_mcp(program: Program, server: McpSymbol) -> ir.McpServer:
+def emit_mcp(program: ProgramBuilder, server: McpSymbol) -> ir.McpServerDef:
     name = server.qualified
     functions = server.methods.values()
-    return ir.McpServer(
+    return ir.McpServerDef(
         name,
         module_name(program, server),
         dict(server.settings),
@@ -123,7 +123,7 @@ def emit_mcp(program: Program, server: McpSymbol) -> ir.McpServer:
     )
 
 
-def emit_provider(program: Program, struct: StructSymbol) -> ir.ToolProvider | None:
+def emit_provider(program: ProgramBuilder, struct: StructSymbol) -> ir.ToolProvider | None:
     """A struct under `@tool_provider`: its described methods, to be bound to each value that a tool
     returns."""
     decorator = decorator_named(struct.node, "tool_provider")
@@ -149,7 +149,7 @@ def emit_provider(program: Program, struct: StructSymbol) -> ir.ToolProvider | N
 # --- Agents and what they work with -------------------------------------------------------------
 
 
-def emit_agent(program: Program, agent: AgentSymbol) -> ir.Agent:
+def emit_agent(program: ProgramBuilder, agent: AgentSymbol) -> ir.Agent:
     return ir.Agent(
         agent.qualified,
         module_name(program, agent),
@@ -162,7 +162,7 @@ def emit_agent(program: Program, agent: AgentSymbol) -> ir.Agent:
     )
 
 
-def tool_uses(program: Program, tools: Sequence[ToolUseSymbol]) -> list[ir.ToolUse]:
+def tool_uses(program: ProgramBuilder, tools: Sequence[ToolUseSymbol]) -> list[ir.ToolUse]:
     for tool in tools:
         if tool.module.startswith("std::"):
             program.tool_used(library_tool(tool))
@@ -176,13 +176,13 @@ def library_tool(use: ToolUseSymbol) -> ToolSymbol:
     return tool
 
 
-def emit_host(program: Program, host: HostSymbol) -> ir.Host:
-    return ir.Host(
+def emit_host(program: ProgramBuilder, host: HostSymbol) -> ir.HostDef:
+    return ir.HostDef(
         host.qualified, module_name(program, host), dict(host.settings), decorators(program, host.node)
     )
 
 
-def emit_pipeline(program: Program, pipeline: PipelineSymbol) -> ir.Pipeline:
+def emit_pipeline(program: ProgramBuilder, pipeline: PipelineSymbol) -> ir.Pipeline:
     stages = [
         ir.Stage(
             stage.name,
@@ -202,7 +202,7 @@ def emit_pipeline(program: Program, pipeline: PipelineSymbol) -> ir.Pipeline:
     )
 
 
-def emit_state(program: Program, keyword: str) -> list[ir.State]:
+def emit_state(program: ProgramBuilder, keyword: str) -> list[ir.State]:
     """All states of a kind: hashmap, ledger or memory."""
     return [
         ir.State(state.qualified, program.types.index(state.type), dict(state.settings))
@@ -214,7 +214,7 @@ def emit_state(program: Program, keyword: str) -> list[ir.State]:
 # --- Schemas ------------------------------------------------------------------------------------
 
 
-def emit_schemas(program: Program) -> list[ir.Schema]:
+def emit_schemas(program: ProgramBuilder) -> list[ir.Schema]:
     """Every declared schema, then every other type that some text is read into. A generic schema stands for
     what all its instantiations have in common, its decorators."""
     for struct in program.analysis.structs:
@@ -223,7 +223,7 @@ def emit_schemas(program: Program) -> list[ir.Schema]:
     return [_schema(program, type_, index) for type_, index in program.schema_types.items()]
 
 
-def _schema(program: Program, type_: Type, index: int) -> ir.Schema:
+def _schema(program: ProgramBuilder, type_: Type, index: int) -> ir.Schema:
     symbol = type_.symbol if isinstance(type_, Named) else None
     name = program.types.types[index].name
     if not isinstance(symbol, StructSymbol):
@@ -245,7 +245,7 @@ def _has_own_rules(symbol: StructSymbol) -> bool:
     return any(decorator_named(node, name) for node in nodes for name in ("validate", "coerce"))
 
 
-def _validators(program: Program, symbol: StructSymbol) -> Iterable[tuple[list[str], int]]:
+def _validators(program: ProgramBuilder, symbol: StructSymbol) -> Iterable[tuple[list[str], int]]:
     """Functions of `@validate`, those of fields first."""
     for field in symbol.fields:
         if (function := _validator(program, field.node)) is not None:
@@ -254,7 +254,7 @@ def _validators(program: Program, symbol: StructSymbol) -> Iterable[tuple[list[s
         yield ([], function)
 
 
-def _validator(program: Program, node: ast.Node | None) -> int | None:
+def _validator(program: ProgramBuilder, node: ast.Node | None) -> int | None:
     decorator = decorator_named(node, "validate")
     if decorator is None or not decorator.arguments:
         return None
@@ -266,7 +266,7 @@ def _validator(program: Program, node: ast.Node | None) -> int | None:
 # --- Tests --------------------------------------------------------------------------------------
 
 
-def emit_test(program: Program, function: FunctionSymbol) -> ir.Test:
+def emit_test(program: ProgramBuilder, function: FunctionSymbol) -> ir.Test:
     test, expect = decorator_named(function.node, "test"), decorator_named(function.node, "expect_fail")
     name = _only_argument(program, test) or function.qualified
     message = _only_argument(program, expect)
@@ -275,7 +275,7 @@ def emit_test(program: Program, function: FunctionSymbol) -> ir.Test:
     return ir.Test(name, program.function(function), expect is not None, message, start)
 
 
-def _only_argument(program: Program, decorator: ast.Decorator | None) -> str | None:
+def _only_argument(program: ProgramBuilder, decorator: ast.Decorator | None) -> str | None:
     if decorator is None:
         return None
     given = list(arguments(program, decorator).values())

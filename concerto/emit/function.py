@@ -22,7 +22,7 @@ from concerto.semantics.typing.coercion import widened
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.emit.program import Program
+    from concerto.emit.program import ProgramBuilder
 
 NodeClass: TypeAlias = type[ast.Node]
 Emitter = TypeVar("Emitter", bound=Callable[..., None])
@@ -74,7 +74,9 @@ class FunctionBuilder:
         "positions", "program", "self_slot", "slots", "types", "uses",
     )  # fmt: skip
 
-    def __init__(self, program: Program, name: str, file: int, around: FunctionBuilder | None = None) -> None:
+    def __init__(
+        self, program: ProgramBuilder, name: str, file: int, around: FunctionBuilder | None = None
+    ) -> None:
         self.program = program
         self.name = name
         self.file = file

@@ -9,7 +9,7 @@ from concerto.semantics.model.symbols import ConstSymbol, StructSymbol, VariantS
 from concerto.syntax import ast
 
 
-class NotConstant(Exception):
+class NotJson(Exception):
     """The expression has a value only when the program runs."""
 
 
@@ -41,7 +41,7 @@ def _json(analysis: Analysis, node: ast.Expr) -> Json:
         case ast.StructLit():
             return _struct(analysis, node)
         case _:
-            raise NotConstant
+            raise NotJson
 
 
 def _key(analysis: Analysis, node: ast.Expr) -> str:
@@ -61,7 +61,7 @@ def _named(analysis: Analysis, node: ast.Path) -> Json:
         case symbol if symbol is not None and symbol.name == "None":
             return None
         case _:
-            raise NotConstant
+            raise NotJson
 
 
 def _built(analysis: Analysis, node: ast.Call) -> Json:
@@ -72,13 +72,13 @@ def _built(analysis: Analysis, node: ast.Call) -> Json:
             given = [json_constant(analysis, a) for a in arguments if isinstance(a, ast.Node)]
             return {"variant": variant.name, "data": given[0] if len(given) == 1 else given}
         case _:
-            raise NotConstant
+            raise NotJson
 
 
 def _struct(analysis: Analysis, node: ast.StructLit) -> Json:
     symbol = analysis.uses.get(node.path)
     if not isinstance(symbol, StructSymbol) or node.base is not None:
-        raise NotConstant
+        raise NotJson
     written = {init.name.text: init.value for init in node.fields}
     result: dict[str, Json] = {}
     for field in symbol.fields:
@@ -86,5 +86,5 @@ def _struct(analysis: Analysis, node: ast.StructLit) -> Json:
         if value is not None:
             result[field.name] = json_constant(analysis, value)
         elif not field.optional:
-            raise NotConstant
+            raise NotJson
     return result

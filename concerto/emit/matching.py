@@ -161,7 +161,7 @@ def _split_row(arm: ast.MatchArm, routes: list[Route]) -> Row:
 
 
 @frozen
-class Group:
+class ConstructorGroup:
     """The rows that can fit the values of some constructors: numbers of variants, or 1 for Some and Ok, 0
     for None and Err."""
 
@@ -173,7 +173,7 @@ _SMALL: Final = (ast.Path, ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit,
 """Bodies that may be emitted more than once."""
 
 
-def _constructor_groups(b: FunctionBuilder, node: ast.Match, route: Route) -> list[Group] | None:
+def _constructor_groups(b: FunctionBuilder, node: ast.Match, route: Route) -> list[ConstructorGroup] | None:
     """The arms sorted by constructor, None if that does not help: an arm would have to be emitted twice."""
     count = _constructor_count(b, node.subject)
     entries = [(alternative, arm) for arm in node.arms for alternative in _alternatives(arm.pattern)]
@@ -183,7 +183,7 @@ def _constructor_groups(b: FunctionBuilder, node: ast.Match, route: Route) -> li
     places: defaultdict[int | None, list[int]] = defaultdict(list)
     for place, number in enumerate(numbers):
         places[number].append(place)
-    groups: dict[tuple[object, ...], Group] = {}
+    groups: dict[tuple[object, ...], ConstructorGroup] = {}
     for constructor in range(count):
         rows: list[Row] = []
         for place in merge(places.get(constructor, ()), places.get(_ANY_CONSTRUCTOR, ())):
@@ -193,12 +193,12 @@ def _constructor_groups(b: FunctionBuilder, node: ast.Match, route: Route) -> li
             if arm.guard is None and not tests(b, row.pairs):
                 break
         key = tuple((row.arm, *(pattern for pattern, _ in row.pairs)) for row in rows)
-        groups.setdefault(key, Group([], rows)).constructors.append(constructor)
+        groups.setdefault(key, ConstructorGroup([], rows)).constructors.append(constructor)
     found = list(groups.values())
     return found if _each_arm_once(found) else None
 
 
-def _each_arm_once(groups: list[Group]) -> bool:
+def _each_arm_once(groups: list[ConstructorGroup]) -> bool:
     emitted: set[ast.MatchArm] = set()
     for group in groups:
         for row in group.rows:
@@ -243,7 +243,9 @@ def _constructor(b: FunctionBuilder, pattern: ast.Pattern) -> int | None:
             return None
 
 
-def _choose(b: FunctionBuilder, groups: list[Group], route: Route, subject: Type, target: Target) -> None:
+def _choose(
+    b: FunctionBuilder, groups: list[ConstructorGroup], route: Route, subject: Type, target: Target
+) -> None:
     if len(groups) == 1:
         _chain(b, groups[0].rows, target)
     elif len(groups) == 2 and min(len(group.constructors) for group in groups) == 1:
@@ -253,7 +255,7 @@ def _choose(b: FunctionBuilder, groups: list[Group], route: Route, subject: Type
 
 
 def _choose_one_of_two(
-    b: FunctionBuilder, groups: list[Group], route: Route, subject: Type, target: Target
+    b: FunctionBuilder, groups: list[ConstructorGroup], route: Route, subject: Type, target: Target
 ) -> None:
     first, second = groups
     b.load(route.slot)
@@ -272,7 +274,7 @@ def _choose_one_of_two(
     b.close()
 
 
-def _switch_tags(b: FunctionBuilder, groups: list[Group], route: Route, target: Target) -> None:
+def _switch_tags(b: FunctionBuilder, groups: list[ConstructorGroup], route: Route, target: Target) -> None:
     """The group of the most variants is the default."""
     default = max(groups, key=lambda group: len(group.constructors))
     b.load(route.slot)
@@ -293,17 +295,17 @@ _FEWEST_CASES: Final = 3
 
 
 @frozen
-class Case:
+class SwitchCase:
     """The constants of an arm; none for the last one."""
 
     constants: list[int | str]
     arm: ast.MatchArm
 
 
-def _literal_cases(b: FunctionBuilder, node: ast.Match) -> list[Case] | None:
+def _literal_cases(b: FunctionBuilder, node: ast.Match) -> list[SwitchCase] | None:
     if b.type_of(node.subject) not in (INT, STRING) or any(arm.guard for arm in node.arms):
         return None
-    cases: list[Case] = []
+    cases: list[SwitchCase] = []
     seen: set[int | str] = set()
     for arm in node.arms[:-1]:
         constants: list[int | str] = []
@@ -316,13 +318,13 @@ def _literal_cases(b: FunctionBuilder, node: ast.Match) -> list[Case] | None:
                 seen.add(constant)
                 constants.append(constant)
         if constants:
-            cases.append(Case(constants, arm))
+            cases.append(SwitchCase(constants, arm))
     if len(seen) < _FEWEST_CASES:
         return None
-    return [*cases, Case([], node.arms[-1])]
+    return [*cases, SwitchCase([], node.arms[-1])]
 
 
-def _switch_literals(b: FunctionBuilder, cases: list[Case], route: Route, target: Target) -> None:
+def _switch_literals(b: FunctionBuilder, cases: list[SwitchCase], route: Route, target: Target) -> None:
     b.load(route.slot)
     b.open(("SWITCH", int(target.valued)))
     for case in cases[:-1]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from concerto.emit.instructions import END, IF, RETURN
-from concerto.emit.program import Program
+from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import called_by_name, has_body
 from concerto.ir.module import Function, Instr
 from concerto.semantics.model.builtins import ANY, BUILTIN_TYPES, NEVER
@@ -19,7 +19,7 @@ from concerto.semantics.model.types import FunctionOf, Generic, Named, TupleOf, 
 from concerto.semantics.typing.unify import substitute
 
 
-def attach_methods(program: Program) -> None:
+def attach_methods(program: ProgramBuilder) -> None:
     impls = program.analysis.impls
     found: dict[tuple[int, str], list[_Choice]] = {}
     for impl in sorted(impls, key=lambda impl: (isinstance(impl.target, Generic), impl.trait is not None)):
@@ -38,7 +38,7 @@ def attach_methods(program: Program) -> None:
 _Choice: TypeAlias = tuple[ImplSymbol, FunctionSymbol]
 
 
-def _chosen(program: Program, choices: list[_Choice]) -> int:
+def _chosen(program: ProgramBuilder, choices: list[_Choice]) -> int:
     """The only method, or a function that looks for the one whose target its receiver fits. That has the
     form of the first one; what has another form is left out."""
     impl, first = choices[0]
@@ -75,7 +75,7 @@ def _is_general(impl: ImplSymbol) -> bool:
             return False
 
 
-def _targets(program: Program, target: Type) -> Iterator[int]:
+def _targets(program: ProgramBuilder, target: Type) -> Iterator[int]:
     """The entries of the types that an impl is for; an impl for a generic parameter is for all of them."""
     match target:
         case Named(symbol=symbol):
@@ -90,7 +90,7 @@ def _targets(program: Program, target: Type) -> Iterator[int]:
             raise AssertionError(f"an impl cannot be for {target}")
 
 
-def _all_types(program: Program) -> Iterator[TypeSymbol]:
+def _all_types(program: ProgramBuilder) -> Iterator[TypeSymbol]:
     yield from (symbol for symbol in BUILTIN_TYPES.values() if symbol not in (ANY.symbol, NEVER.symbol))
     yield from program.analysis.structs
     yield from program.analysis.enums

@@ -18,7 +18,7 @@ from concerto.source import Source
 from concerto.syntax import ast
 
 
-class Program:
+class ProgramBuilder:
     """`broken_loops` are the loops that a `break` leaves; `schema_types` the types that texts are read into;
     `library_tools` the tools of the library that the program uses; `task_types` says of types that were asked
     about whether their values may hold tasks."""

@@ -12,7 +12,7 @@ import marshal
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
 
-from concerto.emit.program import Program
+from concerto.emit.program import ProgramBuilder
 from concerto.emit.sections import link
 from concerto.emit.types import TypeTable
 from concerto.ir import module as ir
@@ -67,7 +67,7 @@ _INDEX_PLACES: Final[dict[str, list[tuple[int, Table]]]] = {
 
 def emit_recorded(
     analysis: Analysis, before: Mapping[FunctionSymbol, Code]
-) -> tuple[ir.Module, dict[FunctionSymbol, Code]]:
+) -> tuple[ir.ModuleIR, dict[FunctionSymbol, Code]]:
     """The linked program, and the code of each function that was written now. `before` is the code of those
     that are not to be written again."""
     program = RecordingProgram(analysis, before)
@@ -107,7 +107,7 @@ class _RecordingTypes(TypeTable):
         return self._log.note("general", symbol, lambda: self._table.general(symbol))
 
 
-class RecordingProgram(Program):
+class RecordingProgram(ProgramBuilder):
     """`codes` has every function that was written by now."""
 
     def __init__(self, analysis: Analysis, before: Mapping[FunctionSymbol, Code]) -> None:

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterable
 from typing import Final, assert_never
 
-from concerto.emit.json_constants import NotConstant, json_constant
+from concerto.emit.json_constants import NotJson, json_constant
 from concerto.ir.module import Json
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import ANY, RESULT, TOOL_CONTEXT, option_item
@@ -100,7 +100,7 @@ class _Writer:
     def annotated(self, schema: Json, default: ast.Expr | None, description: str) -> Json:
         result = dict(schema)
         if default is not None:
-            with contextlib.suppress(NotConstant):
+            with contextlib.suppress(NotJson):
                 result["default"] = json_constant(self._analysis, default)
         if description:
             result["description"] = description

@@ -17,19 +17,19 @@ from concerto.emit.declarations import (
     root_name,
 )
 from concerto.emit.methods import attach_methods
-from concerto.emit.program import Program
+from concerto.emit.program import ProgramBuilder
 from concerto.ir import module as ir
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import ConnectionSymbol, StructSymbol
 
 
-def emit_program(analysis: Analysis) -> ir.Module:
+def emit_program(analysis: Analysis) -> ir.ModuleIR:
     """The linked program of an analysis without errors."""
-    return link(Program(analysis))
+    return link(ProgramBuilder(analysis))
 
 
-def link(program: Program) -> ir.Module:
+def link(program: ProgramBuilder) -> ir.ModuleIR:
     """Everything that a program has, its functions written or taken from where they were written before."""
     analysis = program.analysis
     source = analysis.root.source
@@ -40,7 +40,7 @@ def link(program: Program) -> ir.Module:
         program.types.general(struct)
     attach_methods(program)
     emit_waiting(program)
-    module = ir.Module(root_name(program), source.path if source is not None else "")
+    module = ir.ModuleIR(root_name(program), source.path if source is not None else "")
     _declarations(program, module)
     emit_waiting(program)
     _library_tools(program, module)
@@ -62,7 +62,7 @@ def _library_structs() -> list[StructSymbol]:
     return [symbol for symbol in members if isinstance(symbol, StructSymbol) and not symbol.is_error]
 
 
-def _declarations(program: Program, module: ir.Module) -> None:
+def _declarations(program: ProgramBuilder, module: ir.ModuleIR) -> None:
     analysis = program.analysis
     module.agents = [emit_agent(program, agent) for agent in analysis.agents]
     module.hosts = [emit_host(program, host) for host in analysis.hosts]
@@ -78,11 +78,11 @@ def _declarations(program: Program, module: ir.Module) -> None:
     module.tests = [emit_test(program, function) for function in analysis.tests]
 
 
-def _connection(connection: ConnectionSymbol) -> ir.Connection:
-    return ir.Connection(connection.qualified, dict(connection.settings))
+def _connection(connection: ConnectionSymbol) -> ir.ConnectionDef:
+    return ir.ConnectionDef(connection.qualified, dict(connection.settings))
 
 
-def _library_tools(program: Program, module: ir.Module) -> None:
+def _library_tools(program: ProgramBuilder, module: ir.ModuleIR) -> None:
     """Those that the code refers to; they are known when all code is written."""
     known = {tool.name for tool in module.tools}
     module.tools += [

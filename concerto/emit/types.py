@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from concerto.emit.json_constants import NotConstant, json_constant
+from concerto.emit.json_constants import NotJson, json_constant
 from concerto.ir.module import FieldDef, TypeDef, VariantDef
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
@@ -91,7 +91,7 @@ class TypeTable:
             return FieldDef(field.name, index, required=not field.optional)
         try:
             default = json_constant(self._analysis, field.default)
-        except NotConstant:
+        except NotJson:
             return FieldDef(field.name, index, required=False)
         return FieldDef(field.name, index, required=False, has_default=True, default=default)
 

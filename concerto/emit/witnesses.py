@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from concerto.emit.instructions import COPY, LOAD_NIL, PAIR, RETURN
-from concerto.emit.program import Program, passing_on
+from concerto.emit.program import ProgramBuilder, passing_on
 from concerto.ir.module import Function, Instr
 from concerto.semantics.check.witnesses import bounds_of, witnessed
 from concerto.semantics.model.analysis import GivenWitness, InnerWitness, Witness, WitnessOf
@@ -109,7 +109,7 @@ def _methods(owner: ImplSymbol | ToolSymbol) -> list[FunctionSymbol]:
     return [owner.methods.get(name, method) for name, method in owner.trait.trait.methods.items()]
 
 
-def _plain_functions(program: Program, owner: ImplSymbol | ToolSymbol) -> list[int] | None:
+def _plain_functions(program: ProgramBuilder, owner: ImplSymbol | ToolSymbol) -> list[int] | None:
     """The functions of a small table that has nothing but functions as they were declared."""
     methods = _methods(owner)
     if len(methods) > _MOST_IN_LINE or owner in program.analysis.impl_witnesses:
@@ -158,7 +158,7 @@ def _push_entry(b: FunctionBuilder, owner: ImplSymbol | ToolSymbol, method: Func
         b.emit(("LOAD_FUNCTION", function))
 
 
-def table_call(program: Program, owner: ImplSymbol | ToolSymbol) -> Instr:
+def table_call(program: ProgramBuilder, owner: ImplSymbol | ToolSymbol) -> Instr:
     """The call that makes the table of an impl or tool; its parts are on the stack."""
     assert owner.witness is not None
     return ("CALL", program.function(owner.witness), len(parts_of(owner)))
@@ -186,7 +186,7 @@ class FunctionParts:
 # --- Calls by name --------------------------------------------------------------------------------
 
 
-def called_by_name(program: Program, function: FunctionSymbol, owner: SymbolBase | None) -> int:
+def called_by_name(program: ProgramBuilder, function: FunctionSymbol, owner: SymbolBase | None) -> int:
     """A method as those call it that know its receiver's value only: it needs no witnesses."""
     bounds = bounds_of(function)
     if not bounds:
@@ -207,7 +207,7 @@ def called_by_name(program: Program, function: FunctionSymbol, owner: SymbolBase
     )
 
 
-def _unknown(program: Program, trait: TraitSymbol) -> Instr:
+def _unknown(program: ProgramBuilder, trait: TraitSymbol) -> Instr:
     """The table of a trait for a type that only its values tell: its methods are called by name."""
 
     def make() -> Function:

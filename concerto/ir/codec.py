@@ -1,6 +1,6 @@
 """The `.conc-ir` file: one JSON document, the same bytes for the same module.
 
-`decode` trusts nothing: whatever the bytes are, they become a `Module` of the right shape or one problem.
+`decode` trusts nothing: whatever the bytes are, they become a `ModuleIR` of the right shape or one problem.
 Shape is all that is checked here; whether the parts fit together is the verifier's question.
 """
 
@@ -15,7 +15,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from concerto.diagnostics import IrVersion, Problems, UnreadableIr
-from concerto.ir.module import IR_VERSION, Function, Instr, Json, Module, Position, SourceFile
+from concerto.ir.module import IR_VERSION, Function, Instr, Json, ModuleIR, Position, SourceFile
 from concerto.source import Source
 
 SECTIONS = (
@@ -25,7 +25,7 @@ SECTIONS = (
 """The parts of the document after its head, in their order; `entry`, `source_map` and `metadata` follow."""
 
 
-def encode(module: Module) -> bytes:
+def encode(module: ModuleIR) -> bytes:
     """The document: a line for each section, and for each member of the long ones."""
     parts: list[tuple[str, Json]] = [
         ("version", IR_VERSION),
@@ -76,7 +76,7 @@ def _plain(value: Any) -> Json:
             return value
 
 
-def _source_map(module: Module) -> Json:
+def _source_map(module: ModuleIR) -> Json:
     return {
         "files": [{"path": file.path, "text": file.text} for file in module.files],
         "functions": [
@@ -97,7 +97,7 @@ class _Unfit(Exception):
         self.path: list[str] = []
 
 
-def decode(data: bytes, path: str, problems: Problems) -> Module | None:
+def decode(data: bytes, path: str, problems: Problems) -> ModuleIR | None:
     """The module in the bytes of a file; None, and one problem, if they hold none."""
     span = Source(path, "").span(0, 0)
     try:
@@ -147,13 +147,13 @@ def _reason(error: Exception) -> str:
             return str(error).split(";")[0].lower()[:100]
 
 
-def _module(document: dict[str, Json]) -> Module:
+def _module(document: dict[str, Json]) -> ModuleIR:
     known = {"version", "module", "source_file", *SECTIONS, "entry", "source_map", "metadata"}
     if document.keys() != known:
         odd = min(document.keys() ^ known)
         raise _Unfit("complete" if odd in known else f"known to have `{odd[:40]}`")
-    hints = get_type_hints(Module)
-    module = Module(
+    hints = get_type_hints(ModuleIR)
+    module = ModuleIR(
         _at("module", _text, document["module"]), _at("source_file", _text, document["source_file"])
     )
     module.constants = _at("constants", _constants, document["constants"])
@@ -323,7 +323,7 @@ def _instr(data: Json) -> Instr:
     raise _Unfit("an instruction: a list of a name and numbers or strings")
 
 
-def _read_source_map(module: Module, data: Json) -> None:
+def _read_source_map(module: ModuleIR, data: Json) -> None:
     if type(data) is not dict or data.keys() != {"files", "functions"}:
         raise _Unfit("an object with files, functions")
     module.files = _at("files", _list_of(_reader(SourceFile)), data["files"])

@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 from concerto.ir.module import (
     Agent,
-    Connection,
+    ConnectionDef,
     Function,
-    Host,
+    HostDef,
     Instr,
-    McpServer,
-    Module,
+    McpServerDef,
+    ModuleIR,
     Pipeline,
     Schema,
     State,
@@ -22,12 +22,12 @@ from concerto.ir.opcodes import OPCODES
 from concerto.ir.stack import OPENS_REGION
 from concerto.source import Source
 
-Named: TypeAlias = Agent | Host | Tool | McpServer | Schema | Connection | State | Pipeline
+Named: TypeAlias = Agent | HostDef | Tool | McpServerDef | Schema | ConnectionDef | State | Pipeline
 
 _LONGEST = 60
 
 
-def disassemble(module: Module, only: int | None = None) -> str:
+def disassemble(module: ModuleIR, only: int | None = None) -> str:
     """All of a module, or one function; regions are indented, each source line is shown before what it
     became."""
     if only is not None:
@@ -54,7 +54,7 @@ def disassemble(module: Module, only: int | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _function(module: Module, index: int, function: Function, source: Source | None) -> Iterator[str]:
+def _function(module: ModuleIR, index: int, function: Function, source: Source | None) -> Iterator[str]:
     entry = "  (entry)" if module.entry == index else ""
     captures = f", {function.captures} captures" if function.captures else ""
     inout = ", inout" if function.inout else ""
@@ -80,14 +80,14 @@ def _function(module: Module, index: int, function: Function, source: Source | N
             regions.append(name)
 
 
-def _instruction(module: Module, instr: Instr) -> str:
+def _instruction(module: ModuleIR, instr: Instr) -> str:
     opcode = OPCODES.get(instr[0])
     kinds = opcode.operands if opcode is not None else ("int",) * (len(instr) - 1)
     operands = [_operand(module, kind, operand) for kind, operand in zip(kinds, instr[1:], strict=False)]
     return " ".join([instr[0], *operands])
 
 
-def _operand(module: Module, kind: str, operand: int | str) -> str:
+def _operand(module: ModuleIR, kind: str, operand: int | str) -> str:
     match kind, operand:
         case "const", int() if 0 <= operand < len(module.constants):
             constant = module.constants[operand]

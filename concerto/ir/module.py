@@ -1,4 +1,4 @@
-"""The compiled program: one `Module` for a whole program, all of its source modules linked.
+"""The compiled program: one `ModuleIR` for a whole program, all of its source modules linked.
 
 Everything refers to everything else by index or by qualified name; nothing here refers to syntax.
 Dictionaries under `settings`, `schema` and `metadata` hold JSON values only.
@@ -70,7 +70,7 @@ class Position:
 @record
 class Function:
     """`locals` counts all slots: captures first, then parameters, then the rest. An `inout` function
-    returns the tuple (result, self). `file` indexes `Module.files`."""
+    returns the tuple (result, self). `file` indexes `ModuleIR.files`."""
 
     name: str
     parameters: list[str]
@@ -132,7 +132,7 @@ class Tool:
 
 
 @record
-class McpServer:
+class McpServerDef:
     """`result_schemas` say of each function what it gives (in Ok, if it gives a Result)."""
 
     name: str
@@ -170,7 +170,7 @@ class Agent:
 
 
 @record
-class Host:
+class HostDef:
     name: str
     module: str
     settings: dict[str, Json]
@@ -192,7 +192,7 @@ class Schema:
 
 
 @record
-class Connection:
+class ConnectionDef:
     name: str
     settings: dict[str, Json]
 
@@ -256,18 +256,18 @@ class SourceFile:
 
 
 @record
-class Module:
+class ModuleIR:
     module: str
     source_file: str
     constants: list[int | float | str] = field(default_factory=list)
     types: list[TypeDef] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     agents: list[Agent] = field(default_factory=list)
-    hosts: list[Host] = field(default_factory=list)
+    hosts: list[HostDef] = field(default_factory=list)
     tools: list[Tool] = field(default_factory=list)
-    mcp_servers: list[McpServer] = field(default_factory=list)
+    mcp_servers: list[McpServerDef] = field(default_factory=list)
     schemas: list[Schema] = field(default_factory=list)
-    connections: list[Connection] = field(default_factory=list)
+    connections: list[ConnectionDef] = field(default_factory=list)
     hashmaps: list[State] = field(default_factory=list)
     ledgers: list[State] = field(default_factory=list)
     memories: list[State] = field(default_factory=list)

@@ -16,10 +16,10 @@ from concerto.ir.module import (
     Agent,
     FieldDef,
     Function,
-    Host,
-    McpServer,
+    HostDef,
+    McpServerDef,
     MethodDef,
-    Module,
+    ModuleIR,
     Pipeline,
     State,
     Tool,
@@ -58,7 +58,7 @@ class _Fault(Exception):
     """What is wrong, and in which part of the module."""
 
 
-def verify(module: Module, problems: Problems, file: str | None = None) -> bool:
+def verify(module: ModuleIR, problems: Problems, file: str | None = None) -> bool:
     """Whether the module is safe to run; if not, one InvalidIr is added, which names the file that the module
     was read from."""
     try:
@@ -73,7 +73,7 @@ def verify(module: Module, problems: Problems, file: str | None = None) -> bool:
 
 
 class _Verifier:
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: ModuleIR) -> None:
         self.module = module
         self.function_count = len(module.functions)
         self.type_count = len(module.types)
@@ -206,8 +206,8 @@ class _Verifier:
             self.of_type(inside, method.result, *[parameter.type for parameter in method.parameters])
 
 
-def _declared(module: Module) -> Declared:
-    sections: dict[str, Sequence[Agent | Host | Tool | McpServer | Pipeline | State]] = {
+def _declared(module: ModuleIR) -> Declared:
+    sections: dict[str, Sequence[Agent | HostDef | Tool | McpServerDef | Pipeline | State]] = {
         "agent": module.agents,
         "tool": module.tools,
         "mcp": module.mcp_servers,
@@ -221,7 +221,7 @@ def _declared(module: Module) -> Declared:
     for kind, section in sections.items():
         for each in section:
             declared[kind, each.name] = 0
-            for method in each.methods if isinstance(each, Tool | McpServer) else ():
+            for method in each.methods if isinstance(each, Tool | McpServerDef) else ():
                 takes = sum(not parameter.context for parameter in method.parameters)
                 declared[kind, f"{each.name}::{method.name}"] = takes
                 declared["method", f"{each.name}::{method.name}"] = takes

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from concerto.ir.kinds import CONSTANTS, KINDS
-from concerto.ir.module import Function, Instr, Module
+from concerto.ir.module import Function, Instr, ModuleIR
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.stack import ENDS_PATH, OPENS_REGION, pops, pushes
 from concerto.records import field, record
@@ -46,7 +46,7 @@ Declared: TypeAlias = dict[tuple[str, str], int]
 `Owner::name`, how many arguments they take."""
 
 
-def verify_code(module: Module, declared: Declared, function: Function) -> None:
+def verify_code(module: ModuleIR, declared: Declared, function: Function) -> None:
     """Raises CodeFault for the first instruction that does not fit."""
     _CodeVerifier(module, declared, function).run()
 
@@ -79,7 +79,7 @@ class _CodeVerifier:
     """`if_true` are the locals that are assigned where the top of the stack, just pushed, is true; no more
     than `assigned` is known if it is 0."""
 
-    def __init__(self, module: Module, declared: Declared, function: Function) -> None:
+    def __init__(self, module: ModuleIR, declared: Declared, function: Function) -> None:
         self.module = module
         self.declared = declared
         self.function = function

@@ -35,20 +35,20 @@ class Said:
 
 
 @record(frozen=True)
-class Project:
+class ProjectSettings:
     """What surrounds a program on disk: the folder of its manifest, and what that says."""
 
     folder: Path
     said: Said
 
 
-def project_around(file: Path) -> Project | None:
+def project_around(file: Path) -> ProjectSettings | None:
     """The project that a program's first file belongs to, if it has a manifest; raises as `load_manifest`
     does."""
     from concerto.manifest import find_manifest
 
     place = find_manifest(file.parent)
-    return None if place is None else Project(place.parent, said_in(place))
+    return None if place is None else ProjectSettings(place.parent, said_in(place))
 
 
 def said_by(manifest: Manifest) -> Said:

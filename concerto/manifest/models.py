@@ -32,7 +32,7 @@ class ProjectTable(Table):
     entry: str | None = None
 
 
-class Retry(Table):
+class RetryTable(Table):
     max_attempts: Positive = 3
     backoff: Literal["none", "linear", "exponential"] = "exponential"
     initial_delay_ms: Count = 500
@@ -46,7 +46,7 @@ class RateLimit(Table):
     concurrent_requests: Positive | None = None
 
 
-class Connection(Table):
+class ConnectionTable(Table):
     """`provider` may be left out where the connection's name is that of a provider."""
 
     provider: ProviderKind | None = None
@@ -58,11 +58,11 @@ class Connection(Table):
     project: str | None = None
     headers: dict[str, str] = {}
     models: dict[str, str] = {}
-    retry: Retry = Retry()
+    retry: RetryTable = RetryTable()
     rate_limit: RateLimit = RateLimit()
 
 
-class McpServer(Table):
+class McpServerTable(Table):
     """`env` holds names of variables that are passed on, never their values."""
 
     transport: Literal["stdio", "http", "sse"] | None = None
@@ -76,7 +76,7 @@ class McpServer(Table):
     share: bool = False
 
 
-class Host(Table):
+class HostTable(Table):
     """`processes` is how many executions run at once, each in a process of its own. `transport` says what is
     so anyway."""
 
@@ -90,13 +90,13 @@ class Host(Table):
     params: dict[str, Any] = {}
 
 
-class PythonTool(Table):
+class PythonToolTable(Table):
     """`import = "package.module:object"`"""
 
     import_: Annotated[str, Field(alias="import", pattern=r"^[\w.]+:[\w.]+$")]
 
 
-class Permissions(Table):
+class PermissionsTable(Table):
     """Every other key is a tool, an MCP server or a host: true or false, or a table of its methods."""
 
     model_config = ConfigDict(extra="allow")
@@ -135,11 +135,11 @@ class Manifest(Table):
     """All of `Concerto.toml`; `[agents.X]` has been joined into `hosts`."""
 
     project: ProjectTable = ProjectTable()
-    connections: dict[str, Connection] = {}
-    mcp: dict[str, McpServer] = {}
-    hosts: dict[str, Host] = {}
-    agents: dict[str, Host] = {}
-    tools: dict[str, PythonTool] = {}
-    permissions: Permissions = Field(default_factory=lambda: Permissions.model_validate({}))
+    connections: dict[str, ConnectionTable] = {}
+    mcp: dict[str, McpServerTable] = {}
+    hosts: dict[str, HostTable] = {}
+    agents: dict[str, HostTable] = {}
+    tools: dict[str, PythonToolTable] = {}
+    permissions: PermissionsTable = Field(default_factory=lambda: PermissionsTable.model_validate({}))
     runtime: RuntimeTable = RuntimeTable()
     prices: dict[str, Price] = {}

@@ -22,14 +22,14 @@ _PLAIN_VALUE = re.compile(r"[^,\]}\r\n#]*")
 
 
 @dataclass(frozen=True)
-class Place:
+class TomlPlace:
     """Offsets of a key (its last part) and of its value; of a table, both are its name."""
 
     key: tuple[int, int]
     value: tuple[int, int]
 
 
-def key_places(text: str) -> dict[KeyPath, Place]:
+def key_places(text: str) -> dict[KeyPath, TomlPlace]:
     """The place of every key by its full path; elements of arrays have their array's place."""
     scanner = _Scanner(text)
     scanner.document()
@@ -40,7 +40,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.places: dict[KeyPath, Place] = {}
+        self.places: dict[KeyPath, TomlPlace] = {}
 
     def document(self) -> None:
         table: KeyPath = ()
@@ -61,7 +61,7 @@ class _Scanner:
         self._skip(_SPACE)
         start = self.at
         self._value(path)
-        self.places[path] = Place(key, (start, self.at))
+        self.places[path] = TomlPlace(key, (start, self.at))
 
     def _dotted_key(self, prefix: KeyPath) -> tuple[KeyPath, tuple[int, int]]:
         """The path and the place of its last part; the tables on the way get the place of their name."""
@@ -71,7 +71,7 @@ class _Scanner:
             start = self.at
             path = (*path, self._key_part())
             key = (start, self.at)
-            self.places.setdefault(path, Place(key, key))
+            self.places.setdefault(path, TomlPlace(key, key))
             self._skip(_SPACE)
             if not self.text.startswith(".", self.at):
                 return path, key

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from concerto.diagnostics import BadManifest, Problems, suggest
-from concerto.manifest.models import Connection, Manifest
-from concerto.manifest.places import KeyPath, Place, key_places
+from concerto.manifest.models import ConnectionTable, Manifest
+from concerto.manifest.places import KeyPath, TomlPlace, key_places
 from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.source import Source, Span
 
@@ -87,7 +87,7 @@ def _syntax_error(source: Source, message: str) -> BadManifest:
     return BadManifest(source.span(offset, min(offset + 1, len(source.text))), f"not TOML: {text}")
 
 
-def _one_per_place(errors: list[ErrorDetails], places: dict[KeyPath, Place]) -> list[ErrorDetails]:
+def _one_per_place(errors: list[ErrorDetails], places: dict[KeyPath, TomlPlace]) -> list[ErrorDetails]:
     """A value that fits no member of a union is reported once for each member; the one that says
     most, being innermost, is enough."""
     first: dict[KeyPath, ErrorDetails] = {}
@@ -97,7 +97,7 @@ def _one_per_place(errors: list[ErrorDetails], places: dict[KeyPath, Place]) -> 
     return [d for path, d in first.items() if path not in outer or not d["type"].endswith("_type")]
 
 
-def _known_path(loc: tuple[int | str, ...], places: dict[KeyPath, Place]) -> KeyPath:
+def _known_path(loc: tuple[int | str, ...], places: dict[KeyPath, TomlPlace]) -> KeyPath:
     """The part of a location that stands in the file; pydantic adds indices and names of types."""
     path: KeyPath = ()
     for part in loc:
@@ -106,9 +106,9 @@ def _known_path(loc: tuple[int | str, ...], places: dict[KeyPath, Place]) -> Key
     return path
 
 
-def _invalid(details: ErrorDetails, source: Source, places: dict[KeyPath, Place]) -> BadManifest:
+def _invalid(details: ErrorDetails, source: Source, places: dict[KeyPath, TomlPlace]) -> BadManifest:
     path = _known_path(details["loc"], places)
-    place = places.get(path, Place((0, 0), (0, 0)))
+    place = places.get(path, TomlPlace((0, 0), (0, 0)))
     key, value = source.span(*place.key), source.span(*place.value)
     kind, context = details["type"], details.get("ctx", {})
     match kind:
@@ -162,7 +162,7 @@ def _without_none(annotation: Any) -> Any:
 
 
 def _complete(
-    manifest: Manifest, source: Source, places: dict[KeyPath, Place], problems: Problems
+    manifest: Manifest, source: Source, places: dict[KeyPath, TomlPlace], problems: Problems
 ) -> Manifest | None:
     """Settles what depends on two keys at once: providers by name, `[agents.X]` among the hosts."""
     connections = {}
@@ -178,7 +178,7 @@ def _complete(
     return manifest.model_copy(update={"connections": connections, "hosts": hosts, "agents": {}})
 
 
-def _with_provider(name: str, connection: Connection, span: Span, problems: Problems) -> Connection:
+def _with_provider(name: str, connection: ConnectionTable, span: Span, problems: Problems) -> ConnectionTable:
     if connection.provider is None:
         if name not in PROVIDER_KINDS:
             problems.add(

@@ -26,7 +26,7 @@ _MOST_NESTED = 10_000
 
 
 @record(frozen=True)
-class Watcher:
+class KeyWatcher:
     """Hears of changes of one key, or of all that begin with a prefix, which is cut off."""
 
     key: Value
@@ -64,7 +64,7 @@ class Store:
 
     def __init__(self, entries: dict[Value, Value]) -> None:
         self.entries = entries
-        self.watchers: list[Watcher] = []
+        self.watchers: list[KeyWatcher] = []
         self.file: File | None = None
         self.updates = 0
         self._telling: dict[greenlet, _Telling] = {}
@@ -103,19 +103,19 @@ class Store:
 
     def _tell(self, made: list[tuple[Value, Value, Value]]) -> None:
         """What a watcher changes itself is told after everything that happened before it."""
-        strand = getcurrent()
-        if strand in self._telling:
-            self._telling[strand].add(made)
+        fiber = getcurrent()
+        if fiber in self._telling:
+            self._telling[fiber].add(made)
             return
-        telling = self._telling[strand] = _Telling(made)
+        telling = self._telling[fiber] = _Telling(made)
         try:
             telling.run(self.watchers)
         finally:
-            del self._telling[strand]
+            del self._telling[fiber]
 
 
 class _Telling:
-    """Changes on their way to the watchers, in one strand."""
+    """Changes on their way to the watchers, in one fiber."""
 
     __slots__ = ("_left", "_nested")
 
@@ -129,7 +129,7 @@ class _Telling:
             raise failure("the watchers of a hashmap keep changing it", "WatcherLoop")
         self._left.extend(made)
 
-    def run(self, watchers: list[Watcher]) -> None:
+    def run(self, watchers: list[KeyWatcher]) -> None:
         failed: Exception | None = None
         while self._left:
             key, old, new = self._left.popleft()
@@ -287,12 +287,12 @@ def with_persistence(machine: Machine, types: TypeValue, hashmap: HashMap, path:
 
 @native("HashMap::on_change")
 def on_change(hashmap: HashMap, key: Value, listener: Callable[[Value, Value], Value]) -> None:
-    hashmap.store.watchers.append(Watcher(hashmap.key(key), "", listener))
+    hashmap.store.watchers.append(KeyWatcher(hashmap.key(key), "", listener))
 
 
 @native("HashMap::on_any_change")
 def on_any_change(hashmap: HashMap, listener: Callable[[Value, Value, Value], Value]) -> None:
-    hashmap.store.watchers.append(Watcher(MISSING, hashmap.prefix, listener))
+    hashmap.store.watchers.append(KeyWatcher(MISSING, hashmap.prefix, listener))
 
 
 def _option(value: Value) -> Value:

@@ -42,14 +42,14 @@ def check_program(
     from concerto.semantics.check.bodies import check_bodies
     from concerto.semantics.declare.collect import declare_program
     from concerto.semantics.declare.library import library
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
-    world = World(project, problems, library())
-    world.checked_before = before
-    declare_program(world, root)
-    check_bodies(world)
-    world.modules.report_unused()
-    analysis = world.analysis
+    declarations = Declarations(project, problems, library())
+    declarations.checked_before = before
+    declare_program(declarations, root)
+    check_bodies(declarations)
+    declarations.modules.report_unused()
+    analysis = declarations.analysis
     check_endless(analysis, problems)
     check_flow(analysis, problems)
     check_matches(analysis, problems)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.source import Source
-from concerto.syntax.machine import Machine
+from concerto.syntax.lalr import LalrParser
 from concerto.syntax.tokens import BRACES, END, SIGN_TEXTS, WORD_KINDS, Token
 
 # In the order in which they are listed; an operator could nearly always follow, so it comes last.
@@ -23,9 +23,9 @@ def describe(source: Source, token: Token) -> str:
     return f"`{text}`" if len(text) <= 30 else f"`{text[:29]}…`"
 
 
-def expected(machine: Machine) -> str:
+def expected(parser: LalrParser) -> str:
     """What the machine would accept next: `` `,` or `)` ``, `an expression`, `a type` …"""
-    kinds = {kind for kind in machine.tables.actions[machine.states[-1]] if machine.accepts(kind)}
+    kinds = {kind for kind in parser.tables.actions[parser.states[-1]] if parser.accepts(kind)}
     return _join(_words(kinds))
 
 

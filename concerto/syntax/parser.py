@@ -19,8 +19,8 @@ from concerto.syntax.brackets import balance
 from concerto.syntax.building import TreeBuilder
 from concerto.syntax.decoding import decode
 from concerto.syntax.disambiguate import settle
+from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed, scan
-from concerto.syntax.machine import Machine
 from concerto.syntax.recovery import Recovery
 
 __all__ = ["decode", "parse"]
@@ -46,7 +46,7 @@ def _parse(source: Source, problems: Problems) -> ast.Module:
         settle(tokens)
         builder = TreeBuilder(source, problems, lexed.docs)
         recovery = Recovery(source, problems, lexed)
-        items = Machine(builder).run(tokens, recovery)
+        items = LalrParser(builder).run(tokens, recovery)
         builder.report_lonely_lowest()
         _report_spare_brackets(lexed, source, problems)
         if not problems.errors:

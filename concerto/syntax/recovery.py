@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from concerto.diagnostics import MisplacedStatement, Problem, Problems, ReservedName
 from concerto.source import Source, Span
+from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed
-from concerto.syntax.machine import Machine
 from concerto.syntax.other_languages import WORDS
 from concerto.syntax.token_repair import Mend, Scene, find_mend
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token, words
@@ -52,22 +52,22 @@ class Recovery:
         self.broken_line = 0
         self.reserved: set[str] = set()
 
-    def repair(self, machine: Machine, tokens: list[Token], position: int) -> int:
+    def repair(self, parser: LalrParser, tokens: list[Token], position: int) -> int:
         self.repairs += 1
         if self.repairs > _MOST_REPAIRS:
-            self.give_up(machine, tokens, position)
+            self.give_up(parser, tokens, position)
             return position
         silent = self.known(tokens, position)
-        scene = Scene(self.source, machine, tokens, position)
+        scene = Scene(self.source, parser, tokens, position)
         mend = find_mend(scene)
         if mend is not None:
             if not silent and not self.repeats(mend.problem, scene.before):
                 self.problems.add(mend.problem)
-            return self.apply(mend, machine, tokens, position)
+            return self.apply(mend, parser, tokens, position)
         if not silent:
             self.problems.add(self.problem(scene))
         self.broken_line = self.line(tokens[position])
-        self.replace_part(machine, tokens, position)
+        self.replace_part(parser, tokens, position)
         return position
 
     # --- Reports ---
@@ -92,8 +92,8 @@ class Recovery:
         return any(before.start <= mistake <= token.end for mistake in self.mistakes)
 
     def problem(self, scene: Scene) -> Problem:
-        machine, token = scene.machine, scene.token
-        if machine.accepts("STRUCT") and machine.accepts(END) and token.kind in _STATEMENTS:
+        parser, token = scene.parser, scene.token
+        if parser.accepts("STRUCT") and parser.accepts(END) and token.kind in _STATEMENTS:
             word = WORDS.get(token.text) if token.kind == "NAME" else None
             if word is not None:
                 return scene.error(f"there is no `{token.text}`", word.advice)
@@ -109,76 +109,76 @@ class Recovery:
 
     # --- Mends ---
 
-    def apply(self, mend: Mend, machine: Machine, tokens: list[Token], position: int) -> int:
+    def apply(self, mend: Mend, parser: LalrParser, tokens: list[Token], position: int) -> int:
         if mend.cut:
-            machine.cut(len(machine.states) - mend.cut)
+            parser.cut(len(parser.states) - mend.cut)
         position -= mend.undo
         tokens[position : position + mend.undo + mend.drop] = mend.tokens
         return position
 
     # --- Replacing what is broken ---
 
-    def replace_part(self, machine: Machine, tokens: list[Token], position: int) -> None:
+    def replace_part(self, parser: LalrParser, tokens: list[Token], position: int) -> None:
         """Puts ERROR in place of the smallest part that lets the text go on."""
-        for depth in range(len(machine.states), 0, -1):
-            found = self.replacement(machine, tokens, position, depth)
+        for depth in range(len(parser.states), 0, -1):
+            found = self.replacement(parser, tokens, position, depth)
             if found is not None:
                 stand_in, end = found
                 start = tokens[position].start
                 at = tokens[end - 1].end if end > position else start
-                machine.cut(depth)
+                parser.cut(depth)
                 tokens[position:end] = [Token(kind, "", min(start, at), at) for kind in stand_in]
                 return
-        self.give_up(machine, tokens, position)
+        self.give_up(parser, tokens, position)
 
     def replacement(
-        self, machine: Machine, tokens: list[Token], position: int, depth: int
+        self, parser: LalrParser, tokens: list[Token], position: int, depth: int
     ) -> tuple[tuple[str, ...], int] | None:
         """What to put in, and before which token, if the stack is cut to `depth`."""
-        if machine.accepts("ERROR", depth) and not self.breaks_a_list(machine, depth):
-            level = self.opened_above(machine, depth)
-            end = self.next_fit(machine, tokens, position, depth, level)
+        if parser.accepts("ERROR", depth) and not self.breaks_a_list(parser, depth):
+            level = self.opened_above(parser, depth)
+            end = self.next_fit(parser, tokens, position, depth, level)
             if end is not None:
                 return ("ERROR",), end
             end = self.statement_end(tokens, position, level)
-            if machine.try_kinds(["ERROR", "SEMICOLON", tokens[end].kind], depth):
+            if parser.try_kinds(["ERROR", "SEMICOLON", tokens[end].kind], depth):
                 return ("ERROR", "SEMICOLON"), end
-        if machine.accepts("ERROR_ITEM", depth):
-            end = self.item_end(machine, tokens, position, depth)
+        if parser.accepts("ERROR_ITEM", depth):
+            end = self.item_end(parser, tokens, position, depth)
             if end is not None:
                 return ("ERROR_ITEM",), end
         return None
 
-    def item_end(self, machine: Machine, tokens: list[Token], position: int, depth: int) -> int | None:
+    def item_end(self, parser: LalrParser, tokens: list[Token], position: int, depth: int) -> int | None:
         """Where something begins that may follow an ERROR_ITEM."""
-        end = self.statement_end(tokens, position, self.opened_above(machine, depth))
-        while not machine.try_kinds(["ERROR_ITEM", tokens[end].kind], depth):
+        end = self.statement_end(tokens, position, self.opened_above(parser, depth))
+        while not parser.try_kinds(["ERROR_ITEM", tokens[end].kind], depth):
             # Every statement outside of a function is a mistake of its own.
-            if end > position and tokens[end].kind in _STATEMENTS and machine.accepts(END, depth):
+            if end > position and tokens[end].kind in _STATEMENTS and parser.accepts(END, depth):
                 return end
             if tokens[end].kind in CLOSERS or tokens[end].kind == END:
                 return None
             end = self.statement_end(tokens, end, 0)
         return end
 
-    def breaks_a_list(self, machine: Machine, depth: int) -> bool:
+    def breaks_a_list(self, parser: LalrParser, depth: int) -> bool:
         """Whether cutting here would forget elements that were parsed well, to no use."""
-        return depth < len(machine.states) and isinstance(machine.values[depth - 1], list)
+        return depth < len(parser.states) and isinstance(parser.values[depth - 1], list)
 
-    def opened_above(self, machine: Machine, depth: int) -> int:
+    def opened_above(self, parser: LalrParser, depth: int) -> int:
         """How many brackets are open in the part of the stack that would be cut."""
-        kinds = [value.kind for value in machine.values[depth - 1 :] if isinstance(value, Token)]
+        kinds = [value.kind for value in parser.values[depth - 1 :] if isinstance(value, Token)]
         return sum((kind in _ALL_OPENERS) - (kind in CLOSERS) for kind in kinds)
 
     def next_fit(
-        self, machine: Machine, tokens: list[Token], position: int, depth: int, level: int
+        self, parser: LalrParser, tokens: list[Token], position: int, depth: int, level: int
     ) -> int | None:
         """The next token of the same bracket that may follow an ERROR, not beyond the statement."""
         for index, inside in _walk(tokens, position, level):
             kind = tokens[index].kind
             if inside > 0 or (inside == 0 and kind in CLOSERS):
                 continue
-            if machine.try_kinds(["ERROR", kind], depth):
+            if parser.try_kinds(["ERROR", kind], depth):
                 return index
             if inside < 0 or kind in (END, "SEMICOLON"):
                 return None
@@ -208,9 +208,9 @@ class Recovery:
     def on_new_line(self, tokens: list[Token], index: int) -> bool:
         return "\n" in self.source.text[tokens[index - 1].end : tokens[index].start]
 
-    def give_up(self, machine: Machine, tokens: list[Token], position: int) -> None:
+    def give_up(self, parser: LalrParser, tokens: list[Token], position: int) -> None:
         """Leaves out the rest of the file."""
-        machine.cut(2 if len(machine.states) > 1 and machine.try_kinds([END], 2) else 1)
+        parser.cut(2 if len(parser.states) > 1 and parser.try_kinds([END], 2) else 1)
         del tokens[position:-1]
 
 

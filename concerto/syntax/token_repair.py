@@ -12,7 +12,7 @@ from concerto.diagnostics import Problem, ReservedName, UnexpectedToken, suggest
 from concerto.records import frozen
 from concerto.source import Source, Span
 from concerto.syntax.expectation import describe, expected
-from concerto.syntax.machine import Machine
+from concerto.syntax.lalr import LalrParser
 from concerto.syntax.other_languages import COMBINATIONS, NEEDLESS, NO_SUCH_SYNTAX, WORDS, WRONG_SIGNS
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, RESERVED_KINDS, SIGN_TEXTS, Token, words
 
@@ -55,7 +55,7 @@ class Scene:
     """The machine stopped before `token`."""
 
     source: Source
-    machine: Machine
+    parser: LalrParser
     tokens: list[Token]
     position: int
 
@@ -74,7 +74,7 @@ class Scene:
     @property
     def fresh(self) -> bool:
         """Whether the token before was shifted and nothing made of it yet."""
-        values = self.machine.values
+        values = self.parser.values
         return bool(values) and values[-1] is self.before
 
     @property
@@ -89,11 +89,11 @@ class Scene:
         """Whether these kinds and the tokens that follow would be accepted."""
         start = self.position + drop
         following = [token.kind for token in self.tokens[start : start + ahead]]
-        return self.machine.try_kinds([*kinds, *following], len(self.machine.states) - undo)
+        return self.parser.try_kinds([*kinds, *following], len(self.parser.states) - undo)
 
     def assigns(self, kind: str) -> bool:
         """Whether this would make an assignment out of what is none."""
-        return kind == "EQUAL" and self.machine.accepts("OPERATOR")
+        return kind == "EQUAL" and self.parser.accepts("OPERATOR")
 
     def error(self, message: str, advice: str = "", at: Token | None = None) -> Problem:
         place = at or self.token
@@ -105,7 +105,7 @@ class Scene:
         if special is not None:
             return special
         found = describe(self.source, self.token)
-        return self.error(f"expected {expected(self.machine)}, found {found}", advice)
+        return self.error(f"expected {expected(self.parser)}, found {found}", advice)
 
 
 def find_mend(scene: Scene) -> Mend | None:
@@ -119,9 +119,9 @@ def find_mend(scene: Scene) -> Mend | None:
 def _reserved_name(scene: Scene) -> Mend | None:
     token = scene.token
     reserved = token.kind in RESERVED_KINDS or token.kind == "WORD"
-    if not reserved or not scene.machine.accepts("NAME"):
+    if not reserved or not scene.parser.accepts("NAME"):
         return None
-    in_expression = scene.machine.accepts("INT") and scene.before.kind not in _NAMED_BY
+    in_expression = scene.parser.accepts("INT") and scene.before.kind not in _NAMED_BY
     if in_expression and token.kind not in _DECLARING_KINDS:
         return None
     name = Token("NAME", token.text, token.start, token.end)
@@ -136,7 +136,7 @@ def _reserved_operand(scene: Scene) -> Mend | None:
     if before.kind not in _DECLARING_KINDS or not scene.fresh:
         return None
     # Decorators and `pub`, none of either, stand before the word on the stack.
-    cut = 3 if scene.machine.values[-3:-1] == [[], None] else 1
+    cut = 3 if scene.parser.values[-3:-1] == [[], None] else 1
     if not scene.works(["NAME"], undo=cut):
         return None
     name = Token("NAME", before.text, before.start, before.end)
@@ -206,7 +206,7 @@ def _open_block(scene: Scene, kind: str) -> None:
 def _misspelt_word(scene: Scene) -> Mend | None:
     """`fucntion main`, `retrun x`: a name where only a word of the language makes sense."""
     here, before = scene.token, scene.before
-    if here.kind == "NAME" and scene.machine.accepts("STRUCT") and not scene.machine.accepts("INT"):
+    if here.kind == "NAME" and scene.parser.accepts("STRUCT") and not scene.parser.accepts("INT"):
         word = _meant(here.text, _DECLARING_WORDS)
         if word and scene.works([word.upper()], drop=1, ahead=1):
             problem = scene.error(f"unexpected `{here.text}`", f"did you mean `{word}`?")
@@ -327,17 +327,17 @@ def _missing_syntax(scene: Scene, *, to_mend: bool = False) -> Problem | None:
     called = _called_word(scene)
     if called is not None:
         return called
-    if scene.token.kind == "COLON" and scene.ends_line and scene.machine.accepts("LBRACE"):
+    if scene.token.kind == "COLON" and scene.ends_line and scene.parser.accepts("LBRACE"):
         return scene.error("a block stands in braces", "write `{ … }` instead of the `:`")
     before_last = scene.tokens[scene.position - 2].kind if scene.position > 1 else ""
     for syntax in NO_SUCH_SYNTAX:
-        if syntax.after_value and not scene.machine.accepts("OPERATOR"):
+        if syntax.after_value and not scene.parser.accepts("OPERATOR"):
             continue
         if to_mend and not syntax.mendable:
             continue
         if syntax.word and scene.before.text != syntax.word:
             continue
-        if not all(scene.machine.accepts(kind) for kind in syntax.accepts):
+        if not all(scene.parser.accepts(kind) for kind in syntax.accepts):
             continue
         if syntax.found(before_last, scene.before.kind, scene.token):
             return scene.error(syntax.message, syntax.advice)
@@ -385,7 +385,7 @@ def _parenthesised_head(scene: Scene) -> Mend | None:
     kinds = [token.kind for token in tokens[max(at - 3, 0) : at + 1]]
     if kinds != ["FOR", "LPAR", "NAME", "IN"]:
         return None
-    values = scene.machine.values
+    values = scene.parser.values
     cut = len(values) - next(index for index, value in enumerate(values) if value is tokens[at - 2])
     end = _matching(tokens, at - 2)
     if end is None:
@@ -452,7 +452,7 @@ def _untyped_parameter(scene: Scene) -> Mend | None:
     name = scene.before
     if name.kind != "NAME" or scene.token.kind not in ("COMMA", "RPAR"):
         return None
-    if scene.machine.accepts("OPERATOR") or not scene.works(["COLON", "ERROR"], ahead=1):
+    if scene.parser.accepts("OPERATOR") or not scene.works(["COLON", "ERROR"], ahead=1):
         return None
     problem = scene.error(
         f"`{name.text}` needs a type", f"write the type behind it: `{name.text}: Int`", name
@@ -465,8 +465,8 @@ def _wrong_sign(scene: Scene) -> Mend | None:
     token = scene.token
     if token.kind not in _SIGN_KINDS:
         return None
-    in_index = token.kind == "COLON" and scene.machine.accepts("RSQB")
-    if token.kind == "COLON" and scene.ends_line and scene.machine.accepts("LBRACE"):
+    in_index = token.kind == "COLON" and scene.parser.accepts("RSQB")
+    if token.kind == "COLON" and scene.ends_line and scene.parser.accepts("LBRACE"):
         return None
     for kind in ("DOT_DOT",) if in_index else _WRONG_SIGNS:
         ahead = 1 if kind == "ARROW" else _AHEAD

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concerto.diagnostics import Problems
-from concerto.ir.module import Module, Test
+from concerto.ir.module import ModuleIR, Test
 from concerto.program import Program
 from concerto.source import Source
 
@@ -82,11 +82,11 @@ def tests_of(path: Path, problems: Problems) -> TestFile:
     return TestFile(path, cases, together=not _shares_the_world(program))
 
 
-def _file(module: Module, test: Test) -> str:
+def _file(module: ModuleIR, test: Test) -> str:
     return module.files[module.functions[test.function].file].path
 
 
-def _line(module: Module, test: Test) -> int:
+def _line(module: ModuleIR, test: Test) -> int:
     file = module.files[module.functions[test.function].file]
     return Source(file.path, file.text).line_column(test.start)[0]
 

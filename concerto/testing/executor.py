@@ -11,7 +11,7 @@ from concerto.program import Program, Runtime
 from concerto.runtime.agents.arguments import complaints
 from concerto.runtime.agents.guarding import as_a_run
 from concerto.runtime.concurrency.fibers import Branch
-from concerto.runtime.run.failures import RequiresAction, message_of
+from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.tools.declared_tools import CallContext
 from concerto.vm.json_values import to_json
 from concerto.vm.values import ErrorValue, Panic, Raised

@@ -18,7 +18,7 @@ from functools import partial
 from time import perf_counter
 
 from concerto.effects.permissions import Permissions
-from concerto.runtime.run.failures import RequiresAction, RunEnds, message_of
+from concerto.runtime.run.agent_failures import RequiresAction, RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end
 from concerto.runtime.run.options import Options, read_manifest
 from concerto.runtime.run.reporting import out_of_memory

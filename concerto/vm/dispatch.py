@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.vm.host import Host
 from concerto.vm.operations import equal, to_text, type_name
@@ -18,7 +18,7 @@ _OF_ALL: dict[str, Callable[..., Value]] = {"to_string": to_text, "equals": equa
 class Surroundings(Protocol):
     """What dispatch needs of a machine."""
 
-    module: Module
+    module: ModuleIR
     host: Host
 
     def function(self, index: int) -> Callable[..., Value]: ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from concerto.ir.module import Function, Instr, Module
+from concerto.ir.module import Function, Instr, ModuleIR
 from concerto.ir.stack import ENDS_PATH, OPENS_REGION, pops, pushes
 from concerto.records import field, record
 
@@ -35,7 +35,7 @@ class Flat:
     guards: list[Guard] = field(default_factory=list)
 
 
-def flatten(function: Function, module: Module) -> Flat:
+def flatten(function: Function, module: ModuleIR) -> Flat:
     """The jumps form of a verified function."""
     return _Flattener(function, module).run()
 
@@ -55,7 +55,7 @@ class _Region:
 
 
 class _Flattener:
-    def __init__(self, function: Function, module: Module) -> None:
+    def __init__(self, function: Function, module: ModuleIR) -> None:
         self._source = function.code
         self._constants = module.constants
         self._flat = Flat()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from concerto.ir.module import Json, Module
+from concerto.ir.module import Json, ModuleIR
 from concerto.vm import json_values
 from concerto.vm.classes import ClassTable
 from concerto.vm.dispatch import Methods
@@ -49,7 +49,7 @@ class Executor(Protocol):
 class Machine:
     def __init__(
         self,
-        module: Module,
+        module: ModuleIR,
         host: Host,
         *,
         tier: Tier = "python",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import groupby
 
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.source import Source
 from concerto.vm.python_tier import TIER, PythonTier
@@ -33,7 +33,7 @@ class TraceFrame:
 
 def source_trace(exception: BaseException) -> list[TraceFrame]:
     """The calls of the program that an exception came through, the outermost first."""
-    places: list[tuple[Module, int, int]] = []
+    places: list[tuple[ModuleIR, int, int]] = []
     trace = exception.__traceback__
     last = None
     while trace is not None:
@@ -52,7 +52,7 @@ def source_trace(exception: BaseException) -> list[TraceFrame]:
     return [frame for frame in frames if frame is not None]
 
 
-def _frame(module: Module, index: int, pc: int) -> TraceFrame | None:
+def _frame(module: ModuleIR, index: int, pc: int) -> TraceFrame | None:
     """The place of a frame in the source; None for a function that only the compiler wrote."""
     function = module.functions[index]
     if not 0 <= function.file < len(module.files):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from concerto.cli.documenting import Entry, entries_of, is_module
+from concerto.cli.documenting import DocEntry, entries_of, is_module
 from concerto.diagnostics import Problems
 from concerto.resources import resource
 from concerto.source import Source
@@ -39,7 +39,7 @@ def _parsed(text: str) -> ast.Module:
     return parse(Source("stdlib", text), Problems())
 
 
-def _documented(entry: Entry) -> Iterator[str]:
+def _documented(entry: DocEntry) -> Iterator[str]:
     yield f"### {entry.name}"
     yield fenced("concerto", entry.declaration)
     yield _EXAMPLE.sub("```concerto", entry.docs)

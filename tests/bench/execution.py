@@ -18,7 +18,7 @@ from time import process_time
 from typing import Any, cast
 
 from concerto.compiler import compile_file
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine
 
@@ -87,7 +87,7 @@ def _concerto_work(path: Path) -> Callable[[], Any]:
     return work_of(compile_file(path).module)
 
 
-def work_of(module: Module) -> Callable[..., Any]:
+def work_of(module: ModuleIR) -> Callable[..., Any]:
     """The function `work` of a program."""
     machine = Machine(module, cast(Host, _NoHost()))
     index = next(index for index, function in enumerate(module.functions) if function.name == "work")

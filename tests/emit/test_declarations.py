@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from concerto.ir.module import Module, ParameterDef, ToolUse
+from concerto.ir.module import ModuleIR, ParameterDef, ToolUse
 from tests.emit.compiling import emit, function
 
 CALCULATOR = """
@@ -194,7 +194,7 @@ def test_methods_stand_on_their_types() -> None:
     assert function(module, "Named::hello").code[1] == ("LOAD_LOCAL", 0)
 
 
-def _plain(module: Module) -> str:
+def _plain(module: ModuleIR) -> str:
     return json.dumps(asdict(module))
 
 

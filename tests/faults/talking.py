@@ -25,7 +25,7 @@ from pathlib import Path
 
 from concerto import Program, Runtime, compile_source
 from concerto.manifest.models import Manifest
-from concerto.runtime.run.failures import AgentKind
+from concerto.runtime.run.agent_failures import AgentKind
 from tests.faults.proxy import FaultyProxy
 from tests.faults.replaying import Replay
 from tests.faults.spoiling import Fault

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from concerto.diagnostics import Problems, render
 from concerto.ir.codec import decode, encode
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.verifier import verify
 from concerto.program import Program, Runtime
@@ -97,7 +97,7 @@ def _spoil_code(code: list[Json], other: list[Json], document: Json, random: Ran
             code[place], code[following] = code[following], code[place]
 
 
-def load(data: bytes) -> Module | None:
+def load(data: bytes) -> ModuleIR | None:
     """The module of a file if it may run; what is wrong with it must be one error of the IR."""
     problems = Problems()
     module = decode(data, "main.conc-ir", problems)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from unittest.mock import patch
 
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.ir.opcodes import OPCODES
 from concerto.vm.host import Host
 from concerto.vm.interpreter import HANDLERS, CallStack, Frame, Handler
@@ -69,12 +69,12 @@ class Ending:
     asked: list[str] = field(default_factory=list)
 
 
-def endings(module: Module) -> dict[Tier, Ending]:
+def endings(module: ModuleIR) -> dict[Tier, Ending]:
     """How `main` of a verified module ends on each tier; what is no ending of the language is raised."""
     return {tier: _run(module, tier) for tier in TIERS}
 
 
-def _run(module: Module, tier: Tier) -> Ending:
+def _run(module: ModuleIR, tier: Tier) -> Ending:
     host = Alone()
     try:
         machine = Machine(module, cast(Host, host), tier=tier, cancel_check=Polls())
@@ -91,7 +91,7 @@ def _run(module: Module, tier: Tier) -> Ending:
     return Ending(how, _text(what), kind, [_text(each) for each in host.asked])
 
 
-def well_typed(module: Module) -> bool:
+def well_typed(module: ModuleIR) -> bool:
     """Whether no instruction of a run of `main` meets a value of another type than it says: a verified module
     need not be so, and each tier has its own way to be wrong then."""
     confused: list[str] = []

@@ -9,7 +9,7 @@ from typing import TypeAlias, get_args
 from concerto.diagnostics import Problems, render
 from concerto.emit import emit_program
 from concerto.ir.codec import encode
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.semantics import check_program
 from concerto.source import Source
 from concerto.syntax import ast
@@ -57,7 +57,7 @@ def bytes_compile_and_run_alike(random: Random) -> None:
     _compiled_and_run(spoilt_bytes(data, random, random.choice(texts).encode("utf-8", "surrogatepass")))
 
 
-def compiled(data: bytes) -> Module | None:
+def compiled(data: bytes) -> ModuleIR | None:
     """The module of a file that needs no other; None if it has errors, which can be shown."""
     problems = Problems()
     tree = parse(decode(data, "main.conc", problems), problems)

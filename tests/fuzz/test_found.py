@@ -14,7 +14,7 @@ import pytest
 from mcp.types import ListToolsResult
 
 from concerto.diagnostics import Problems
-from concerto.ir.module import Function, Module
+from concerto.ir.module import Function, ModuleIR
 from concerto.ir.verifier import verify
 from concerto.runtime.agents.requests import Reply
 from concerto.runtime.mcp.interface import ToolInterface, offered_tool
@@ -69,7 +69,7 @@ def test_a_reason_to_finish_that_is_no_text(finish: Any) -> None:
 
 def ending_of(constants: list[Any], *code: tuple[Any, ...]) -> set[tuple[Any, ...]]:
     """How a `main` of that code ends, once for each way in which it does on the tiers."""
-    module = Module("main", "main.conc")
+    module = ModuleIR("main", "main.conc")
     module.constants = constants
     module.functions = [Function("main", [], 0, 1, list(code), 0, [])]
     module.entry = 0

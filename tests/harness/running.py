@@ -12,7 +12,7 @@ from pathlib import Path
 from concerto.compiler.disk import DiskProject, open_project
 from concerto.compiler.pipeline import compile_module, read_source, require_main
 from concerto.diagnostics import Problem, Problems
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.manifest import find_manifest, load_manifest
 from concerto.program import Program, Runtime
 from concerto.vm.machine import Tier
@@ -31,7 +31,7 @@ class Outcome:
 
 def compile_program(
     files: dict[str, str], folder: Path, *, to_run: bool
-) -> tuple[Module | None, list[Problem]]:
+) -> tuple[ModuleIR | None, list[Problem]]:
     """Writes the program's files into `folder` and compiles; paths in problems are relative to it."""
     for name, text in files.items():
         path = folder / name
@@ -48,7 +48,7 @@ def compile_program(
     return (None if problems.errors else module), list(problems)
 
 
-def run_program(module: Module, expected: Expectations, folder: Path, tier: Tier) -> Outcome:
+def run_program(module: ModuleIR, expected: Expectations, folder: Path, tier: Tier) -> Outcome:
     """Runs `main` as `concerto run` would."""
     out, err = StringIO(), StringIO()
     with _inside(folder), _environment(expected.environment), redirect_stdout(out), redirect_stderr(err):

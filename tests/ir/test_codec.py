@@ -15,13 +15,13 @@ from concerto.ir import module as ir
 from concerto.ir.codec import SECTIONS, decode, encode
 
 
-def full_module() -> ir.Module:
+def full_module() -> ir.ModuleIR:
     """A module with something in every section."""
     method = ir.MethodDef(
         "add", 0, True, True, [ir.ParameterDef("a", 0, True, 3)], 0, [ir.DecoratorDef("retry", {"max": 2})]
     )
     use = ir.ToolUse("method", "Calc", "add")
-    return ir.Module(
+    return ir.ModuleIR(
         "main",
         "main.conc",
         constants=[1, -(2**63), 2.5, float("inf"), float("-inf"), "é\n\"'\u2028"],
@@ -43,15 +43,15 @@ def full_module() -> ir.Module:
             )
         ],
         agents=[ir.Agent("A", "", {"model": "m"}, [use], [use], "notes", {"m": 0}, [])],
-        hosts=[ir.Host("H", "", {"connector": "x"}, [])],
+        hosts=[ir.HostDef("H", "", {"connector": "x"}, [])],
         tools=[
             ir.Tool(
                 "Calc", "", "d", 1, 0, [ir.FieldDef("n", 0, False, True, [1])], [method], [{"a": {"b": 1.5}}]
             )
         ],
-        mcp_servers=[ir.McpServer("M", "", {}, [method], [])],
+        mcp_servers=[ir.McpServerDef("M", "", {}, [method], [])],
         schemas=[ir.Schema("S", 0, {"type": "object"}, True, True, ["a"], [(["a", "b"], 0)])],
-        connections=[ir.Connection("openai", {})],
+        connections=[ir.ConnectionDef("openai", {})],
         hashmaps=[ir.State("h", 0, {})],
         ledgers=[ir.State("l", 0, {})],
         memories=[ir.State("m", 0, {"capacity": 5})],
@@ -95,7 +95,7 @@ def test_sections_come_in_the_order_of_the_reference() -> None:
 
 
 def test_lone_surrogates_survive() -> None:
-    module = ir.Module("m", "m.conc", constants=["\ud800"])
+    module = ir.ModuleIR("m", "m.conc", constants=["\ud800"])
     assert decode(encode(module), "x", Problems()) == module
 
 
@@ -154,5 +154,5 @@ def test_a_changed_document_is_read_or_refused(data: st.DataObject) -> None:
 
 
 def test_every_section_of_a_module_is_in_the_file() -> None:
-    names = set(ir.Module.__dataclass_fields__)
+    names = set(ir.ModuleIR.__dataclass_fields__)
     assert names == {"module", "source_file", *codec.SECTIONS, "files", "entry", "metadata"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.ir.disassembler import disassemble
-from concerto.ir.module import Function, Module, Position, SourceFile
+from concerto.ir.module import Function, ModuleIR, Position, SourceFile
 from tests.ir.test_codec import full_module
 from tests.vm.assembler import assemble
 
@@ -40,5 +40,5 @@ def test_declarations_are_listed() -> None:
 
 def test_unverified_code_is_printed_too() -> None:
     code = [("END",), ("NO_SUCH", 1), ("LOAD_CONST", 7), ("CALL", 9, 0), ("CASE", -1)]
-    module = Module("m", "m.conc", functions=[Function("f", [], 0, 0, list(code), 5, [])])
+    module = ModuleIR("m", "m.conc", functions=[Function("f", [], 0, 0, list(code), 5, [])])
     assert "NO_SUCH 1" in disassemble(module)

@@ -17,7 +17,7 @@ from concerto.diagnostics import Problems
 from concerto.emit.sections import _library_structs
 from concerto.ir import module as ir
 from concerto.ir.codec import encode
-from concerto.ir.module import Function, Instr, Module, TypeDef
+from concerto.ir.module import Function, Instr, ModuleIR, TypeDef
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.verifier import LIBRARY_STRUCTS, verify
 from concerto.vm.host import Host
@@ -29,7 +29,7 @@ from tests.vm.hosts import TIERS, Recorder
 from tests.vm.random_programs import ProgramMaker
 
 
-def fault(module: Module) -> str:
+def fault(module: ModuleIR) -> str:
     problems = Problems()
     if verify(module, problems):
         return ""
@@ -161,13 +161,13 @@ def test_accepted_code(code: str) -> None:
 )
 def test_refused_instruction(instr: Instr, expected: str) -> None:
     function = Function("f", [], 0, 0, [instr], 0, [])
-    module = Module("m", "m.conc", constants=[1], types=[TypeDef("builtin", "Int")], functions=[function])
+    module = ModuleIR("m", "m.conc", constants=[1], types=[TypeDef("builtin", "Int")], functions=[function])
     assert fault(module).endswith(f"instruction 0: {expected}")
 
 
 def test_refused_tables() -> None:
     def faults_of(**changes: object) -> str:
-        module = Module("m", "m.conc")
+        module = ModuleIR("m", "m.conc")
         for name, value in changes.items():
             setattr(module, name, value)
         return fault(module).removeprefix("the compiled program is not valid: ")
@@ -186,7 +186,7 @@ def test_the_runtime_makes_the_structs_that_the_verifier_knows() -> None:
     made = {struct.name: " ".join(field.name for field in struct.fields) for struct in _library_structs()}
     assert made == LIBRARY_STRUCTS
     changed = TypeDef("struct", "Message", fields=[ir.FieldDef("role", 0)])
-    module = Module("m", "m.conc", types=[changed])
+    module = ModuleIR("m", "m.conc", types=[changed])
     assert fault(module).endswith("type 0 is not `Message` as the library has it")
 
 
@@ -210,7 +210,7 @@ def test_huge_code_is_no_problem() -> None:
     deep = [("BLOCK", 0)] * 50_000 + [("END",)] * 50_000
     long = [("LOAD_NIL",), ("POP",)] * 100_000
     for code in (deep, long):
-        assert fault(Module("m", "m.conc", functions=[Function("f", [], 0, 0, list(code), 0, [])])) == ""
+        assert fault(ModuleIR("m", "m.conc", functions=[Function("f", [], 0, 0, list(code), 0, [])])) == ""
 
 
 def test_a_full_module_is_checked_throughout() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from concerto.compiler import compile_source
 from concerto.program import Runtime
-from concerto.runtime.mcp.connection import Connection, Listener, ServerFailure
+from concerto.runtime.mcp.connection import Listener, McpConnection, ServerFailure
 from concerto.runtime.mcp.settings import read_settings
 from tests.mcp import peers
 from tests.mcp.peers import scripted
@@ -156,7 +156,7 @@ def test_interrupts_end_the_servers(tmp_path: Path, mark: str, number: int, call
 @pytest.mark.parametrize("turns", [0, 1, 2, 5, 50])
 def test_a_server_is_ended_however_far_its_start_is(mark: str, turns: int) -> None:
     settings = read_settings("Odd", {"command": scripted("silent", mark)}, {}, {}, Path())
-    connection = Connection(settings, Listener(lambda text: None, lambda text: None, dict(os.environ)))
+    connection = McpConnection(settings, Listener(lambda text: None, lambda text: None, dict(os.environ)))
 
     async def close_while_opening() -> None:
         opening = asyncio.create_task(connection.open())

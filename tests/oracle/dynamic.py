@@ -127,7 +127,7 @@ def _library_methods() -> dict[tuple[str, str], sym.FunctionSymbol]:
     """The methods of built-in types, by the type's name and their own."""
     return {
         (impl.name, name): method
-        for impl in library().world.analysis.impls
+        for impl in library().declarations.analysis.impls
         if impl.trait is None
         for name, method in impl.methods.items()
         if method.receiver and (method.native in LIBRARY or method.native in CHANGING)

@@ -12,7 +12,7 @@ from pathlib import Path
 from concerto.compiler.depth import on_large_stack
 from concerto.diagnostics import Problems, render
 from concerto.emit import emit_program
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.program import Program, Runtime
 from concerto.semantics import check_program
 from concerto.semantics.model.analysis import (
@@ -83,7 +83,7 @@ def analyzed(files: Mapping[str, str]) -> Analysis:
     return analysis
 
 
-def run(module: Module, tier: Tier) -> Outcome:
+def run(module: ModuleIR, tier: Tier) -> Outcome:
     out, errors = StringIO(), StringIO()
     runtime = Runtime(
         Program(module), quiet=True, timeout=_SECONDS, tier=tier, output=out, errors=errors, folder=_folder()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from concerto.diagnostics import Problem
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from tests.harness.expectations import MAIN, Expectations
 from tests.harness.programs import TIERS
 from tests.harness.running import compile_program, run_program
@@ -19,7 +19,7 @@ def doing(statements: str) -> str:
     return f"fn main() {{\n{statements}\n}}\n"
 
 
-def compiled(text: str, folder: Path) -> tuple[Module | None, list[Problem]]:
+def compiled(text: str, folder: Path) -> tuple[ModuleIR | None, list[Problem]]:
     return compile_program({MAIN: text}, folder, to_run=True)
 
 

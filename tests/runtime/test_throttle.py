@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from concerto.effects.layers.rate import Turns
+from concerto.effects.layers.rate import RateLimiter
 from concerto.runtime.llm.connections import find_connection
 from concerto.runtime.llm.throttle import Throttle
 from tests.runtime.running import Outcome, chat_at
@@ -81,7 +81,7 @@ async def begin_all(
 def test_turns_come_in_order_and_never_too_many_in_a_minute() -> None:
     async def main() -> None:
         clock = Clock()
-        turns = Turns(3, clock)
+        turns = RateLimiter(3, clock)
         begun = await begin_all(7, turns.take, clock)
         assert begun == [(0, 0), (1, 0), (2, 0), (3, 60), (4, 60), (5, 60), (6, 120)]
         assert await begin_all(1, turns.take, clock) == [(0, 120)]
@@ -93,7 +93,7 @@ def test_turns_come_in_order_and_never_too_many_in_a_minute() -> None:
 def test_who_gives_up_leaves_the_line_to_others(place: int) -> None:
     async def main() -> None:
         clock = Clock()
-        turns = Turns(1, clock)
+        turns = RateLimiter(1, clock)
         await begin_all(1, turns.take, clock)
         waiting = [asyncio.ensure_future(turns.take()) for _ in range(3)]
         await settle()

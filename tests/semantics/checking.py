@@ -9,7 +9,7 @@ from concerto.semantics import check_program
 from concerto.semantics.declare.collect import declare_program
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
-from concerto.semantics.model.declarations import World
+from concerto.semantics.model.declarations import Declarations
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
@@ -35,12 +35,12 @@ class Files:
         return None if text is None else parse(Source(f"{name}.conc", text), self.problems)
 
 
-def declare(text: str, project: Files | None = None) -> World:
+def declare(text: str, project: Files | None = None) -> Declarations:
     """The world of a program, bodies unchecked."""
     project = project or Files()
-    world = World(project, project.problems, library())
-    declare_program(world, parse(Source("main.conc", text), project.problems))
-    return world
+    declarations = Declarations(project, project.problems, library())
+    declare_program(declarations, parse(Source("main.conc", text), project.problems))
+    return declarations
 
 
 def check(text: str, project: Files | None = None) -> tuple[Analysis, list[str]]:

@@ -23,7 +23,7 @@ def test_every_function_has_its_body() -> None:
         found.module(name)
     natives = {
         symbol.native
-        for symbol in found.world.scopes
+        for symbol in found.declarations.scopes
         if isinstance(symbol, FunctionSymbol) and symbol.native is not None
     }
     assert len(natives) > 200

@@ -16,17 +16,17 @@ import re
 from ast import literal_eval
 from collections.abc import Sequence
 
-from concerto.ir.module import Function, Instr, Module, Position, SourceFile, TypeDef
+from concerto.ir.module import Function, Instr, ModuleIR, Position, SourceFile, TypeDef
 from concerto.ir.opcodes import OPCODES
 
 _HEADER = re.compile(r"fn (\w+)\(([^)]*)\)((?: \w+(?:=\d+)?)*)\s*$")
 
 
-def assemble(text: str, types: Sequence[TypeDef] = ()) -> Module:
+def assemble(text: str, types: Sequence[TypeDef] = ()) -> ModuleIR:
     """A module of the functions in a text; `main`, if there is one, is the entry."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.split("#")[0].strip()]
     names = [match[1] for _, line in lines if (match := _HEADER.match(line.strip()))]
-    module = Module("test", "test.conc", types=list(types), files=[SourceFile("test.conc", text)])
+    module = ModuleIR("test", "test.conc", types=list(types), files=[SourceFile("test.conc", text)])
     starts = [0]
     for line in text.splitlines():
         starts.append(starts[-1] + len(line) + 1)
@@ -51,7 +51,7 @@ def _function(header: re.Match[str]) -> Function:
     return Function(header[1], parameters, captures, locals_, [], 0, [], "inout" in options)
 
 
-def _instr(line: str, module: Module, names: list[str]) -> Instr:
+def _instr(line: str, module: ModuleIR, names: list[str]) -> Instr:
     name, _, rest = line.partition(" ")
     kinds = OPCODES[name].operands
     words = rest.split(None, len(kinds) - 1) if kinds else []
@@ -62,7 +62,7 @@ def _instr(line: str, module: Module, names: list[str]) -> Instr:
     )
 
 
-def _operand(kind: str, word: str, module: Module, names: list[str]) -> int | str:
+def _operand(kind: str, word: str, module: ModuleIR, names: list[str]) -> int | str:
     match kind:
         case "const":
             value = literal_eval(word)

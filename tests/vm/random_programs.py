@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from concerto.ir.module import FieldDef, Function, Instr, Module, TypeDef, VariantDef
+from concerto.ir.module import FieldDef, Function, Instr, ModuleIR, TypeDef, VariantDef
 
 INTS, BOOLS, STRINGS, FLOATS = range(4), range(4, 6), range(6, 8), range(8, 10)
 ARRAY, STRUCT, FUEL, ITEM, CAUGHT = 10, 11, 12, 13, 18
@@ -29,7 +29,7 @@ class _Open:
 @dataclass
 class ProgramMaker:
     random: Random
-    module: Module = field(init=False)
+    module: ModuleIR = field(init=False)
     code: list[Instr] = field(default_factory=list)
     regions: list[_Open] = field(default_factory=list)
     budget: int = 60
@@ -45,9 +45,9 @@ class ProgramMaker:
                 variants=[VariantDef("None"), VariantDef("One", [FieldDef("0", 0)]), VariantDef("Two")],
             ),
         ]
-        self.module = Module("random", "random.conc", types=types)
+        self.module = ModuleIR("random", "random.conc", types=types)
 
-    def make(self) -> Module:
+    def make(self) -> ModuleIR:
         """`main(a, b)` that returns the text of all it knows, and a function that calls may go to."""
         self.module.functions.append(self._helper())
         for slot in INTS:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine, Tier
 from concerto.vm.native import native
@@ -30,7 +30,7 @@ def rest() -> None:
     time.sleep(0.001)
 
 
-def machine_for(text: str | Module, tier: Tier, **options: Any) -> Machine:
+def machine_for(text: str | ModuleIR, tier: Tier, **options: Any) -> Machine:
     module = assemble(text) if isinstance(text, str) else text
     return Machine(module, cast(Host, Recorder()), tier=tier, **options)
 

@@ -12,9 +12,9 @@ from concerto.diagnostics import Problems
 from concerto.ir.module import (
     Agent,
     FieldDef,
-    McpServer,
+    McpServerDef,
     MethodDef,
-    Module,
+    ModuleIR,
     ParameterDef,
     Pipeline,
     Tool,
@@ -82,7 +82,7 @@ fn double(n)
 """
 
 
-def program(body: str, parameters: str = "") -> Module:
+def program(body: str, parameters: str = "") -> ModuleIR:
     """`body`, made of lines, after the helper functions."""
     helpers = HELPERS.replace("fn plus(captured, n)", "fn plus(n)")
     return assemble(f"{helpers}\nfn body({parameters}) locals=9\n{body}", TYPES)
@@ -244,12 +244,12 @@ COMPARISONS = [
 ]  # fmt: skip
 
 
-def declare(module: Module) -> None:
+def declare(module: ModuleIR) -> None:
     """What the programs refer to."""
     add, log = (MethodDef(name, None, True, False, [ParameterDef("x", INT)], INT) for name in ("add", "log"))
     module.agents = [Agent("Helper", "", {}, [], None, None, {}, [])]
     module.tools = [Tool("Calc", "", "", POINT, len(module.functions) - 1, [], [add], [])]
-    module.mcp_servers = [McpServer("Git", "", {}, [log], [])]
+    module.mcp_servers = [McpServerDef("Git", "", {}, [log], [])]
     module.pipelines = [Pipeline("Flow", "", [], [], [])]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concerto.diagnostics import Problems
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.ir.verifier import verify
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine, Tier
@@ -19,7 +19,7 @@ from tests.vm.hosts import TIERS, Recorder, outcome
 from tests.vm.random_programs import ProgramMaker
 
 
-def observed(module: Module, tier: Tier, arguments: list[int]) -> tuple[object, ...]:
+def observed(module: ModuleIR, tier: Tier, arguments: list[int]) -> tuple[object, ...]:
     """What a run gives and what it told on the way."""
     host = Recorder()
     machine = Machine(module, cast(Host, host), tier=tier)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from concerto.ir.module import FieldDef, Module, TypeDef, VariantDef
+from concerto.ir.module import FieldDef, ModuleIR, TypeDef, VariantDef
 from concerto.vm.classes import build_variant
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.host import Host
@@ -78,7 +78,7 @@ TYPES = [
 
 @pytest.fixture
 def machine() -> Machine:
-    return Machine(Module("test", "test.conc", types=TYPES), cast(Host, Recorder()))
+    return Machine(ModuleIR("test", "test.conc", types=TYPES), cast(Host, Recorder()))
 
 
 def point(machine: Machine, x: int = 1) -> Value:

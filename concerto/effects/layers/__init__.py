@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from concerto.effects.gate import Layer, Waiting
+from concerto.effects.gate import Layer, Waiter
 from concerto.effects.layers.budget import Costs, budget_layer
 from concerto.effects.layers.cache import cache_layer
 from concerto.effects.layers.log import Log, log_layer
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def standard_layers(
     permissions: Permissions,
-    waiting: Waiting,
+    waiting: Waiter,
     log: Log,
     answers: Answers,
     costs: Callable[[], Costs],

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from concerto.effects.gate import Layer, Passage, Perform, Signal, Waiting
+from concerto.effects.gate import Layer, Passage, Perform, Signal, Waiter
 from concerto.effects.kinds import ModelCall
 from concerto.effects.meters import Meter, Reservation, Spending
 from concerto.vm.values import ErrorValue, Raised, Value
@@ -28,7 +28,7 @@ class Costs(Protocol):
         """What a call has cost whose answer is of no use."""
 
 
-def budget_layer(costs: Callable[[], Costs], waiting: Waiting) -> Layer:
+def budget_layer(costs: Callable[[], Costs], waiting: Waiter) -> Layer:
     freed: list[Signal] = []
     """of those who wait until a call has ended, none or one for all of them"""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from concerto.effects.gate import Layer, Passage, Perform, Waiting
+from concerto.effects.gate import Layer, Passage, Perform, Waiter
 from concerto.effects.kinds import (
     AgentRun,
     AnyEffect,
@@ -22,7 +22,7 @@ from concerto.vm.values import Value
 _MOST_ENTRIES = 1000
 
 
-def cache_layer(waiting: Waiting) -> Layer:
+def cache_layer(waiting: Waiter) -> Layer:
     kept: OrderedDict[Hashable, tuple[float, Value]] = OrderedDict()
 
     async def cache(passage: Passage, inner: Perform) -> Value:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from concerto.effects.gate import Layer, Passage, Perform, Waiting
+from concerto.effects.gate import Layer, Passage, Perform, Waiter
 from concerto.effects.kinds import subject_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
 Log: TypeAlias = Callable[[str, Value], None]
 
 
-def log_layer(log: Log, waiting: Waiting) -> Layer:
+def log_layer(log: Log, waiting: Waiter) -> Layer:
     async def logged(passage: Passage, inner: Perform) -> Value:
         channel = passage.policy.log
         assert channel is not None
@@ -31,5 +31,5 @@ def log_layer(log: Log, waiting: Waiting) -> Layer:
     return Layer(lambda effect, policy: policy.log is not None, logged)
 
 
-def _ms(waiting: Waiting, begun: float) -> int:
+def _ms(waiting: Waiter, begun: float) -> int:
     return int((waiting.now() - begun) * 1000)

@@ -5,33 +5,33 @@ from __future__ import annotations
 
 from collections import deque
 
-from concerto.effects.gate import Layer, Passage, Perform, Waiting
+from concerto.effects.gate import Layer, Passage, Perform, Waiter
 from concerto.effects.kinds import subject_of
 from concerto.vm.values import Value
 
 _WINDOW = 60.0
 
 
-def rate_layer(waiting: Waiting) -> Layer:
-    turns: dict[str, Turns] = {}
+def rate_layer(waiting: Waiter) -> Layer:
+    turns: dict[str, RateLimiter] = {}
 
     async def rate(passage: Passage, inner: Perform) -> Value:
         limit = passage.policy.per_minute
         assert limit is not None
         subject = subject_of(passage.effect)
         if subject not in turns:
-            turns[subject] = Turns(limit, waiting)
+            turns[subject] = RateLimiter(limit, waiting)
         await turns[subject].take()
         return await inner(passage)
 
     return Layer(lambda effect, policy: policy.per_minute is not None, rate)
 
 
-class Turns:
+class RateLimiter:
     """At most `limit` turns begin in any minute, in the order in which they were asked for. Who gives up
     takes none."""
 
-    def __init__(self, limit: int, waiting: Waiting) -> None:
+    def __init__(self, limit: int, waiting: Waiter) -> None:
         self._limit = limit
         self._waiting = waiting
         self._begun: deque[float] = deque()

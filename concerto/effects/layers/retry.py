@@ -3,7 +3,7 @@ for."""
 
 from __future__ import annotations
 
-from concerto.effects.gate import Layer, Passage, Perform, Waiting
+from concerto.effects.gate import Layer, Passage, Perform, Waiter
 from concerto.effects.kinds import ModelCall
 from concerto.effects.policy import Retry
 from concerto.vm.values import ErrorValue, Raised, Some, Value
@@ -17,7 +17,7 @@ _FINAL_KINDS = frozenset(
 )
 
 
-def retry_layer(waiting: Waiting) -> Layer:
+def retry_layer(waiting: Waiter) -> Layer:
     async def retry(passage: Passage, inner: Perform) -> Value:
         policy = passage.policy.retry
         assert policy is not None

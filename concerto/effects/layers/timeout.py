@@ -3,13 +3,13 @@ it."""
 
 from __future__ import annotations
 
-from concerto.effects.gate import Layer, Passage, Perform, Waiting
+from concerto.effects.gate import Layer, Passage, Perform, Waiter
 from concerto.effects.kinds import AgentRun, ModelCall, StageRun, subject_of
 from concerto.vm.values import ErrorValue, Raised, Value
 from concerto.wording import counted
 
 
-def timeout_layer(waiting: Waiting) -> Layer:
+def timeout_layer(waiting: Waiter) -> Layer:
     async def timeout(passage: Passage, inner: Perform) -> Value:
         seconds = passage.policy.timeout
         assert seconds is not None

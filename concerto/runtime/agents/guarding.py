@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar
 
 from concerto.natives.agentbuilder import AgentBuilder
-from concerto.runtime.run.failures import AgentKind, agent_failure, tool_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure, tool_failure
 from concerto.vm.values import NONE, ErrorValue, Raised
 from concerto.wording import counted
 

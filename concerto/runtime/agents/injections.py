@@ -19,7 +19,7 @@ from concerto.runtime.agents.execution import Execution
 from concerto.runtime.agents.requests import Message, ToolCallRequest, ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import drive
-from concerto.runtime.run.failures import AgentKind, agent_failure, ends_run, text_of
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure, ends_run, text_of
 from concerto.runtime.tools.declared_tools import CallContext, fill_parameters, unwrapped
 from concerto.vm.operations import parts_of, to_text
 from concerto.vm.values import NONE, Err, Ok, Some, Struct, Value, Variant

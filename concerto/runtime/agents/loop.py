@@ -23,8 +23,14 @@ from concerto.runtime.agents.messages import parsed
 from concerto.runtime.agents.requests import MADE_ID, Message, Reply, ToolCallRequest
 from concerto.runtime.agents.toolbox import BoundTool
 from concerto.runtime.concurrency.fibers import all_of
+from concerto.runtime.run.agent_failures import (
+    AgentKind,
+    RequiresAction,
+    agent_failure,
+    message_of,
+    tool_error,
+)
 from concerto.runtime.run.debugging import tell_call
-from concerto.runtime.run.failures import AgentKind, RequiresAction, agent_failure, message_of, tool_error
 from concerto.runtime.tools.declared_tools import CallContext
 from concerto.vm.json_values import to_json
 from concerto.vm.trace import TraceFrame, place_of, source_trace
@@ -157,7 +163,7 @@ async def _run_calls(run: Run, work: Execution, calls: tuple[ToolCallRequest, ..
     _watch(work, outcomes)
 
 
-def _considered(run: Run, work: Execution, call: ToolCallRequest, outcome: Outcome) -> Message:
+def _considered(run: Run, work: Execution, call: ToolCallRequest, outcome: CallOutcome) -> Message:
     """The result for the model, with what the call made available."""
     record = outcome.record
     if not record.success:
@@ -169,7 +175,7 @@ def _considered(run: Run, work: Execution, call: ToolCallRequest, outcome: Outco
     return replace(outcome.message, text=_json(told))
 
 
-class Outcome:
+class CallOutcome:
     """A call that was run: what the model is told, what is recorded, and the value if it went well."""
 
     __slots__ = ("kind", "message", "record", "value")
@@ -190,7 +196,7 @@ class Pending:
         self.asked = asked
 
 
-async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: Any) -> Outcome | Pending:
+async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: Any) -> CallOutcome | Pending:
     plan = work.plan
     tool = work.toolbox.tools.get(call.name)
     record = CallRecord(
@@ -234,7 +240,7 @@ async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: An
     )
     tell_call(run, plan.agent, title, record, frames)
     message = Message("tool", content, call_id=call.id, name=call.name, failed=not record.success)
-    return Outcome(message, record, value, kind)
+    return CallOutcome(message, record, value, kind)
 
 
 async def _attempts(
@@ -326,7 +332,7 @@ def _fatal(work: Execution, error: ErrorValue) -> FatalToolError:
     )
 
 
-def _watch(work: Execution, outcomes: list[Outcome]) -> None:
+def _watch(work: Execution, outcomes: list[CallOutcome]) -> None:
     """Stop what leads nowhere: names that do not exist, or the same failing call again and again."""
     agent = work.plan.agent
     for place, outcome in enumerate(outcomes):

@@ -65,14 +65,14 @@ class Pipelines:
 
     def _stage(self, pipeline: Pipeline, stage: Stage, arguments: Sequence[Value], branch: Branch) -> Value:
         """What a stage passes on; its Err is raised as Failed. Without decorators it runs in the caller's
-        strand."""
+        fiber."""
         policy = policy_from(stage.decorators)
         body = partial(self._body, stage, arguments)
         if policy is NO_POLICY:
             work = partial(_in_place, branch, stage.tools, body)
         else:
             meters = _meters(f"`@budget` of `{pipeline.name}::{stage.name}`", policy)
-            work = partial(_in_strand, branch, stage.tools, meters, body)
+            work = partial(_in_fiber, branch, stage.tools, meters, body)
         key = None if policy.cache_seconds is None else list(arguments)
         return self._run.perform(StageRun(pipeline.name, stage.name, key, work, policy))
 
@@ -128,7 +128,7 @@ async def _in_place(branch: Branch, tools: Sequence[ToolUse], body: Callable[[],
         return body()
 
 
-async def _in_strand(
+async def _in_fiber(
     branch: Branch, tools: Sequence[ToolUse], meters: tuple[Meter, ...], body: Callable[[], Value]
 ) -> Value:
     inner = branch.child()

@@ -18,7 +18,7 @@ from concerto.runtime.agents.requests import Request, ToolOffer
 from concerto.runtime.agents.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, toolbox
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
-from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:

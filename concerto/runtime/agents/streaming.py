@@ -44,7 +44,7 @@ class Streaming:
         task = self._task = asyncio.ensure_future(self._produce(converse, finish))
         run.keep(task)
         first = await self._next()
-        if isinstance(first, Failure):
+        if isinstance(first, StreamFailure):
             return Err(failed(first.error))
         loop = asyncio.get_running_loop()
 
@@ -53,7 +53,7 @@ class Streaming:
             chunk, first = first, None
             if chunk is None:
                 chunk = wait(self._next)
-            if isinstance(chunk, Failure):
+            if isinstance(chunk, StreamFailure):
                 raise Raised(failed(chunk.error))
             return None if chunk is _END else chunk
 
@@ -77,7 +77,7 @@ class Streaming:
             response = finish(work, reply, begun)
             await self._queue.put(self._chunk("", (), Some(response)))
         except (Exception, GeneratorExit) as error:
-            await self._queue.put(Failure(error))
+            await self._queue.put(StreamFailure(error))
         await self._queue.put(_END)
 
     async def _take(self, part: StreamPart) -> None:
@@ -99,7 +99,7 @@ class Streaming:
         )
 
 
-class Failure:
+class StreamFailure:
     """An exception on its way from the execution to the reader."""
 
     __slots__ = ("error",)

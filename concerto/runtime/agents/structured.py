@@ -19,7 +19,7 @@ from concerto.runtime.agents.execution import Execution, Plan
 from concerto.runtime.agents.loop import tell_repairs, tool_loop
 from concerto.runtime.agents.requests import Message, OutputSchema, Reply
 from concerto.runtime.concurrency.fibers import Branch, drive
-from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
-"""Branches: the strands of one program, and how they wait for the event loop and for each other.
+"""Branches: the fibers of one program, and how they wait for the event loop and for each other.
 
-Program code is ordinary synchronous Python in a greenlet (a `Strand`). To wait, it switches to the hub, the
+Program code is ordinary synchronous Python in a greenlet (a `Fiber`). To wait, it switches to the hub, the
 greenlet that runs the event loop, with a function that makes something awaitable; `drive` awaits it and
 switches back.
 A program that never waits never starts an event loop.
 
-A `Branch` is what a strand knows of its place: its number path, which names its effects, and what is in
+A `Branch` is what a fiber knows of its place: its number path, which names its effects, and what is in
 force there. A child's path does not depend on the order in which branches happen to run.
 """
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _BREATH = 0.02
-"""Seconds for which a strand may compute before the rest of the caller's event loop has its turn."""
+"""Seconds for which a fiber may compute before the rest of the caller's event loop has its turn."""
 
 Make: TypeAlias = Callable[[], Awaitable[Any]]
 Tasks: TypeAlias = "list[asyncio.Task[Any]]"
 
 
 class Branch:
-    """One strand's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest
+    """One fiber's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest
     first; `meters` are the budgets of these stages; `tasks` is the scope of the innermost function that owns
     tasks; `inside` is what it may not wait for, since that waits for it."""
 
@@ -71,7 +71,7 @@ class Branch:
         return Branch((*self.path, self._children), self.scopes, self.meters, self.tasks, self.inside)
 
 
-class Strand(greenlet):
+class Fiber(greenlet):
     """A greenlet of program code, which may have to end by some time. With `alone`, it lets the event loop go
     round now and then while it computes, as long as it is the only one of its run: where there are several,
     they take turns at effects and nowhere else."""
@@ -128,24 +128,24 @@ class Strand(greenlet):
 
 def current_branch() -> Branch:
     """The branch of the running program code."""
-    strand = getcurrent()
-    assert isinstance(strand, Strand), "program code runs outside of a strand"
-    return strand.branch
+    fiber = getcurrent()
+    assert isinstance(fiber, Fiber), "program code runs outside of a fiber"
+    return fiber.branch
 
 
 def check_time() -> None:
     """Called by program code that computes, now and then: it stops when its time is up."""
-    strand = getcurrent()
-    if isinstance(strand, Strand):
-        if strand.overdue:
+    fiber = getcurrent()
+    if isinstance(fiber, Fiber):
+        if fiber.overdue:
             raise Cancelled
-        strand.breathe()
+        fiber.breathe()
 
 
 def wait(make: Make) -> Value:
     """Called by program code: its value when what `make` gives has been awaited."""
     hub = getcurrent().parent
-    assert hub is not None, "program code runs outside of a strand"
+    assert hub is not None, "program code runs outside of a fiber"
     return hub.switch(make)
 
 
@@ -161,42 +161,42 @@ def run_now(work: Awaitable[T]) -> T:
 
 
 async def drive(branch: Branch, body: Callable[[], Value]) -> Value:
-    """Run program code in a strand of its own, from the event loop."""
-    strand = Strand(branch, body, deadline.get())
+    """Run program code in a fiber of its own, from the event loop."""
+    fiber = Fiber(branch, body, deadline.get())
     try:
-        asked = strand.begin()
+        asked = fiber.begin()
     except Cancelled:
-        raise await _stopped(strand) from None
-    return asked if strand.dead else await follow(strand, asked)
+        raise await _stopped(fiber) from None
+    return asked if fiber.dead else await follow(fiber, asked)
 
 
-async def follow(strand: Strand, asked: Any) -> Value:
-    """Serve a started strand until it ends: `asked` is what it waits for, or its value if it is dead."""
+async def follow(fiber: Fiber, asked: Any) -> Value:
+    """Serve a started fiber until it ends: `asked` is what it waits for, or its value if it is dead."""
     from asyncio import CancelledError
 
     told = False
     try:
-        while not strand.dead:
+        while not fiber.dead:
             try:
                 value = await asked()
             except CancelledError:
                 told = True
-                asked = strand.fail(Cancelled())
+                asked = fiber.fail(Cancelled())
             except BaseException as error:
-                asked = strand.fail(error)
+                asked = fiber.fail(error)
             else:
-                asked = strand.go_on(value)
+                asked = fiber.go_on(value)
     except Cancelled:
-        raise (CancelledError() if told else await _stopped(strand)) from None
+        raise (CancelledError() if told else await _stopped(fiber)) from None
     return asked
 
 
-async def _stopped(strand: Strand) -> BaseException:
-    """What ends the task of a strand that was stopped."""
+async def _stopped(fiber: Fiber) -> BaseException:
+    """What ends the task of a fiber that was stopped."""
     import asyncio
 
-    if strand.overdue:
-        # The timer that is due has not been heard, since the strand kept the loop busy. It cancels this task.
+    if fiber.overdue:
+        # The timer that is due has not been heard, since the fiber kept the loop busy. It cancels this task.
         await asyncio.get_running_loop().create_future()
     return asyncio.CancelledError()
 

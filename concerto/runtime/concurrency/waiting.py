@@ -17,7 +17,7 @@ deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 
 class LoopWaiting:
-    """Implements `effects.gate.Waiting`. Before `begin` there is nothing to wait for."""
+    """Implements `effects.gate.Waiter`. Before `begin` there is nothing to wait for."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -36,13 +36,13 @@ from concerto.runtime.hosts.protocol import (
     written,
 )
 from concerto.runtime.hosts.settings import HostSettings, host_settings
-from concerto.runtime.run.failures import AgentKind, agent_failure, message_of
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of
 from concerto.vm.arithmetic import INT_MAX
 from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, TypeValue, Value
 
 if TYPE_CHECKING:
-    from concerto.ir.module import Host
+    from concerto.ir.module import HostDef
     from concerto.runtime.agents.structured import Wanted
     from concerto.runtime.run.run import Run
 
@@ -113,7 +113,7 @@ class Hosts:
         body = partial(self._with_schema, work, wanted, retry_message)
         return Ok(await self._guarded(work, body, wanted))
 
-    def _execution(self, host: Host, builder: AgentBuilder, branch: Branch) -> HostExecution:
+    def _execution(self, host: HostDef, builder: AgentBuilder, branch: Branch) -> HostExecution:
         options = self._run.options
         settings = host_settings(host, options.hosts, options.environment, options.folder)
         refused = _refused(builder, settings)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
-from concerto.ir.module import Host
+from concerto.ir.module import HostDef
 from concerto.runtime.io.process_groups import passed_on
-from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 
 Json: TypeAlias = Any
 
@@ -37,7 +37,7 @@ class HostSettings:
 
 
 def host_settings(
-    host: Host, manifest: Mapping[str, Mapping[str, Json]], environment: Mapping[str, str], folder: Path
+    host: HostDef, manifest: Mapping[str, Mapping[str, Json]], environment: Mapping[str, str], folder: Path
 ) -> HostSettings:
     """The manifest wins over the declaration. An AgentError if the manifest has no such process."""
     connector = str(host.settings.get("connector", ""))

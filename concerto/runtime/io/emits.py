@@ -152,7 +152,7 @@ def _tell(listener: Listener, channel: str, payload: Json) -> None:
     try:
         listener(payload)
     except BaseException as error:
-        from concerto.runtime.run.failures import RunEnds, ends_run, text_of
+        from concerto.runtime.run.agent_failures import RunEnds, ends_run, text_of
 
         if ends_run(error):
             raise
@@ -165,7 +165,7 @@ async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
 
     from inspect import isawaitable
 
-    from concerto.runtime.run.failures import ends_run, text_of
+    from concerto.runtime.run.agent_failures import ends_run, text_of
 
     try:
         answer = handler(payload)

@@ -1,7 +1,7 @@
 """Processes of ours, each the head of a group of its own, which is ended as a whole.
 
 A terminal's Ctrl-C does not reach such a group; the run ends it, and the interpreter's end what is then left.
-Where this process has no time for that (SIGKILL, SIGHUP, a crash), a `Watcher` does it.
+Where this process has no time for that (SIGKILL, SIGHUP, a crash), a `GroupWatchdog` does it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PASSED_ON = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMP
 _groups: set[int] = set()
 
 
-class Watcher:
+class GroupWatchdog:
     """A shell that is told of the groups that live, and ends them when this process is gone: then its input
     ends. It is started with the first group, and is a group of its own."""
 
@@ -73,7 +73,7 @@ class Watcher:
             self._write("+", group)
 
 
-_watcher = Watcher()
+_watcher = GroupWatchdog()
 
 
 def _forget_all() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from concerto.effects.kinds import Shell
 from concerto.records import record
 from concerto.runtime.io.process_groups import end_group, passed_on, start_group
-from concerto.runtime.run.failures import tool_failure
+from concerto.runtime.run.agent_failures import tool_failure
 
 _MOST_OUTPUT = 1_000_000
 _SHOWN = 2000

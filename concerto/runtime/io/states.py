@@ -12,7 +12,7 @@ from concerto.natives.hashmap import MISSING, Changes, HashMap, Store
 from concerto.natives.json_text import loads
 from concerto.natives.ledger import Ledger
 from concerto.natives.memory import Memory
-from concerto.runtime.run.failures import message_of
+from concerto.runtime.run.agent_failures import message_of
 from concerto.vm.exact import Unlike, exact_key
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text

@@ -17,7 +17,7 @@ from concerto.records import field, record
 from concerto.runtime.io.headers import refused_header
 from concerto.runtime.io.variables import MissingVariable, expanded
 from concerto.runtime.llm.providers import find_provider
-from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 
 
 @record(frozen=True)

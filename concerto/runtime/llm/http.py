@@ -27,7 +27,7 @@ from concerto.runtime.io.headers import encoded
 from concerto.runtime.llm.clients import FAILURES, TIMEOUTS, Client, Clients, DirectClient, ProxiedClient
 from concerto.runtime.llm.connections import Connection, key_of
 from concerto.runtime.llm.providers import Provider, WireCall, find_provider
-from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.runtime.run.redaction import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.vm.values import Raised
 from concerto.wording import counted

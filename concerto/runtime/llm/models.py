@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.effects.gate import Waiting
+from concerto.effects.gate import Waiter
 from concerto.effects.kinds import ModelCall
 from concerto.natives.json_text import loads
 from concerto.records import replace
@@ -14,7 +14,7 @@ from concerto.runtime.agents.requests import Reply, Request
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.prices import Prices, cost_of
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
-from concerto.runtime.run.failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.vm.values import ErrorValue, Raised
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Models:
         self,
         environment: Mapping[str, str],
         prices: Prices,
-        waiting: Waiting,
+        waiting: Waiter,
         max_response_mb: float | None = None,
     ) -> None:
         self._environment = environment

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from concerto.effects.gate import Waiting
-from concerto.effects.layers.rate import Turns
+from concerto.effects.gate import Waiter
+from concerto.effects.layers.rate import RateLimiter
 
 if TYPE_CHECKING:
     from concerto.runtime.llm.connections import Connection
@@ -21,11 +21,11 @@ class Throttle:
     """Requests and tokens of the last minute, and a place for each request under way. All who wait are served
     in the order in which they came."""
 
-    def __init__(self, connection: Connection, waiting: Waiting) -> None:
+    def __init__(self, connection: Connection, waiting: Waiter) -> None:
         self._connection = connection
         self._waiting = waiting
         per_minute = connection.requests_per_minute
-        self._turns = None if per_minute is None else Turns(per_minute, waiting)
+        self._turns = None if per_minute is None else RateLimiter(per_minute, waiting)
         self._spent: deque[tuple[float, int]] = deque()
         self._tokens = 0
         most = connection.concurrent_requests

@@ -89,7 +89,7 @@ class Listener:
     elicit: Elicit | None = None
 
 
-class Connection:
+class McpConnection:
     """A session. `interface` is what the server offers, as of the last listing."""
 
     def __init__(self, settings: ServerSettings, listener: Listener) -> None:

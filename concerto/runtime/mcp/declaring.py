@@ -36,7 +36,7 @@ _INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ParameterText:
     """A parameter of a function as text; `name` is the program's."""
 
     name: str
@@ -109,7 +109,7 @@ def function_text(tool: ToolInterface, structs: Structs) -> str:
     return "".join(block.splitlines(keepends=True)[1:-1])
 
 
-def parameters_of(tool: ToolInterface, structs: Structs) -> list[Parameter]:
+def parameters_of(tool: ToolInterface, structs: Structs) -> list[ParameterText]:
     """The parameters in the order in which they are declared: those that are needed come first."""
     needed = required(tool.parameters)
     known = properties(tool.parameters)
@@ -121,11 +121,11 @@ def parameters_of(tool: ToolInterface, structs: Structs) -> list[Parameter]:
             type_ = _without_none(type_)
         text = _optional(written, type_, schema, schema, name in needed)
         description = _description(schema, schema) or _words(name)
-        found.append(Parameter(written, text, description, name in needed))
+        found.append(ParameterText(written, text, description, name in needed))
     return sorted(found, key=lambda each: not each.needed)
 
 
-def param_text(parameter: Parameter) -> str:
+def param_text(parameter: ParameterText) -> str:
     return f"@param({quoted(parameter.name)}, {quoted(parameter.description)})"
 
 

@@ -15,7 +15,7 @@ from concerto.effects.kinds import EmitAwait
 from concerto.runtime.agents.arguments import complaints
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.mcp.schemas import properties
-from concerto.runtime.run.failures import message_of
+from concerto.runtime.run.agent_failures import message_of
 from concerto.vm.values import Raised
 
 if TYPE_CHECKING:

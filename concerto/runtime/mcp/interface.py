@@ -12,7 +12,7 @@ from concerto.runtime.mcp.schemas import properties
 if TYPE_CHECKING:
     from mcp.types import Tool
 
-    from concerto.ir.module import McpServer
+    from concerto.ir.module import McpServerDef
 
 Json: TypeAlias = Any
 
@@ -47,7 +47,7 @@ def offered_tool(tool: Tool) -> ToolInterface:
     )
 
 
-def declared_interface(server: McpServer) -> Interface:
+def declared_interface(server: McpServerDef) -> Interface:
     """The functions of an `mcp` block."""
     found = {}
     for method, schema in zip(server.methods, server.tool_schemas, strict=True):

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from concerto.escape import visible_line
-from concerto.runtime.mcp.connection import Connection, Listener, ServerFailure
+from concerto.runtime.mcp.connection import Listener, McpConnection, ServerFailure
 from concerto.runtime.mcp.lockfile import LockedServer
 from concerto.runtime.mcp.settings import ServerSettings
 
@@ -27,7 +27,7 @@ def look_at(
 
 
 async def _look(settings: ServerSettings, listener: Listener) -> LockedServer | ServerFailure:
-    connection = Connection(settings, listener)
+    connection = McpConnection(settings, listener)
     try:
         await connection.open()
         return LockedServer(connection.server_version, connection.interface)

@@ -25,7 +25,7 @@ _LONE_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class SchemaMisfit:
     """Where a schema does not fit another: the innermost place, and what stands there."""
 
     path: str
@@ -40,7 +40,7 @@ def fits(given: Json, wanted: Json, *, loose: bool = False) -> bool:
     return misfit(given, wanted, loose=loose) is None
 
 
-def misfit(given: Json, wanted: Json, *, loose: bool = False) -> Misfit | None:
+def misfit(given: Json, wanted: Json, *, loose: bool = False) -> SchemaMisfit | None:
     """Why a schema does not fit; None if it does."""
     fitting = _Fitting(given, wanted, loose)
     return None if fitting.fits(given, wanted) else fitting.found
@@ -178,7 +178,7 @@ class _Fitting:
         self._path: list[str] = []
         self._guesses = 0
         self._steps = 0
-        self.found: Misfit | None = None
+        self.found: SchemaMisfit | None = None
 
     def fits(self, given: Json, wanted: Json, step: str = "") -> bool:
         given = resolved(given, self._given_root)
@@ -187,7 +187,9 @@ class _Fitting:
         right = self._both_fit(given, wanted)
         if not right and self.found is None and not self._guesses:
             path = "".join(self._path).lstrip(".")
-            self.found = Misfit(path, inside(given, self._given_root), inside(wanted, self._wanted_root))
+            self.found = SchemaMisfit(
+                path, inside(given, self._given_root), inside(wanted, self._wanted_root)
+            )
         self._path.pop()
         return right
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import CallToolResult
 
-from concerto.runtime.mcp.connection import Connection, Listener, ServerFailure, SessionEnded
+from concerto.runtime.mcp.connection import Listener, McpConnection, ServerFailure, SessionEnded
 from concerto.runtime.mcp.interface import Interface
 from concerto.runtime.mcp.settings import ServerSettings
 
@@ -26,8 +26,8 @@ class Server:
     def __init__(self, settings: ServerSettings, listener: Listener) -> None:
         self.settings = settings
         self._listener = listener
-        self._connection: Connection | None = None
-        self._opening: asyncio.Task[Connection] | None = None
+        self._connection: McpConnection | None = None
+        self._opening: asyncio.Task[McpConnection] | None = None
         self._restarted = False
         self._closed = False
 
@@ -83,7 +83,7 @@ class Server:
         if self._opening is not None:
             await asyncio.wait([self._opening])
 
-    async def _connected(self) -> Connection:
+    async def _connected(self) -> McpConnection:
         """The session, opened if there is none. All who ask at the same time wait for the same attempt."""
         if self._connection is not None and not self._connection.ended and self._opening is None:
             return self._connection
@@ -92,7 +92,7 @@ class Server:
             self._opening.add_done_callback(self._opened)
         return await asyncio.shield(self._opening)
 
-    async def _open(self) -> Connection:
+    async def _open(self) -> McpConnection:
         before = self._connection
         if self._closed or (before is not None and self._restarted):
             what = "is ended" if self._closed else "ended again after it was started for the second time"
@@ -100,7 +100,7 @@ class Server:
         if before is not None:
             self._restarted = True
             await before.close()
-        connection = Connection(self.settings, self._listener)
+        connection = McpConnection(self.settings, self._listener)
         # Kept before it is open, so that the end of the run finds a server that is just being started.
         self._connection = connection
         try:
@@ -110,7 +110,7 @@ class Server:
             raise
         return connection
 
-    def _opened(self, opening: asyncio.Task[Connection]) -> None:
+    def _opened(self, opening: asyncio.Task[McpConnection]) -> None:
         self._opening = None
         if not opening.cancelled():
             opening.exception()  # Looked at: whoever asked may have been cancelled.

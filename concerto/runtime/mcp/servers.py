@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from concerto.effects.kinds import McpCall
 from concerto.effects.policy import Policy, policy_from
 from concerto.escape import visible_line
-from concerto.ir.module import McpServer, MethodDef, ToolUse
+from concerto.ir.module import McpServerDef, MethodDef, ToolUse
 from concerto.manifest import LOCK_NAME
 from concerto.natives.agentbuilder import ToolRef
 from concerto.runtime.agents.requests import ToolOffer
@@ -40,7 +40,7 @@ from concerto.runtime.mcp.interface import (
 )
 from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.runtime.mcp.settings import BadSettings, read_settings
-from concerto.runtime.run.failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
+from concerto.runtime.run.agent_failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
 
@@ -56,7 +56,7 @@ MISMATCH = "InterfaceMismatch"
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class McpFunction:
     """A declared function, with what is derived from it once."""
 
     server: str
@@ -71,10 +71,10 @@ class McpServers:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._servers: dict[str, Server | SharedServer] = {}
-        self._blocks: dict[str, McpServer] = {block.name: block for block in run.module.mcp_servers}
+        self._blocks: dict[str, McpServerDef] = {block.name: block for block in run.module.mcp_servers}
         self._interfaces = {name: declared_interface(block) for name, block in self._blocks.items()}
         self._functions = {
-            (name, method.name): Declared(
+            (name, method.name): McpFunction(
                 name, method, self._interfaces[name][method.name], policy_from(method.decorators)
             )
             for name, block in self._blocks.items()
@@ -160,7 +160,7 @@ class McpServers:
         except ServerFailure as trouble:
             self._note(name, str(trouble))
 
-    def _bound_function(self, declared: Declared) -> BoundTool:
+    def _bound_function(self, declared: McpFunction) -> BoundTool:
         interface = declared.interface
         offer = ToolOffer(
             wire_name(declared.server, interface.name), interface.description, interface.parameters
@@ -189,7 +189,7 @@ class McpServers:
         return {each: ToolInterface(each, {"type": "object"}) for each in mocked}
 
     async def _call_function_from_model(
-        self, declared: Declared, caller: CallContext, given: dict[str, Json]
+        self, declared: McpFunction, caller: CallContext, given: dict[str, Json]
     ) -> Value:
         filled = dict(given)
         for parameter in declared.method.parameters:
@@ -349,7 +349,7 @@ class McpServers:
     def _warn_of_change(self, name: str, tool: str, what: str) -> None:
         self._run.emits.log("warn", f"mcp server `{name}` has changed: `{tool}`: {what}")
 
-    def _effect(self, declared: Declared, given: Mapping[str, Json]) -> McpCall:
+    def _effect(self, declared: McpFunction, given: Mapping[str, Json]) -> McpCall:
         schema = declared.interface.parameters
         arguments = sendable(dict(given), schema, schema)
         return McpCall(declared.server, declared.method.name, arguments, declared.policy)
@@ -362,17 +362,17 @@ class McpServers:
             return {}
         return {name: server.tools for name, server in servers.items()}
 
-    def _typed(self, declared: Declared, answer: Json) -> Value:
+    def _typed(self, declared: McpFunction, answer: Json) -> Value:
         return self._run.machine.from_json(answer, self._result_type(declared))
 
-    def _complaint(self, declared: Declared, form: Json) -> str | None:
+    def _complaint(self, declared: McpFunction, form: Json) -> str | None:
         try:
             self._typed(declared, form)
         except Raised as bad:
             return message_of(bad.value)
         return None
 
-    def _result_type(self, declared: Declared) -> int:
+    def _result_type(self, declared: McpFunction) -> int:
         """The declared type of an answer: that of Ok, if the function gives a Result."""
         definition = self._run.module.types[declared.method.result]
         return definition.items[0] if definition.kind == "result" else declared.method.result

@@ -24,7 +24,7 @@ from concerto.runtime.agents.requests import ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, toolbox, wire_name
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.mcp.comparison import wrapped_result
-from concerto.runtime.run.failures import RequiresAction, message_of
+from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from concerto.runtime.mcp.comparison import Change, breaking, compare
 from concerto.runtime.mcp.declaring import (
-    Parameter,
+    ParameterText,
     Structs,
     block_text,
     function_text,
@@ -135,7 +135,7 @@ def _update_function(
 
 
 def _write_parameters(
-    function: ast.FnDecl, edits: _Edits, kept: list[tuple[str, bool]], new: list[Parameter]
+    function: ast.FnDecl, edits: _Edits, kept: list[tuple[str, bool]], new: list[ParameterText]
 ) -> None:
     needed = [text for text, without_default in kept if without_default]
     needed += [each.text for each in new if each.needed]
@@ -149,7 +149,9 @@ def _write_parameters(
     edits.replace(start, end, between.join([*needed, *others]))
 
 
-def _write_descriptions(function: ast.FnDecl, edits: _Edits, gone: set[str], new: list[Parameter]) -> None:
+def _write_descriptions(
+    function: ast.FnDecl, edits: _Edits, gone: set[str], new: list[ParameterText]
+) -> None:
     """Take away the `@param`s of what is gone, and add those that are missing."""
     told: set[str] = set()
     for decorator in function.decorators:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from concerto.natives.hashmap import MISSING, HashMap, Watcher
+from concerto.natives.hashmap import MISSING, HashMap, KeyWatcher
 from concerto.runtime.agents.execution import CallRecord, Plan
 from concerto.vm.operations import to_text
 from concerto.vm.trace import TraceFrame, located
@@ -38,9 +38,9 @@ def tell_call(run: Run, agent: str, title: str, record: CallRecord, frames: list
         run.emits.log("debug", "\n".join([line, *located(frames)]))
 
 
-def _watcher(run: Run, agent: str, name: str, shared: HashMap) -> Watcher:
+def _watcher(run: Run, agent: str, name: str, shared: HashMap) -> KeyWatcher:
     def tell(key: Value, old: Value, new: Value) -> None:
         text = to_text(new.value) if isinstance(new, Some) else "(deleted)"
         run.emits.log("debug", f"[{agent}] tool updated {name}: {key} = {text}")
 
-    return Watcher(MISSING, shared.prefix, tell)
+    return KeyWatcher(MISSING, shared.prefix, tell)

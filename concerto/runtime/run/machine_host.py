@@ -1,6 +1,6 @@
 """What program code asks of its run: implements the machine's `Host`.
 
-All of it is called from the strands of the program and may switch to the event loop.
+All of it is called from the fibers of the program and may switch to the event loop.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from concerto.runtime.agents.requests import MADE_ID, Message, OutputSchema, Rep
 from concerto.runtime.agents.toolbox import wire_name
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.llm.providers import StreamPart
-from concerto.runtime.run.failures import AgentKind, agent_failure, message_of, tool_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of, tool_failure
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure

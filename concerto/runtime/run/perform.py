@@ -25,7 +25,7 @@ from concerto.effects.kinds import (
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.io.emits import answer_of
 from concerto.runtime.io.files import perform_local
-from concerto.runtime.run.failures import RequiresAction, message_of, tool_failure
+from concerto.runtime.run.agent_failures import RequiresAction, message_of, tool_failure
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import Any, TextIO
 from concerto.diagnostics.suggest import suggest
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.escape import visible_line
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.records import replace
 from concerto.runtime.tools.library import LIBRARY_TOOLS
 
 
-def in_program(permissions: Permissions, module: Module) -> Permissions:
+def in_program(permissions: Permissions, module: ModuleIR) -> Permissions:
     """The permissions with the names that a program's tools have at run time: of a tool in a module its
     path, for which its plain name may stand if no other tool has it."""
     if not permissions.tools or not any("::" in tool.name for tool in module.tools):
@@ -30,7 +30,7 @@ def in_program(permissions: Permissions, module: Module) -> Permissions:
     return named
 
 
-def unknown_names(names: Iterable[str], module: Module, others: Iterable[str]) -> Iterator[tuple[str, str]]:
+def unknown_names(names: Iterable[str], module: ModuleIR, others: Iterable[str]) -> Iterator[tuple[str, str]]:
     """What is wrong with those that name no tool or method of a program, nor one of the `others`, and what
     may have been meant."""
     methods = _methods(module)
@@ -48,7 +48,7 @@ def unknown_names(names: Iterable[str], module: Module, others: Iterable[str]) -
 
 
 def warn_of_unknown(
-    rules: Mapping[str, Any], module: Module, others: Iterable[str], errors: TextIO, where: str
+    rules: Mapping[str, Any], module: ModuleIR, others: Iterable[str], errors: TextIO, where: str
 ) -> None:
     """Warn of rules that stand `where` and deny what is not there, and of those that allow what is close to a
     name: they may speak of tools that another program has."""
@@ -71,7 +71,7 @@ def _meant(name: str, methods: Mapping[str, object]) -> tuple[str, str]:
     return (owner, method) if owner else (name, "")
 
 
-def _methods(module: Module) -> dict[str, set[str]]:
+def _methods(module: ModuleIR) -> dict[str, set[str]]:
     return {tool.name: {method.name for method in tool.methods} for tool in module.tools}
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from concerto.escape import visible
 from concerto.files import is_of_output
 from concerto.records import record
-from concerto.runtime.run.failures import RunEnds, message_of
+from concerto.runtime.run.agent_failures import RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended
 from concerto.runtime.run.options import Options
 from concerto.runtime.run.run import Run

@@ -1,6 +1,6 @@
 """One run of a program: owns all that the run touches, and its event loop.
 
-Program code runs in strands. What has to wait goes to the event loop, which is started when something waits
+Program code runs in fibers. What has to wait goes to the event loop, which is started when something waits
 for the first time and ends with the run, leaving nothing behind.
 """
 
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from concerto.effects.meters import Meter
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.runtime.concurrency.fibers import (
     Branch,
-    Strand,
+    Fiber,
     cancel,
     check_time,
     current_branch,
@@ -63,7 +63,7 @@ class Run:
 
     def __init__(
         self,
-        module: Module,
+        module: ModuleIR,
         options: Options,
         code: bytes | None = None,
         classes: ClassTable | None = None,
@@ -131,14 +131,14 @@ class Run:
         return self._start(self._main if function is None else partial(self.machine.call, function, ()))
 
     def _start(self, entry: Callable[[], Value]) -> Value:
-        strand = Strand(Branch(), entry)
+        fiber = Fiber(Branch(), entry)
         try:
-            asked = strand.begin()
-            if strand.dead:
+            asked = fiber.begin()
+            if fiber.dead:
                 return asked
             import asyncio
 
-            return asyncio.run(self._go_on(strand, asked))
+            return asyncio.run(self._go_on(fiber, asked))
         finally:
             self._close_files()
 
@@ -167,8 +167,8 @@ class Run:
         """Run `main` in the event loop of the caller, in a task of its own."""
         import asyncio
 
-        strand = Strand(Branch(), self._main, alone=lambda: not self._tasks)
-        return await asyncio.create_task(self._go_on(strand, strand.begin()))
+        fiber = Fiber(Branch(), self._main, alone=lambda: not self._tasks)
+        return await asyncio.create_task(self._go_on(fiber, fiber.begin()))
 
     async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:
         """What an agent answers to a prompt: its text, or its AgentError raised."""
@@ -178,8 +178,8 @@ class Run:
         asked = self.executions.call(AgentBuilder(agent), "execute", [prompt], branch)
         return to_json(unwrapped(await asked))["text"]
 
-    async def _go_on(self, strand: Strand, asked: Any) -> Value:
-        return await self.hold(follow(strand, asked))
+    async def _go_on(self, fiber: Fiber, asked: Any) -> Value:
+        return await self.hold(follow(fiber, asked))
 
     async def hold(self, work: Awaitable[Value]) -> Value:
         """Await work that uses the run, which ends with it."""

@@ -20,7 +20,7 @@ from concerto.runtime.agents.contexts import tool_context
 from concerto.runtime.agents.requests import ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
-from concerto.runtime.run.failures import AgentKind, agent_failure, message_of, tool_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of, tool_failure
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, Ok, Raised, Value
@@ -46,7 +46,7 @@ class CallContext:
 
 
 @record(frozen=True)
-class Declared:
+class DeclaredTool:
     """A method with what is derived from its declaration once."""
 
     owner: Tool
@@ -61,7 +61,7 @@ class Tools:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._states: dict[str, Value] = {}
-        self._declared: dict[tuple[str, str], Declared] = {}
+        self._declared: dict[tuple[str, str], DeclaredTool] = {}
         self._tools = {tool.name: tool for tool in run.module.tools}
         self._validating = any(schema.validators for schema in run.module.schemas)
         for tool in run.module.tools:
@@ -70,7 +70,7 @@ class Tools:
                 if method.public:
                     schema = schemas.get(f"{tool.name}::{method.name}")
                     policy = policy_from(method.decorators)
-                    self._declared[tool.name, method.name] = Declared(tool, method, schema, policy)
+                    self._declared[tool.name, method.name] = DeclaredTool(tool, method, schema, policy)
 
     def go_on_from(self, earlier: Tools, anew: Collection[str]) -> None:
         """Have the states of an earlier run's tools, but for those that are declared anew."""
@@ -79,7 +79,7 @@ class Tools:
             self._states = {name: state for name, state in self._states.items() if name not in anew}
 
     def call_from_code(self, tool: str, method: str, arguments: Sequence[Value]) -> Value:
-        """A direct call: the method's value, a Result if it is declared so. Runs in the caller's strand."""
+        """A direct call: the method's value, a Result if it is declared so. Runs in the caller's fiber."""
         declared = self._declared[tool, method]
         branch = current_branch()
         caller = CallContext(branch)
@@ -93,7 +93,7 @@ class Tools:
             body = partial(self._in_place, declared, values)
             effect = ToolCall(tool, method, written, body)
         else:
-            body = partial(self._in_strand, declared, values, branch.child())
+            body = partial(self._in_fiber, declared, values, branch.child())
             effect = ToolCall(tool, method, written, body, policy=declared.policy, key=list(arguments))
         try:
             value = self._run.perform(effect)
@@ -121,7 +121,7 @@ class Tools:
     def knows(self, name: str) -> bool:
         return name in self._tools
 
-    def _bound(self, declared: Declared) -> BoundTool:
+    def _bound(self, declared: DeclaredTool) -> BoundTool:
         name = wire_name(declared.owner.name, declared.method.name)
         offer = ToolOffer(name, declared.schema["description"], declared.schema["parameters"])
         return BoundTool(
@@ -129,7 +129,7 @@ class Tools:
         )
 
     async def _call_from_model(
-        self, declared: Declared, caller: CallContext, given: dict[str, Json]
+        self, declared: DeclaredTool, caller: CallContext, given: dict[str, Json]
     ) -> Value:
         if declared.method.function is None:
             effect = self._host_call(declared, given, caller.call_id)
@@ -139,16 +139,16 @@ class Tools:
         )
         # Validators are code of the program.
         values = await drive(caller.branch, fill) if self._validating else fill()
-        body = partial(self._in_strand, declared, values, caller.branch)
+        body = partial(self._in_fiber, declared, values, caller.branch)
         call = ToolCall(
             declared.owner.name, declared.method.name, (given,), body, origin="model", policy=declared.policy
         )
         return await self._run.pass_gate(call, caller.branch)
 
-    def _host_call(self, declared: Declared, given: Mapping[str, Json], call_id: str = "") -> HostCall:
+    def _host_call(self, declared: DeclaredTool, given: Mapping[str, Json], call_id: str = "") -> HostCall:
         return HostCall(declared.owner.name, declared.method.name, given, call_id, declared.policy)
 
-    def _converted(self, declared: Declared, answer: Json) -> Value:
+    def _converted(self, declared: DeclaredTool, answer: Json) -> Value:
         """A host's answer as the method's declared type (that of Ok, if it gives a Result)."""
         result = declared.method.result
         definition = self._run.module.types[result]
@@ -167,13 +167,13 @@ class Tools:
         if declared is not None and not self._validating:
             self._converted(declared, answer)
 
-    async def _in_place(self, declared: Declared, values: list[Value]) -> Value:
+    async def _in_place(self, declared: DeclaredTool, values: list[Value]) -> Value:
         return self._execute(declared, values)
 
-    async def _in_strand(self, declared: Declared, values: list[Value], branch: Branch) -> Value:
+    async def _in_fiber(self, declared: DeclaredTool, values: list[Value], branch: Branch) -> Value:
         return await drive(branch, lambda: self._execute(declared, values))
 
-    def _execute(self, declared: Declared, values: list[Value]) -> Value:
+    def _execute(self, declared: DeclaredTool, values: list[Value]) -> Value:
         """Run the method's body: its Ok value, or its plain one; an Err is raised."""
         function = declared.method.function
         assert function is not None

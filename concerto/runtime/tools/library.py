@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.effects.kinds import AnyEffect, FileSize, HostCall, Http, ReadFile, Shell, WriteFile
 from concerto.runtime.concurrency.fibers import Branch
-from concerto.runtime.run.failures import message_of, tool_failure
+from concerto.runtime.run.agent_failures import message_of, tool_failure
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:

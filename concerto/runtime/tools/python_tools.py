@@ -19,7 +19,7 @@ from concerto.records import field, record
 from concerto.runtime.agents.requests import ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import cancel
-from concerto.runtime.run.failures import AgentKind, agent_failure, ends_run, text_of, tool_failure
+from concerto.runtime.run.agent_failures import AgentKind, agent_failure, ends_run, text_of, tool_failure
 from concerto.runtime.tools.python_signatures import BadValues, Signature
 from concerto.vm.values import Raised, Value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import CaptureAssigned, ImmutableChange
-from concerto.semantics.check.body_checker import Body
+from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import HANDLES
 from concerto.semantics.model.symbols import ConstSymbol, LocalSymbol
 from concerto.semantics.model.types import Named
@@ -12,19 +12,19 @@ from concerto.source import Span
 from concerto.syntax import ast
 
 
-def require_mutable(body: Body, place: ast.Expr, change: str) -> bool:
+def require_mutable(checker: BodyChecker, place: ast.Expr, change: str) -> bool:
     """Report a change of something that may not change. `change` says what happens to it: "assign to", "call
     `push` on". A fresh value may be changed by a method; nobody sees it, which is the caller's business."""
-    root = _root(body, place)
+    root = _root(checker, place)
     if not isinstance(root, ast.Path):
         return True
-    symbol = body.analysis.uses.get(root)
+    symbol = checker.analysis.uses.get(root)
     if isinstance(symbol, LocalSymbol):
-        return _require_mutable_local(body, root, symbol, whole=root is place, change=change)
+        return _require_mutable_local(checker, root, symbol, whole=root is place, change=change)
     if isinstance(symbol, ConstSymbol):
-        body.report(
+        checker.report(
             ImmutableChange(
-                body.span(root),
+                checker.span(root),
                 f"cannot {change} `{symbol.name}`: it is a constant",
                 help=f"copy it into a variable: `let mut copy = {symbol.name};`",
             )
@@ -33,22 +33,24 @@ def require_mutable(body: Body, place: ast.Expr, change: str) -> bool:
     return True
 
 
-def _root(body: Body, place: ast.Expr) -> ast.Expr:
+def _root(checker: BodyChecker, place: ast.Expr) -> ast.Expr:
     """The variable a place is a part of; parts behind a handle belong to the handle."""
     while isinstance(place, ast.FieldAccess | ast.Index):
-        found = resolve(body.types[place.receiver]) if place.receiver in body.types else None
+        found = resolve(checker.types[place.receiver]) if place.receiver in checker.types else None
         if isinstance(found, Named) and found.symbol in HANDLES:
             break
         place = place.receiver
     return place
 
 
-def _require_mutable_local(body: Body, root: ast.Path, local: LocalSymbol, whole: bool, change: str) -> bool:
+def _require_mutable_local(
+    checker: BodyChecker, root: ast.Path, local: LocalSymbol, whole: bool, change: str
+) -> bool:
     what = f"`{local.name}`" if whole else f"a part of `{local.name}`"
-    if local.function is not body.frame.node:
-        body.report(
+    if local.function is not checker.frame.node:
+        checker.report(
             CaptureAssigned(
-                body.span(root),
+                checker.span(root),
                 f"cannot {change} {what} here: it is a captured copy",
                 label="the variable outside would not change",
                 help="return the new value, or keep shared state in a `hashmap`",
@@ -56,11 +58,11 @@ def _require_mutable_local(body: Body, root: ast.Path, local: LocalSymbol, whole
             )
         )
         return False
-    if local.mutable or (whole and local in body.deferred):
+    if local.mutable or (whole and local in checker.deferred):
         return True
-    body.report(
+    checker.report(
         ImmutableChange(
-            body.span(root),
+            checker.span(root),
             f"cannot {change} {what}: it is not mutable",
             help=_how_to_change(local),
             related=_declaration(local),

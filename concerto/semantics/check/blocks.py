@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import MismatchedTypes, MissingReturn
-from concerto.semantics.check.body_checker import DISCARD, Body, checks, wanted
+from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, wanted
 from concerto.semantics.check.calls.mocks import check_mock
 from concerto.semantics.check.join import infer_result
 from concerto.semantics.check.patterns import bind_pattern
@@ -16,60 +16,60 @@ from concerto.syntax import ast
 
 
 @checks(ast.Block)
-def block(body: Body, node: ast.Block, hint: Type | None) -> Type:
+def block(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type:
     """A block's value is its result; without one it is nil, or none comes if a statement never ends."""
-    mark = body.enter_scope()
-    outer = body.scope
+    mark = checker.enter_scope()
+    outer = checker.scope
     items = [statement.item for statement in node.statements if isinstance(statement, ast.ItemStmt)]
     if items:
-        body.scope = body.world.declare_block(items, outer)
+        checker.scope = checker.declarations.declare_block(items, outer)
     ends = True
     for statement in node.statements:
-        if check_statement(body, statement) is NEVER:
+        if check_statement(checker, statement) is NEVER:
             ends = False
     found: Type = NIL if ends else NEVER
     if node.result is not None:
-        result = infer_result(body, node.result, hint)
+        result = infer_result(checker, node.result, hint)
         found = result if ends else NEVER
-    elif (empty_map := _empty_map(body, node, hint)) is not None:
+    elif (empty_map := _empty_map(checker, node, hint)) is not None:
         found = empty_map
     elif ends and hint is not None and hint is not NIL:
-        found = _without_value(body, node, hint)
-    body.scope = outer
-    body.leave_scope(mark)
+        found = _without_value(checker, node, hint)
+    checker.scope = outer
+    checker.leave_scope(mark)
     return found
 
 
-def check_statement(body: Body, statement: ast.Stmt) -> Type:
+def check_statement(checker: BodyChecker, statement: ast.Stmt) -> Type:
     """NEVER if control does not come past the statement, else NIL."""
     match statement:
         case ast.ExprStmt():
-            return NEVER if resolve(body.infer(statement.expr, DISCARD)) is NEVER else NIL
+            return NEVER if resolve(checker.infer(statement.expr, DISCARD)) is NEVER else NIL
         case ast.Let():
-            return let(body, statement)
+            return let(checker, statement)
         case ast.Mock():
-            check_mock(body, statement)
+            check_mock(checker, statement)
             return NIL
         case ast.ItemStmt():
             return NIL
 
 
-def let(body: Body, node: ast.Let) -> Type:
-    declared = None if node.type is None else body.world.resolve_type(node.type, body.scope)
+def let(checker: BodyChecker, node: ast.Let) -> Type:
+    declared = None if node.type is None else checker.declarations.resolve_type(node.type, checker.scope)
     if node.value is None:
-        body.deferred.update(bind_pattern(body, node.pattern, declared or fresh(), "let"))
+        checker.deferred.update(bind_pattern(checker, node.pattern, declared or fresh(), "let"))
         return NIL
-    found = body.infer(node.value, declared)
+    found = checker.infer(node.value, declared)
     if declared is not None and found is not declared:
-        body.coerce(node.value, found, declared)
+        checker.coerce(node.value, found, declared)
     # Variables that are solved by now are looked through once, and not by each use of what is bound.
-    bind_pattern(body, node.pattern, declared or zonk(found), "let")
+    bind_pattern(checker, node.pattern, declared or zonk(found), "let")
     return NEVER if found is NEVER else NIL
 
 
-def _empty_map(body: Body, node: ast.Block, hint: Type | None) -> Type | None:
+def _empty_map(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type | None:
     """The type of `{}` where a Map is asked for, other than as the body of a function."""
-    if node.statements or (node is body.frame.block and not isinstance(body.frame.node, ast.Closure)):
+    if node.statements or (node is checker.frame.block and not isinstance(checker.frame.node, ast.Closure)):
         return None
     expected = wanted(hint)
     return expected if expected is not None and map_parts(expected) is not None else None
@@ -78,17 +78,17 @@ def _empty_map(body: Body, node: ast.Block, hint: Type | None) -> Type | None:
 # --- Missing values -------------------------------------------------------------------------------
 
 
-def _without_value(body: Body, node: ast.Block, hint: Type) -> Type:
+def _without_value(checker: BodyChecker, node: ast.Block, hint: Type) -> Type:
     """The type of a block that ends without a value: reported here if one is wanted, as the reason is
     here."""
     expected = wanted(hint)
     if expected is None or fit(NIL, expected) is not None:
         return NIL
-    dropped = _dropped_value(body, node, expected)
-    if node is body.frame.block:
-        return report_missing_return(body, node, expected, dropped)
+    dropped = _dropped_value(checker, node, expected)
+    if node is checker.frame.block:
+        return report_missing_return(checker, node, expected, dropped)
     if dropped is not None:
-        body.report(
+        checker.report(
             MismatchedTypes(
                 dropped,
                 f"expected `{show(expected)}`, but this `;` drops the value",
@@ -96,9 +96,9 @@ def _without_value(body: Body, node: ast.Block, hint: Type) -> Type:
             )
         )
     else:
-        body.report(
+        checker.report(
             MismatchedTypes(
-                Span(body.source, max(node.end - 1, node.start), node.end),
+                Span(checker.source, max(node.end - 1, node.start), node.end),
                 f"expected `{show(expected)}`, but the block ends without a value",
                 help="end it with an expression without `;`",
             )
@@ -106,24 +106,28 @@ def _without_value(body: Body, node: ast.Block, hint: Type) -> Type:
     return ERROR
 
 
-def _dropped_value(body: Body, node: ast.Block, expected: Type) -> Span | None:
+def _dropped_value(checker: BodyChecker, node: ast.Block, expected: Type) -> Span | None:
     """The `;` after a last statement that would have been the value."""
     last = node.statements[-1] if node.statements else None
     if not isinstance(last, ast.ExprStmt) or not last.semicolon:
         return None
-    found = resolve(body.types[last.expr])
+    found = resolve(checker.types[last.expr])
     if found is NIL or fit(found, expected) is None:
         return None
-    end = body.source.text.find(";", last.expr.end)
-    return Span(body.source, end, end + 1) if end >= 0 else None
+    end = checker.source.text.find(";", last.expr.end)
+    return Span(checker.source, end, end + 1) if end >= 0 else None
 
 
-def report_missing_return(body: Body, node: ast.Block, expected: Type, dropped: Span | None) -> Type:
+def report_missing_return(
+    checker: BodyChecker, node: ast.Block, expected: Type, dropped: Span | None
+) -> Type:
     """Report a body whose end is reached without the value that its signature promises."""
-    owner = body.frame.node
+    owner = checker.frame.node
     name = f"`{owner.name.text}`" if isinstance(owner, ast.FnDecl | ast.StageDecl) else "this closure"
     result = getattr(owner, "result", None)
-    place = body.span(result) if isinstance(result, ast.Node) else Span(body.source, node.end - 1, node.end)
+    place = (
+        checker.span(result) if isinstance(result, ast.Node) else Span(checker.source, node.end - 1, node.end)
+    )
     parts = result_parts(expected)
     if dropped is not None:
         help_ = "remove the `;` after the last expression: it is the value then"
@@ -131,7 +135,7 @@ def report_missing_return(body: Body, node: ast.Block, expected: Type, dropped: 
         help_ = "end it with `Ok(nil)`"
     else:
         help_ = "end it with an expression without `;`, or `return` a value on every path"
-    return body.report(
+    return checker.report(
         MissingReturn(
             place,
             f"{name} promises `{show(expected)}`, but its end is reached without a value",

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 # What they register is wanted: the checkers of each class of expression.
 from concerto.semantics.check import blocks, paths  # noqa: F401
-from concerto.semantics.check.body_checker import Body, Frame
+from concerto.semantics.check.body_checker import BodyChecker, BodyFrame
 from concerto.semantics.check.calls import functions  # noqa: F401
 from concerto.semantics.check.calls.methods import pipeline_error
 from concerto.semantics.check.defaults import check_default
@@ -19,7 +19,7 @@ from concerto.semantics.check.expressions import (  # noqa: F401
     closures,
     concurrency,
     control,
-    failures,
+    error_handling,
     indexing,
     literals,
     operators,
@@ -28,133 +28,146 @@ from concerto.semantics.check.expressions import (  # noqa: F401
 from concerto.semantics.check.witnesses import find_inner_witnesses, take_witnesses
 from concerto.semantics.incremental.reused_files import Loading
 from concerto.semantics.model.builtins import ANY, NEVER
-from concerto.semantics.model.declarations import TypeScope, World
+from concerto.semantics.model.declarations import Declarations, TypeScope
 from concerto.semantics.model.symbols import FieldSymbol, FunctionSymbol, PipelineSymbol, StageSymbol
 from concerto.semantics.model.types import ERROR, Type
 from concerto.source import Source
 from concerto.syntax import ast
 
 
-def check_bodies(world: World) -> None:
+def check_bodies(declarations: Declarations) -> None:
     """Check all functions, stages and default values."""
-    analysis = world.analysis
+    analysis = declarations.analysis
     for struct in analysis.structs:
-        _check_fields(world, struct.fields, world.struct_scope(struct))
+        _check_fields(declarations, struct.fields, declarations.struct_scope(struct))
     for enum in analysis.enums:
         for variant in enum.variants:
-            _check_fields(world, variant.fields, world.struct_scope(enum))
+            _check_fields(declarations, variant.fields, declarations.struct_scope(enum))
     for tool in analysis.tools:
-        _check_fields(world, tool.state.fields, world.module_scope(world.module_of(tool)))
+        _check_fields(
+            declarations, tool.state.fields, declarations.module_scope(declarations.module_of(tool))
+        )
         for method in tool.methods.values():
-            _check_defaults(world, method)
+            _check_defaults(declarations, method)
     for server in analysis.mcps:
         for function in server.methods.values():
-            _check_defaults(world, function)
+            _check_defaults(declarations, function)
     for trait in analysis.traits:
         for method in trait.methods.values():
-            _check_defaults(world, method)
-    _check_functions(world)
-    find_inner_witnesses(world)
+            _check_defaults(declarations, method)
+    _check_functions(declarations)
+    find_inner_witnesses(declarations)
     for pipeline in analysis.pipelines:
-        _check_pipeline(world, pipeline)
-    world.check_demands()
+        _check_pipeline(declarations, pipeline)
+    declarations.check_demands()
 
 
-def _check_functions(world: World) -> None:
+def _check_functions(declarations: Declarations) -> None:
     """Signatures of a file come before its bodies: what they depend on is its interface's business."""
-    analysis = world.analysis
+    analysis = declarations.analysis
     counts: Counter[Source] = Counter()
     signatures = 0
     for function in analysis.functions:
         for declared in analysis.functions[signatures:]:
-            _check_defaults(world, declared)
+            _check_defaults(declarations, declared)
         signatures = len(analysis.functions)
         if (source := function.source) is not None:
             if source not in counts:
-                analysis.files[source].interface_uses = world.modules.used_by_interface(source)
-            _check_or_skip(world, function, source, counts[source])
+                analysis.files[source].interface_uses = declarations.modules.used_by_interface(source)
+            _check_or_skip(declarations, function, source, counts[source])
             counts[source] += 1
     for source, record in analysis.files.items():
-        record.uses = world.modules.used_by_file(source)
+        record.uses = declarations.modules.used_by_file(source)
         if source not in counts:
-            record.interface_uses = world.modules.used_by_interface(source)
+            record.interface_uses = declarations.modules.used_by_interface(source)
 
 
-def _check_or_skip(world: World, function: FunctionSymbol, source: Source, number: int) -> None:
+def _check_or_skip(declarations: Declarations, function: FunctionSymbol, source: Source, number: int) -> None:
     """Check a body, the one of this number in its file, and note what it makes be loaded; or do no more than
     load that again."""
-    before = world.checked_before.get(source)
+    before = declarations.checked_before.get(source)
     if before is not None:
         for loading in before.loadings:
-            if loading.number == number and (used := world.modules.load_file(loading.module)) is not None:
-                world.loaded_by_path(world.module_of(function), used, loading.start, loading.end)
+            if (
+                loading.number == number
+                and (used := declarations.modules.load_file(loading.module)) is not None
+            ):
+                declarations.loaded_by_path(
+                    declarations.module_of(function), used, loading.start, loading.end
+                )
         return
-    record, named, modules = world.analysis.files[source], world.paths_to_files, world.modules.looked_for()
+    record, named, modules = (
+        declarations.analysis.files[source],
+        declarations.paths_to_files,
+        declarations.modules.looked_for(),
+    )
     known = len(named)
-    check_function(world, function)
+    check_function(declarations, function)
     record.loadings += [Loading(number, *path) for path in named[known:]]
-    if len(named) == known and world.modules.looked_for() != modules:
+    if len(named) == known and declarations.modules.looked_for() != modules:
         record.repeatable = False
 
 
-def check_function(world: World, function: FunctionSymbol) -> None:
+def check_function(declarations: Declarations, function: FunctionSymbol) -> None:
     """Check the body of a function, if it has one."""
     declaration = function.decl
     if declaration is None or declaration.body is None or function.source is None:
         return
-    frame = Frame(declaration, "function", function.result, declaration.body, function=function)
-    body = Body(world, function.source, world.function_scope(function), frame)
-    take_witnesses(body, function, declaration)
+    frame = BodyFrame(declaration, "function", function.result, declaration.body, function=function)
+    checker = BodyChecker(declarations, function.source, declarations.function_scope(function), frame)
+    take_witnesses(checker, function, declaration)
     parameters = iter(function.parameters)
     for node in declaration.parameters:
         if node.name.text == "self":
             own = function.self_type or ERROR
-            local = body.declare("self", own, node, "self", function.receiver == "mut self")
+            local = checker.declare("self", own, node, "self", function.receiver == "mut self")
         else:
             symbol = next(parameters, None)
             type_ = symbol.type if symbol is not None else ERROR
-            local = body.declare(node.name.text, type_, node, "parameter", node.mutable)
-        world.analysis.parameters[node] = local
-    _check_result(body, declaration.body)
+            local = checker.declare(node.name.text, type_, node, "parameter", node.mutable)
+        declarations.analysis.parameters[node] = local
+    _check_result(checker, declaration.body)
 
 
-def _check_result(body: Body, block: ast.Block) -> None:
-    result = body.frame.result
-    found = body.infer(block, result)
+def _check_result(checker: BodyChecker, block: ast.Block) -> None:
+    result = checker.frame.result
+    found = checker.infer(block, result)
     if found is not result and found is not NEVER:
-        body.coerce(block.result or block, found, result)
-    body.finish()
+        checker.coerce(block.result or block, found, result)
+    checker.finish()
 
 
-def _check_defaults(world: World, function: FunctionSymbol) -> None:
+def _check_defaults(declarations: Declarations, function: FunctionSymbol) -> None:
     for parameter in function.parameters:
         if parameter.default is not None:
-            check_default(world, parameter)
+            check_default(declarations, parameter)
 
 
-def _check_fields(world: World, fields: Iterable[FieldSymbol], scope: TypeScope) -> None:
+def _check_fields(declarations: Declarations, fields: Iterable[FieldSymbol], scope: TypeScope) -> None:
     for field in fields:
         if field.default is not None:
-            check_default(world, field, scope)
+            check_default(declarations, field, scope)
 
 
-def _check_pipeline(world: World, pipeline: PipelineSymbol) -> None:
-    scope = world.module_scope(world.module_of(pipeline))
-    error = pipeline_error(world, pipeline)
-    fails = ANY if error == world.error_type("AgentError") else error
+def _check_pipeline(declarations: Declarations, pipeline: PipelineSymbol) -> None:
+    scope = declarations.module_scope(declarations.module_of(pipeline))
+    error = pipeline_error(declarations, pipeline)
+    fails = ANY if error == declarations.error_type("AgentError") else error
     for stage in pipeline.stages:
-        _check_stage(world, stage, scope, fails)
+        _check_stage(declarations, stage, scope, fails)
 
 
-def _check_stage(world: World, stage: StageSymbol, scope: TypeScope, fails: Type) -> None:
+def _check_stage(declarations: Declarations, stage: StageSymbol, scope: TypeScope, fails: Type) -> None:
     """`fails` is what may end the pipeline; a run makes an AgentError of any error."""
     node = stage.node
     if not isinstance(node, ast.StageDecl) or stage.source is None:
         return
     for parameter in stage.parameters:
-        check_default(world, parameter)
-    body = Body(world, stage.source, scope, Frame(node, "stage", stage.result, node.body, fails=fails))
+        check_default(declarations, parameter)
+    checker = BodyChecker(
+        declarations, stage.source, scope, BodyFrame(node, "stage", stage.result, node.body, fails=fails)
+    )
     for parameter_node, symbol in zip(node.parameters, stage.parameters, strict=False):
-        local = body.declare(parameter_node.name.text, symbol.type, parameter_node, "parameter")
-        world.analysis.parameters[parameter_node] = local
-    _check_result(body, node.body)
+        local = checker.declare(parameter_node.name.text, symbol.type, parameter_node, "parameter")
+        declarations.analysis.parameters[parameter_node] = local
+    _check_result(checker, node.body)

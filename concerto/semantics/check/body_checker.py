@@ -16,7 +16,7 @@ from concerto.diagnostics import MismatchedTypes, Problem
 from concerto.records import field, record
 from concerto.semantics.model.analysis import CheckedBody, Coercion, Witness
 from concerto.semantics.model.builtins import AGENT_REF, ANY
-from concerto.semantics.model.declarations import MethodMatch, TypeScope, World
+from concerto.semantics.model.declarations import Declarations, MethodMatch, TypeScope
 from concerto.semantics.model.symbols import (
     AgentSymbol,
     FunctionSymbol,
@@ -60,7 +60,7 @@ FrameKind: TypeAlias = Literal["function", "stage", "closure", "task", "branch",
 
 
 @record(eq=False)
-class Frame:
+class BodyFrame:
     """What `return` and `?` leave: a function, stage or closure; `block` is its body. A `task` (of `spawn`)
     is left by `?` alone, which makes its value a Result. A `branch` (of `await (…)`, `race`, `parallel for`)
     is a body of its own that lets errors through to where it stands; a `constant` is a default value.
@@ -70,7 +70,7 @@ class Frame:
     kind: FrameKind
     result: Type
     block: ast.Block | None = None
-    outer: Frame | None = None
+    outer: BodyFrame | None = None
     function: FunctionSymbol | None = None
     fails: Type | None = None
     loops: list[LoopFrame] = field(default_factory=list)
@@ -78,12 +78,14 @@ class Frame:
     captures: dict[LocalSymbol, None] = field(default_factory=dict)
 
 
-class Body:
+class BodyChecker:
     """The state of checking one function, stage or default value."""
 
-    def __init__(self, world: World, source: Source, scope: TypeScope, frame: Frame) -> None:
-        self.world = world
-        self.analysis = world.analysis
+    def __init__(
+        self, declarations: Declarations, source: Source, scope: TypeScope, frame: BodyFrame
+    ) -> None:
+        self.declarations = declarations
+        self.analysis = declarations.analysis
         self.source = source
         self.scope = scope
         self.frame = frame
@@ -135,7 +137,7 @@ class Body:
 
     def report(self, problem: Problem) -> Type:
         """Add a problem; gives ERROR, the type of whatever it is about."""
-        self.world.problems.add(problem)
+        self.declarations.problems.add(problem)
         return ERROR
 
     def span(self, node: ast.Node) -> Span:
@@ -183,7 +185,7 @@ class Body:
 
     def use(self, local: LocalSymbol) -> None:
         """Note a use of a variable: bodies between it and its owner capture it."""
-        frame: Frame | None = self.frame
+        frame: BodyFrame | None = self.frame
         while frame is not None and frame.node is not local.function:
             frame.captures[local] = None
             frame = frame.outer
@@ -192,7 +194,7 @@ class Body:
         self, node: ast.Node, kind: FrameKind, result: Type, block: ast.Expr | None = None
     ) -> None:
         inner = block if isinstance(block, ast.Block) else None
-        self.frame = Frame(node, kind, result, inner, self.frame, self.frame.function)
+        self.frame = BodyFrame(node, kind, result, inner, self.frame, self.frame.function)
 
     def leave_frame(self) -> None:
         """Back to the body around; what was captured is noted."""
@@ -217,7 +219,7 @@ class Body:
         inside = agent or self.own_tool(receiver)
         own = inside.methods.get(name) if inside is not None else None
         if own is None:
-            return self.world.find_method(receiver, name)
+            return self.declarations.find_method(receiver, name)
         trait = inside.trait if isinstance(inside, ToolSymbol) and own.owner is not inside else None
         return MethodMatch(own, {} if trait is None else provided_for(trait, receiver), False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from concerto.diagnostics import TraitNotSatisfied
-from concerto.semantics.check.body_checker import Body
+from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import ANY, MAP_KEYS
 from concerto.semantics.model.symbols import GenericSymbol, TraitUse
 from concerto.semantics.model.types import Generic, Type
@@ -15,7 +15,7 @@ from concerto.syntax import ast
 
 
 def require_bounds(
-    body: Body,
+    checker: BodyChecker,
     place: ast.Node,
     name: str,
     generics: Iterable[GenericSymbol],
@@ -24,11 +24,11 @@ def require_bounds(
     """Check what the generics of `name` must be able to do, when all is known."""
     bounded = [generic for generic in generics if (generic.bounds or generic.is_key) and generic in types]
     if bounded:
-        body.later.append(lambda: _check_bounds(body, place, name, bounded, types))
+        checker.later.append(lambda: _check_bounds(checker, place, name, bounded, types))
 
 
 def _check_bounds(
-    body: Body,
+    checker: BodyChecker,
     place: ast.Node,
     name: str,
     bounded: list[GenericSymbol],
@@ -40,19 +40,19 @@ def _check_bounds(
             continue
         no_key = base_type(type_) not in MAP_KEYS and type_ != ANY and not isinstance(type_, Generic)
         if generic.is_key and no_key:
-            body.report(
+            checker.report(
                 TraitNotSatisfied(
-                    body.span(place),
+                    checker.span(place),
                     f"`{name}` makes `{show(type_)}` the key of a map",
                     help="keys are `String`, `Int` or `Bool`",
                 )
             )
         for bound in generic.bounds:
             use = TraitUse(bound.trait, tuple(substitute(part, types) for part in bound.arguments))
-            if not body.world.satisfies(type_, use):
-                body.report(
+            if not checker.declarations.satisfies(type_, use):
+                checker.report(
                     TraitNotSatisfied(
-                        body.span(place),
+                        checker.span(place),
                         f"`{name}` needs `{generic.name}: {bound.trait.name}`, and `{show(type_)}` is not",
                         help=_bound_help(type_, bound),
                     )

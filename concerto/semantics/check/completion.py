@@ -8,7 +8,7 @@ from concerto.diagnostics import Problems
 from concerto.semantics.check.bodies import check_bodies
 from concerto.semantics.declare.collect import declare_program
 from concerto.semantics.declare.library import library
-from concerto.semantics.model.declarations import TypeScope, World
+from concerto.semantics.model.declarations import Declarations, TypeScope
 from concerto.semantics.model.project import Project
 from concerto.semantics.model.symbols import (
     AgentSymbol,
@@ -27,49 +27,49 @@ from concerto.syntax import ast
 
 def names_after_dot(root: ast.Module, project: Project, receiver: ast.Expr) -> list[str]:
     """The fields and methods of an expression in the program."""
-    world = World(project, Problems(), library())
-    declare_program(world, root)
-    check_bodies(world)
+    declarations = Declarations(project, Problems(), library())
+    declare_program(declarations, root)
+    check_bodies(declarations)
     declared: Symbol | None = None
     if isinstance(receiver, ast.Path) and len(receiver.segments) == 1:
-        declared = world.lookup(receiver.segments[0].name.text, _scope(world))
-    type_ = world.analysis.types.get(receiver)
-    return [*_declared_by(declared), *(world.member_names(type_) if type_ is not None else ())]
+        declared = declarations.lookup(receiver.segments[0].name.text, _scope(declarations))
+    type_ = declarations.analysis.types.get(receiver)
+    return [*_declared_by(declared), *(declarations.member_names(type_) if type_ is not None else ())]
 
 
 def names_in_path(root: ast.Module, project: Project, path: Sequence[str]) -> list[str]:
     """What `path::` may go on with."""
-    world = World(project, Problems(), library())
-    declare_program(world, root)
+    declarations = Declarations(project, Problems(), library())
+    declare_program(declarations, root)
     if list(path) == ["std"]:
-        return world.library_names()
-    found = _found(world, _scope(world), path)
+        return declarations.library_names()
+    found = _found(declarations, _scope(declarations), path)
     match found:
         case ModuleSymbol():
-            return list(world.modules.exported_names(found))
+            return list(declarations.modules.exported_names(found))
         case EnumSymbol():
             variants = list(found.by_name)
-            return [*variants, *world.member_names(declared_type(found))]
+            return [*variants, *declarations.member_names(declared_type(found))]
         case StructSymbol() | BuiltinSymbol():
-            return world.member_names(declared_type(found))
+            return declarations.member_names(declared_type(found))
         case _:
             return list(_declared_by(found))
 
 
-def _scope(world: World) -> TypeScope:
-    return world.module_scope(world.root)
+def _scope(declarations: Declarations) -> TypeScope:
+    return declarations.module_scope(declarations.root)
 
 
-def _found(world: World, scope: TypeScope, path: Sequence[str]) -> Symbol | None:
+def _found(declarations: Declarations, scope: TypeScope, path: Sequence[str]) -> Symbol | None:
     if path[0] == "std":
-        found: Symbol | None = world.library_module(path[1])
+        found: Symbol | None = declarations.library_module(path[1])
         path = path[1:]
     else:
-        found = world.lookup(path[0], scope)
+        found = declarations.lookup(path[0], scope)
     for name in path[1:]:
         if not isinstance(found, ModuleSymbol):
             return None
-        found = world.modules.member(found, name) or world.modules.submodule(found, name)
+        found = declarations.modules.member(found, name) or declarations.modules.submodule(found, name)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.semantics.check.body_checker import Body
+from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.witnesses import find_witnesses
 from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import ANY, STRING
@@ -20,22 +20,22 @@ def is_error(found: Type) -> bool:
     return isinstance(found, Named) and isinstance(found.symbol, StructSymbol) and found.symbol.is_error
 
 
-def check_error(body: Body, node: ast.Expr, expected: Type) -> None:
+def check_error(checker: BodyChecker, node: ast.Expr, expected: Type) -> None:
     """Require an error of a type; another type that `From` turns into it will do."""
-    found = body.infer(node, expected)
-    conversion = None if _fits(found, expected) else error_conversion(body, found, expected)
+    found = checker.infer(node, expected)
+    conversion = None if _fits(found, expected) else error_conversion(checker, found, expected)
     if conversion is not None:
-        body.add_coercions(node, (conversion,))
+        checker.add_coercions(node, (conversion,))
     else:
-        body.coerce(node, found, expected)
+        checker.coerce(node, found, expected)
 
 
-def error_conversion(body: Body, found: Type, expected: Type) -> Coercion | None:
+def error_conversion(checker: BodyChecker, found: Type, expected: Type) -> Coercion | None:
     """How an error of type `found` becomes one of type `expected` through `From`."""
     found, expected = resolve(found), resolve(expected)
     if not isinstance(expected, Named) or found is ANY or is_erroneous(found):
         return None
-    conversion = body.world.conversion(found, expected)
+    conversion = checker.declarations.conversion(found, expected)
     if conversion is None and expected == STRING and is_error(found):
         return ERROR_TO_TEXT
     if conversion is None:
@@ -43,7 +43,7 @@ def error_conversion(body: Body, found: Type, expected: Type) -> Coercion | None
     if conversion == "native":
         return Coercion("native_convert", expected)
     function, types = conversion
-    return Coercion("convert", expected, function, find_witnesses(body, body.frame, function, types))
+    return Coercion("convert", expected, function, find_witnesses(checker, checker.frame, function, types))
 
 
 def _fits(found: Type, expected: Type) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import MismatchedTypes
-from concerto.semantics.check.body_checker import DISCARD, Body, wanted
+from concerto.semantics.check.body_checker import DISCARD, BodyChecker, wanted
 from concerto.semantics.model.builtins import NEVER, NIL
 from concerto.semantics.model.types import ERROR, Type, Unsolved
 from concerto.semantics.typing.coercion import join
@@ -23,17 +23,17 @@ BLOCK_LIKE = (
 )
 
 
-def infer_result(body: Body, node: ast.Expr, hint: Type | None) -> Type:
+def infer_result(checker: BodyChecker, node: ast.Expr, hint: Type | None) -> Type:
     """The value of a block or branch. It meets the hint, if that says anything."""
     if hint is NIL and isinstance(node, BLOCK_LIKE):
-        return NEVER if resolve(body.infer(node, DISCARD)) is NEVER else NIL
+        return NEVER if resolve(checker.infer(node, DISCARD)) is NEVER else NIL
     if hint is DISCARD or wanted(hint) is None:
-        return body.infer(node, hint)
+        return checker.infer(node, hint)
     assert hint is not None
-    found = body.infer(node, hint)
+    found = checker.infer(node, hint)
     if found is hint or found is NEVER:
         return found
-    body.coerce(node, found, hint)
+    checker.coerce(node, found, hint)
     return hint
 
 
@@ -42,8 +42,8 @@ class Branches:
     their types are joined when all are known, and turned into the joined type. A dropped value may have any
     type."""
 
-    def __init__(self, body: Body, hint: Type | None, what: str) -> None:
-        self.body = body
+    def __init__(self, checker: BodyChecker, hint: Type | None, what: str) -> None:
+        self.checker = checker
         self.hint = hint
         self.what = what
         self.common: Type = NEVER
@@ -55,9 +55,9 @@ class Branches:
     def add(self, node: ast.Expr) -> None:
         """Check one branch."""
         if self.is_open:
-            self._join(node, self.body.infer(node))
+            self._join(node, self.checker.infer(node))
             return
-        found = infer_result(self.body, node, self.hint)
+        found = infer_result(self.checker, node, self.hint)
         if resolve(found) is not NEVER:
             assert self.hint is not None
             self.common = NIL if self.hint is DISCARD else self.hint
@@ -67,7 +67,7 @@ class Branches:
         if self.is_open:
             self._join(node, NIL)
         elif self.hint is not None:
-            self.body.coerce(node, NIL, self.hint)
+            self.checker.coerce(node, NIL, self.hint)
             self.common = NIL if self.hint is DISCARD else self.hint
 
     def result(self) -> Type:
@@ -75,7 +75,7 @@ class Branches:
             return ERROR
         for node, found in self.found:
             if found is not self.common:
-                self.body.coerce(node, found, self.common)
+                self.checker.coerce(node, found, self.common)
         return self.common
 
     def _join(self, node: ast.Expr, found: Type) -> None:
@@ -90,12 +90,12 @@ class Branches:
 
     def _report(self, node: ast.Expr, found: Type) -> None:
         first = next(place for place, type_ in self.found if resolve(type_) is not NEVER)
-        self.body.report(
+        self.checker.report(
             MismatchedTypes(
-                self.body.span(value_place(node)),
+                self.checker.span(value_place(node)),
                 "expected `{}`, found `{}`".format(*show_both(self.common, found)),
                 label=f"{self.what} give one type",
-                related=((self.body.span(value_place(first)), f"`{show(self.common)}` because of this"),),
+                related=((self.checker.span(value_place(first)), f"`{show(self.common)}` because of this"),),
             )
         )
 

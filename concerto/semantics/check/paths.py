@@ -16,7 +16,7 @@ from concerto.diagnostics import (
     WrongArguments,
     suggest,
 )
-from concerto.semantics.check.body_checker import Body, checks
+from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.bounds import require_bounds
 from concerto.semantics.check.other_languages import method_for
 from concerto.semantics.check.witnesses import report_several, require_witnesses
@@ -59,61 +59,65 @@ WRAPPERS: Final[dict[str, Symbol]] = {
 
 
 @checks(ast.Path)
-def path_value(body: Body, node: ast.Path, hint: Type | None) -> Type:
+def path_value(checker: BodyChecker, node: ast.Path, hint: Type | None) -> Type:
     segments = node.segments
     if len(segments) == 1:
-        local = body.locals.get(segments[0].name.text)
+        local = checker.locals.get(segments[0].name.text)
         if local is not None:
             if segments[0].arguments:
-                refuse_type_arguments(body, segments[0], f"the variable `{local.name}`")
-            body.analysis.uses[node] = local
-            if local.function is not body.frame.node:
-                body.use(local)
+                refuse_type_arguments(checker, segments[0], f"the variable `{local.name}`")
+            checker.analysis.uses[node] = local
+            if local.function is not checker.frame.node:
+                checker.use(local)
             return local.type
         wrapper = WRAPPERS.get(segments[0].name.text)
         if wrapper is not None:
-            body.analysis.uses[node] = wrapper
+            checker.analysis.uses[node] = wrapper
             return _wrapper_type(wrapper.name)
-    found = find_path(body, node)
+    found = find_path(checker, node)
     if found is None:
         return ERROR
     if isinstance(found, MethodMatch):
-        return _method_value(body, node, found)
-    body.analysis.uses[node] = found
-    return symbol_value(body, node, found)
+        return _method_value(checker, node, found)
+    checker.analysis.uses[node] = found
+    return symbol_value(checker, node, found)
 
 
-def find_path(body: Body, node: ast.Path) -> Symbol | MethodMatch | None:
+def find_path(checker: BodyChecker, node: ast.Path) -> Symbol | MethodMatch | None:
     """What a path means that is no variable; an unknown one was reported. A method of a type comes as a
     match."""
     segments = node.segments
     names = [segment.name for segment in segments]
     if len(segments) > 2:
-        trait = body.world.lookup(names[-2].text, body.scope)
-        target = find_owner(body, segments[:-2]) if isinstance(trait, TraitSymbol) else None
+        trait = checker.declarations.lookup(names[-2].text, checker.scope)
+        target = find_owner(checker, segments[:-2]) if isinstance(trait, TraitSymbol) else None
         if isinstance(trait, TraitSymbol) and target is not None and not isinstance(target, SymbolBase):
-            return _of_trait(body, target, trait, segments)
-    owner = find_owner(body, segments[:-1]) if len(segments) > 1 else None
-    if owner is None and len(segments) == 1 and _is_own_member(body, names[0]):
+            return _of_trait(checker, target, trait, segments)
+    owner = find_owner(checker, segments[:-1]) if len(segments) > 1 else None
+    if owner is None and len(segments) == 1 and _is_own_member(checker, names[0]):
         return None
     if owner is None:
-        found = body.world.resolve_path(names, body.scope, body.locals)
+        found = checker.declarations.resolve_path(names, checker.scope, checker.locals)
         # A module is no value, so `use std::env;` leaves the function `env` as it is.
-        known = body.world.prelude.members.get(names[0].text) if isinstance(found, ModuleSymbol) else None
+        known = (
+            checker.declarations.prelude.members.get(names[0].text)
+            if isinstance(found, ModuleSymbol)
+            else None
+        )
         return known if len(names) == 1 and isinstance(known, FunctionSymbol) else found
-    in_module = isinstance(body.world.lookup(names[0].text, body.scope), ModuleSymbol)
-    if in_module and body.world.resolve_path(names[:-1], body.scope) is None:
+    in_module = isinstance(checker.declarations.lookup(names[0].text, checker.scope), ModuleSymbol)
+    if in_module and checker.declarations.resolve_path(names[:-1], checker.scope) is None:
         return None
-    return find_member(body, owner, names[-1])
+    return find_member(checker, owner, names[-1])
 
 
 def _of_trait(
-    body: Body, target: Type, trait: TraitSymbol, segments: Sequence[ast.PathSegment]
+    checker: BodyChecker, target: Type, trait: TraitSymbol, segments: Sequence[ast.PathSegment]
 ) -> MethodMatch | None:
     """`Type::Trait::f`, `Type::Trait<A>::f`"""
-    arguments = [body.world.resolve_type(node, body.scope) for node in segments[-2].arguments]
+    arguments = [checker.declarations.resolve_type(node, checker.scope) for node in segments[-2].arguments]
     name = segments[-1].name
-    match = body.world.find_trait_function(target, trait, arguments, name.text)
+    match = checker.declarations.find_trait_function(target, trait, arguments, name.text)
     if match is None and not is_erroneous(target):
         near = suggest(name.text, trait.methods)
         known = name.text in trait.methods
@@ -124,50 +128,50 @@ def _of_trait(
             else f"trait `{trait.name}` has no function `{name.text}`"
         )
         help_ = advice(target, use) if known else f"did you mean `{near}`?" if near else ""
-        body.report(UnknownMember(body.span(name), message, help=help_))
+        checker.report(UnknownMember(checker.span(name), message, help=help_))
     return match
 
 
-def _is_own_member(body: Body, name: ast.Ident) -> bool:
+def _is_own_member(checker: BodyChecker, name: ast.Ident) -> bool:
     """Report a name that means nothing but, with `self.` before it, would."""
-    own = body.scope.self_type
-    if own is None or body.world.lookup(name.text, body.scope) is not None:
+    own = checker.scope.self_type
+    if own is None or checker.declarations.lookup(name.text, checker.scope) is not None:
         return False
-    match = body.world.find_associated(own, name.text)
-    if "self" in body.locals and (
-        body.world.find_field(own, name.text) or (match and match.function.receiver)
+    match = checker.declarations.find_associated(own, name.text)
+    if "self" in checker.locals and (
+        checker.declarations.find_field(own, name.text) or (match and match.function.receiver)
     ):
         help_ = f"write `self.{name.text}`"
     elif match is not None:
         help_ = f"write `Self::{name.text}`"
     else:
         return False
-    body.report(UnknownName(body.span(name), f"unknown name `{name.text}`", help=help_))
+    checker.report(UnknownName(checker.span(name), f"unknown name `{name.text}`", help=help_))
     return True
 
 
-def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | MethodMatch | None:
+def find_member(checker: BodyChecker, owner: Type | Symbol, name: ast.Ident) -> Symbol | MethodMatch | None:
     """A variant or function of a type (or tool, trait, …); an unknown one is reported."""
     variants = (
         owner.symbol.by_name if isinstance(owner, Named) and isinstance(owner.symbol, EnumSymbol) else {}
     )
     if name.text in variants:
         return variants[name.text]
-    match = body.world.find_associated(owner, name.text)
+    match = checker.declarations.find_associated(owner, name.text)
     if match is not None:
         return match
-    if isinstance(owner, ErrorType) or name.text in body.world.lost_methods:
+    if isinstance(owner, ErrorType) or name.text in checker.declarations.lost_methods:
         return None
     shown = owner.name if isinstance(owner, SymbolBase) else show(owner)
     if isinstance(owner, SymbolBase):
         names = list(getattr(owner, "methods", ()))
     else:
-        names = [*variants, *body.world.member_names(owner)]
-    near = method_for(name.text, names) or body.world.problems.nearest(name.text, names)
+        names = [*variants, *checker.declarations.member_names(owner)]
+    near = method_for(name.text, names) or checker.declarations.problems.nearest(name.text, names)
     what = "variant or function" if variants else "function"
-    body.report(
+    checker.report(
         UnknownMember(
-            body.span(name),
+            checker.span(name),
             f"`{shown}` has no {what} `{name.text}`",
             help=f"did you mean `{near}`?" if near else "",
         )
@@ -175,20 +179,20 @@ def find_member(body: Body, owner: Type | Symbol, name: ast.Ident) -> Symbol | M
     return None
 
 
-def find_owner(body: Body, segments: Sequence[ast.PathSegment]) -> Type | Symbol | None:
+def find_owner(checker: BodyChecker, segments: Sequence[ast.PathSegment]) -> Type | Symbol | None:
     """The type or declaration that can have associated functions and that these segments name, None if they
     name something else or nothing; reports nothing."""
     symbol: Symbol | None
     if len(segments) == 1:
         name = segments[0].name.text
         if name == "Self":
-            return body.scope.self_type
-        symbol = body.world.lookup(name, body.scope)
+            return checker.scope.self_type
+        symbol = checker.declarations.lookup(name, checker.scope)
     else:
-        symbol = quiet_path(body, segments)
+        symbol = quiet_path(checker, segments)
     match symbol:
         case BuiltinSymbol() | StructSymbol() | EnumSymbol():
-            return _owner_type(body, segments[-1], symbol)
+            return _owner_type(checker, segments[-1], symbol)
         case AliasSymbol():
             return substitute(symbol.type, instantiate(symbol.generics))
         case GenericSymbol():
@@ -199,22 +203,22 @@ def find_owner(body: Body, segments: Sequence[ast.PathSegment]) -> Type | Symbol
             return None
 
 
-def quiet_path(body: Body, segments: Sequence[ast.PathSegment]) -> Symbol | None:
+def quiet_path(checker: BodyChecker, segments: Sequence[ast.PathSegment]) -> Symbol | None:
     """What segments name, following modules; reports nothing. A `Type::Trait` path gives the trait."""
-    world, first = body.world, segments[0].name
-    start = start_of(world, first, body.scope) if len(segments) > 1 else None
-    symbol = start or world.lookup(first.text, body.scope)
+    declarations, first = checker.declarations, segments[0].name
+    start = start_of(declarations, first, checker.scope) if len(segments) > 1 else None
+    symbol = start or declarations.lookup(first.text, checker.scope)
     for segment in segments[1:]:
         name = segment.name.text
         match symbol:
-            case ModuleSymbol() if symbol is world.standard_library():
-                symbol = world.library_module(name)
+            case ModuleSymbol() if symbol is declarations.standard_library():
+                symbol = declarations.library_module(name)
             case ModuleSymbol():
                 symbol = symbol.members.get(name) or symbol.imports.get(name)
             case EnumSymbol() if name in symbol.by_name:
                 symbol = symbol.by_name[name]
             case StructSymbol() | EnumSymbol() | BuiltinSymbol() | AliasSymbol() | GenericSymbol():
-                symbol = body.world.lookup(name, body.scope)
+                symbol = checker.declarations.lookup(name, checker.scope)
                 if not isinstance(symbol, TraitSymbol):
                     return None
             case _:
@@ -223,27 +227,31 @@ def quiet_path(body: Body, segments: Sequence[ast.PathSegment]) -> Symbol | None
 
 
 def _owner_type(
-    body: Body, segment: ast.PathSegment, symbol: BuiltinSymbol | StructSymbol | EnumSymbol
+    checker: BodyChecker, segment: ast.PathSegment, symbol: BuiltinSymbol | StructSymbol | EnumSymbol
 ) -> Type:
     count = symbol.arity if isinstance(symbol, BuiltinSymbol) else len(symbol.generics)
     if not segment.arguments:
-        return Named(symbol, tuple(fresh() for _ in range(count))) if count else body.world.plain_type(symbol)
+        return (
+            Named(symbol, tuple(fresh() for _ in range(count)))
+            if count
+            else checker.declarations.plain_type(symbol)
+        )
     path = ast.PathType(segment.start, segment.end, [segment.name], segment.arguments)
-    return body.world.resolve_type(path, body.scope)
+    return checker.declarations.resolve_type(path, checker.scope)
 
 
 # --- Values of symbols --------------------------------------------------------------------------
 
 
-def symbol_value(body: Body, node: ast.Path, symbol: Symbol) -> Type:
+def symbol_value(checker: BodyChecker, node: ast.Path, symbol: Symbol) -> Type:
     """The type of a symbol as a value; what is no value is reported."""
     match symbol:
         case ConstSymbol():
             return symbol.type
         case FunctionSymbol():
-            return _function_value(body, node, symbol)
+            return _function_value(checker, node, symbol)
         case VariantSymbol():
-            return _variant_value(body, node, symbol)
+            return _variant_value(checker, node, symbol)
         case ToolSymbol():
             return TOOL_REF
         case McpSymbol():
@@ -255,49 +263,51 @@ def symbol_value(body: Body, node: ast.Path, symbol: Symbol) -> Type:
         case LocalSymbol():
             return symbol.type
         case _:
-            return body.report(
+            return checker.report(
                 UnknownName(
-                    body.span(node), f"`{node.name}` is {_kind(symbol)}, not a value", help=_use(node, symbol)
+                    checker.span(node),
+                    f"`{node.name}` is {_kind(symbol)}, not a value",
+                    help=_use(node, symbol),
                 )
             )
 
 
-def _function_value(body: Body, node: ast.Path, function: FunctionSymbol) -> Type:
+def _function_value(checker: BodyChecker, node: ast.Path, function: FunctionSymbol) -> Type:
     if isinstance(function.owner, ToolSymbol | McpSymbol):
         return TOOL_REF
-    refuse_test(body, node, function)
+    refuse_test(checker, node, function)
     if function.reified:
-        return _refuse_reified(body, node, function)
-    types = type_arguments(body, node, function)
-    require_bounds(body, node, function.name, function.generics, types)
-    require_witnesses(body, node, node, function, types)
+        return _refuse_reified(checker, node, function)
+    types = type_arguments(checker, node, function)
+    require_bounds(checker, node, function.name, function.generics, types)
+    require_witnesses(checker, node, node, function, types)
     return _type_of_function(function, types)
 
 
-def _method_value(body: Body, node: ast.Path, match: MethodMatch) -> Type:
+def _method_value(checker: BodyChecker, node: ast.Path, match: MethodMatch) -> Type:
     """`Type::method` without a call: a function whose first parameter is the receiver."""
     if match.others:
         owner = "::".join(segment.name.text for segment in node.segments[:-1])
-        return report_several(body, node, (match, *match.others), "…", owner)
+        return report_several(checker, node, (match, *match.others), "…", owner)
     function = match.function
-    body.analysis.uses[node] = function
+    checker.analysis.uses[node] = function
     if isinstance(function.owner, ToolSymbol | McpSymbol):
         return TOOL_REF
-    require_visible(body, node.segments[-1].name, function)
+    require_visible(checker, node.segments[-1].name, function)
     if function.reified:
-        return _refuse_reified(body, node, function)
+        return _refuse_reified(checker, node, function)
     if function.receiver == "mut self":
-        return body.report(
+        return checker.report(
             NotSupported(
-                body.span(node),
+                checker.span(node),
                 f"`{node.name}` cannot be a value: it changes what it is called on",
                 help="a function gets copies of its arguments; call it on a `mut` variable",
             )
         )
-    types = {**match.substitution, **type_arguments(body, node, function)}
-    require_owner_bounds(body, node, function, types)
-    require_bounds(body, node, function.name, function.generics, types)
-    require_witnesses(body, node, node, function, types)
+    types = {**match.substitution, **type_arguments(checker, node, function)}
+    require_owner_bounds(checker, node, function, types)
+    require_bounds(checker, node, function.name, function.generics, types)
+    require_witnesses(checker, node, node, function, types)
     return _type_of_function(function, types)
 
 
@@ -310,11 +320,11 @@ def _type_of_function(function: FunctionSymbol, types: dict[GenericSymbol, Type]
     )
 
 
-def _refuse_reified(body: Body, node: ast.Path, function: FunctionSymbol) -> Type:
+def _refuse_reified(checker: BodyChecker, node: ast.Path, function: FunctionSymbol) -> Type:
     name = f"x.{function.name}()" if function.receiver else f"{function.name}<T>(x)"
-    return body.report(
+    return checker.report(
         NotSupported(
-            body.span(node),
+            checker.span(node),
             f"`{node.name}` cannot be a value: it needs a type where it is called",
             help=f"wrap it in a closure: `|x| {name}`",
         )
@@ -322,53 +332,55 @@ def _refuse_reified(body: Body, node: ast.Path, function: FunctionSymbol) -> Typ
 
 
 def require_owner_bounds(
-    body: Body, path: ast.Path, function: FunctionSymbol, types: dict[GenericSymbol, Type]
+    checker: BodyChecker, path: ast.Path, function: FunctionSymbol, types: dict[GenericSymbol, Type]
 ) -> None:
     """Check the generics of a method's impl, or that a type has the trait whose method is meant."""
     owner = function.owner
     if isinstance(owner, ImplSymbol):
-        require_bounds(body, path, owner.name, owner.generics, types)
+        require_bounds(checker, path, owner.name, owner.generics, types)
     elif isinstance(owner, TraitSymbol) and owner.self_generic is not None:
-        require_bounds(body, path, path.name, [owner.self_generic], types)
+        require_bounds(checker, path, path.name, [owner.self_generic], types)
 
 
-def require_visible(body: Body, name: ast.Ident, function: FunctionSymbol) -> None:
-    if not body.world.may_use(function, body.scope):
-        body.report(
+def require_visible(checker: BodyChecker, name: ast.Ident, function: FunctionSymbol) -> None:
+    if not checker.declarations.may_use(function, checker.scope):
+        checker.report(
             PrivateName(
-                body.span(name),
+                checker.span(name),
                 f"`{function.name}` is private",
                 help="declare it with `pub` to use it from another module",
             )
         )
 
 
-def type_arguments(body: Body, node: ast.Path, function: FunctionSymbol) -> dict[GenericSymbol, Type]:
+def type_arguments(
+    checker: BodyChecker, node: ast.Path, function: FunctionSymbol
+) -> dict[GenericSymbol, Type]:
     """Types for the generics of a function: those written after its name, else variables."""
-    return written_types(body, node.segments[-1].arguments, function, node.segments[-1].name)
+    return written_types(checker, node.segments[-1].arguments, function, node.segments[-1].name)
 
 
 def written_types(
-    body: Body, written: list[ast.TypeExpr], function: FunctionSymbol, name: ast.Ident
+    checker: BodyChecker, written: list[ast.TypeExpr], function: FunctionSymbol, name: ast.Ident
 ) -> dict[GenericSymbol, Type]:
     types = instantiate(function.generics)
     if not written:
         return types
     if len(written) != len(function.generics):
-        body.report(wrong_type_arguments(body, name, len(function.generics), len(written)))
+        checker.report(wrong_type_arguments(checker, name, len(function.generics), len(written)))
         return dict.fromkeys(function.generics, ERROR)
     for generic, argument in zip(function.generics, written, strict=True):
-        types[generic] = body.world.resolve_type(argument, body.scope)
+        types[generic] = checker.declarations.resolve_type(argument, checker.scope)
     return types
 
 
-def wrong_type_arguments(body: Body, name: ast.Ident, wanted: int, given: int) -> WrongArguments:
+def wrong_type_arguments(checker: BodyChecker, name: ast.Ident, wanted: int, given: int) -> WrongArguments:
     takes = "takes no type arguments" if not wanted else f"takes {count(wanted, 'type argument')}"
-    return WrongArguments(body.span(name), f"`{name.text}` {takes}, {given} given")
+    return WrongArguments(checker.span(name), f"`{name.text}` {takes}, {given} given")
 
 
-def refuse_type_arguments(body: Body, segment: ast.PathSegment, what: str) -> None:
-    body.report(WrongArguments(body.span(segment), f"{what} takes no type arguments"))
+def refuse_type_arguments(checker: BodyChecker, segment: ast.PathSegment, what: str) -> None:
+    checker.report(WrongArguments(checker.span(segment), f"{what} takes no type arguments"))
 
 
 def count(number: int, noun: str) -> str:
@@ -376,27 +388,27 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def refuse_test(body: Body, node: ast.Node, function: FunctionSymbol) -> None:
+def refuse_test(checker: BodyChecker, node: ast.Node, function: FunctionSymbol) -> None:
     """Test functions are run by `concerto test` and by nobody else."""
     if function.is_test:
-        body.report(
+        checker.report(
             TestMisused(
-                body.span(node),
+                checker.span(node),
                 f"`{function.name}` is a test and cannot be called",
                 help="move what both need into a function without `@test`",
             )
         )
 
 
-def _variant_value(body: Body, node: ast.Path, variant: VariantSymbol) -> Type:
-    enum, types = variant_type(body, node, variant)
+def _variant_value(checker: BodyChecker, node: ast.Path, variant: VariantSymbol) -> Type:
+    enum, types = variant_type(checker, node, variant)
     if not variant.fields and not variant.named:
         return enum
     if variant.named:
         fields = ", ".join(f"{field.name}: …" for field in variant.fields)
-        return body.report(
+        return checker.report(
             MismatchedTypes(
-                body.span(node),
+                checker.span(node),
                 f"the variant `{variant.name}` of `{show(enum)}` has fields",
                 help=f"give them: `{node.name} {{ {fields} }}`",
             )
@@ -405,13 +417,13 @@ def _variant_value(body: Body, node: ast.Path, variant: VariantSymbol) -> Type:
 
 
 def variant_type(
-    body: Body, node: ast.Path, variant: VariantSymbol
+    checker: BodyChecker, node: ast.Path, variant: VariantSymbol
 ) -> tuple[Named, dict[GenericSymbol, Type]]:
     """The enum type of a variant's path, with the type arguments written in it or variables for them."""
     enum = variant.enum
     types = instantiate(enum.generics)
     if len(node.segments) > 1:
-        owner = find_owner(body, node.segments[:-1])
+        owner = find_owner(checker, node.segments[:-1])
         if isinstance(owner, Named) and owner.symbol is enum:
             types = dict(zip(enum.generics, owner.arguments, strict=False))
     return Named(enum, tuple(types[generic] for generic in enum.generics)), types

@@ -11,7 +11,7 @@ from concerto.diagnostics import (
     WrongArguments,
 )
 from concerto.records import field, record
-from concerto.semantics.check.body_checker import Body, LocalRole
+from concerto.semantics.check.body_checker import BodyChecker, LocalRole
 from concerto.semantics.check.paths import count, find_owner, find_path, variant_type
 from concerto.semantics.model.analysis import (
     MatchBinding,
@@ -72,104 +72,106 @@ class Bindings:
     known: dict[str, LocalSymbol] | None = None
 
 
-def bind_pattern(body: Body, pattern: ast.Pattern, subject: Type, role: LocalRole) -> list[LocalSymbol]:
+def bind_pattern(
+    checker: BodyChecker, pattern: ast.Pattern, subject: Type, role: LocalRole
+) -> list[LocalSymbol]:
     """Check a pattern against the type of the value it meets; its variables are visible from here on."""
     if resolve(subject) is NEVER:
         # No value ever meets it: whatever it asks for is fine.
-        found = bind_pattern(body, pattern, ANY, role)
-        body.pattern_types[pattern] = NEVER
+        found = bind_pattern(checker, pattern, ANY, role)
+        checker.pattern_types[pattern] = NEVER
         return found
     if pattern.__class__ is ast.BindPattern and role == "let" and pattern.pattern is None:
         name = pattern.name.text
         if not name[0].isupper():
-            body.pattern_types[pattern] = subject
-            local = body.declare(name, subject, pattern, role, pattern.mutable)
-            body.analysis.patterns[pattern] = MatchBinding(local)
+            checker.pattern_types[pattern] = subject
+            local = checker.declare(name, subject, pattern, role, pattern.mutable)
+            checker.analysis.patterns[pattern] = MatchBinding(local)
             return [local]
     bindings = Bindings(role)
-    check_pattern(body, pattern, subject, bindings)
+    check_pattern(checker, pattern, subject, bindings)
     return list(bindings.made.values())
 
 
-def check_pattern(body: Body, node: ast.Pattern, subject: Type, bindings: Bindings) -> None:
-    body.pattern_types[node] = subject
+def check_pattern(checker: BodyChecker, node: ast.Pattern, subject: Type, bindings: Bindings) -> None:
+    checker.pattern_types[node] = subject
     match node:
         case ast.BindPattern():
-            fine = _bind(body, node, subject, bindings)
+            fine = _bind(checker, node, subject, bindings)
         case ast.WildcardPattern():
             fine = True
         case ast.LiteralPattern():
-            fine = _literal(body, node, node.value, subject)
+            fine = _literal(checker, node, node.value, subject)
         case ast.RangePattern():
-            fine = _range(body, node, subject)
+            fine = _range(checker, node, subject)
         case ast.TuplePattern():
-            fine = _tuple(body, node, subject, bindings)
+            fine = _tuple(checker, node, subject, bindings)
         case ast.ArrayPattern():
-            fine = _array(body, node, subject, bindings)
+            fine = _array(checker, node, subject, bindings)
         case ast.VariantPattern():
-            fine = _variant(body, node, subject, bindings)
+            fine = _variant(checker, node, subject, bindings)
         case ast.StructPattern():
-            fine = _struct(body, node, subject, bindings)
+            fine = _struct(checker, node, subject, bindings)
         case ast.OrPattern():
-            fine = _alternatives(body, node, subject, bindings)
+            fine = _alternatives(checker, node, subject, bindings)
     if not fine:
-        body.pattern_types[node] = ERROR
+        checker.pattern_types[node] = ERROR
 
 
 # --- Names ----------------------------------------------------------------------------------------
 
 
-def _bind(body: Body, node: ast.BindPattern, subject: Type, bindings: Bindings) -> bool:
+def _bind(checker: BodyChecker, node: ast.BindPattern, subject: Type, bindings: Bindings) -> bool:
     name = node.name.text
     if name[0].isupper() and not node.mutable and node.pattern is None:
-        target = _named_target(body, name)
+        target = _named_target(checker, name)
         if target is not None:
-            body.analysis.patterns[node] = target
-            return _meet_target(body, node, target, subject)
+            checker.analysis.patterns[node] = target
+            return _meet_target(checker, node, target, subject)
         variant = _variant_named(subject, name)
         if variant is not None:
             enum = variant.enum.name
-            body.report(
+            checker.report(
                 UnknownName(
-                    body.span(node),
+                    checker.span(node),
                     f"`{name}` is a variant of `{enum}`",
                     help=f"write `{enum}::{name}`",
                 )
             )
             return False
-    local = _make_local(body, node.name, node, subject, node.mutable, bindings)
+    local = _make_local(checker, node.name, node, subject, node.mutable, bindings)
     if local is not None:
-        body.analysis.patterns[node] = MatchBinding(local)
+        checker.analysis.patterns[node] = MatchBinding(local)
     if node.pattern is not None:
-        check_pattern(body, node.pattern, subject, bindings)
+        check_pattern(checker, node.pattern, subject, bindings)
     return local is not None
 
 
 def _make_local(
-    body: Body, name: ast.Ident, node: ast.Node, type_: Type, mutable: bool, bindings: Bindings
+    checker: BodyChecker, name: ast.Ident, node: ast.Node, type_: Type, mutable: bool, bindings: Bindings
 ) -> LocalSymbol | None:
     """The variable of a name in a pattern: a new one, or that of the first alternative."""
     if name.text in bindings.made:
-        body.report(DefinedTwice(body.span(name), f"`{name.text}` is bound twice in one pattern"))
+        checker.report(DefinedTwice(checker.span(name), f"`{name.text}` is bound twice in one pattern"))
         return None
     known = bindings.known.get(name.text) if bindings.known is not None else None
     if known is None:
-        local = body.declare(name.text, type_, node, bindings.role, mutable)
+        local = checker.declare(name.text, type_, node, bindings.role, mutable)
         bindings.made[name.text] = local
         return local
     bindings.made[name.text] = known
     if not unify(known.type, type_):
         here, there = show_both(type_, known.type)
         message = f"`{name.text}` is `{here}` here and `{there}` in the first alternative"
-        body.report(MismatchedTypes(body.span(name), message))
+        checker.report(MismatchedTypes(checker.span(name), message))
         return None
     return known
 
 
-def _named_target(body: Body, name: str) -> PatternTarget | None:
+def _named_target(checker: BodyChecker, name: str) -> PatternTarget | None:
     if name == "None":
         return MatchBuiltin("None")
-    symbol: Symbol | None = body.world.lookup(name, body.scope)
+    symbol: Symbol | None = checker.declarations.lookup(name, checker.scope)
     if isinstance(symbol, VariantSymbol):
         return MatchVariant(symbol)
     return MatchConst(symbol) if isinstance(symbol, ConstSymbol) else None
@@ -182,24 +184,24 @@ def _variant_named(subject: Type, name: str) -> VariantSymbol | None:
     return None
 
 
-def _meet_target(body: Body, node: ast.Pattern, target: PatternTarget, subject: Type) -> bool:
+def _meet_target(checker: BodyChecker, node: ast.Pattern, target: PatternTarget, subject: Type) -> bool:
     """A lone name that is a unit variant, a const or `None`."""
     match target:
         case MatchConst(const=const):
-            return meet(body, node, const.type, subject)
+            return meet(checker, node, const.type, subject)
         case MatchBuiltin():
-            return meet(body, node, option_of(fresh()), subject)
+            return meet(checker, node, option_of(fresh()), subject)
         case MatchVariant(variant=variant):
             types = instantiate(variant.enum.generics)
             enum = Named(variant.enum, tuple(types[generic] for generic in variant.enum.generics))
-            if not meet(body, node, enum, subject):
+            if not meet(checker, node, enum, subject):
                 return False
-            return _check_arity(body, node, variant, None)
+            return _check_arity(checker, node, variant, None)
         case _:
             return True
 
 
-def meet(body: Body, node: ast.Node, found: Type, subject: Type) -> bool:
+def meet(checker: BodyChecker, node: ast.Node, found: Type, subject: Type) -> bool:
     """Report a pattern that the value can never have the type of. On Any every pattern may be tried."""
     resolved = resolve(subject)
     if resolved is ANY:
@@ -210,11 +212,11 @@ def meet(body: Body, node: ast.Node, found: Type, subject: Type) -> bool:
         isinstance(resolved, Literals) and fit(found, widened(resolved)) is not None
     ):
         return True
-    message, label, _ = explain_mismatch(body.source, node, subject, found)
+    message, label, _ = explain_mismatch(checker.source, node, subject, found)
     inside = option_item(resolved)
     help_ = ""
     if inside is not None and unify(found, inside):
-        help_ = f"match the value inside: `Some({body.text(node)})`"
+        help_ = f"match the value inside: `Some({checker.text(node)})`"
     elif inside is not None and resolve(found) is NIL:
         help_ = "the missing value is `None`"
     elif result_parts(resolved) is not None and option_item(found) is not None:
@@ -223,7 +225,7 @@ def meet(body: Body, node: ast.Node, found: Type, subject: Type) -> bool:
         help_ = "an Option is matched by `Some(value)` and `None`"
     elif _is_result_pattern(found) and not _is_result_pattern(resolved):
         help_ = f"the value is a plain `{show(resolved)}`"
-    body.report(MismatchedTypes(body.span(node), message, label=label, help=help_))
+    checker.report(MismatchedTypes(checker.span(node), message, label=label, help=help_))
     return False
 
 
@@ -234,35 +236,35 @@ def _is_result_pattern(type_: Type) -> bool:
 # --- Literals -------------------------------------------------------------------------------------
 
 
-def _range(body: Body, node: ast.RangePattern, subject: Type) -> bool:
+def _range(checker: BodyChecker, node: ast.RangePattern, subject: Type) -> bool:
     for end in (node.low, node.high):
         if isinstance(end, ast.BoolLit | ast.NilLit):
             message = "a range needs ends with an order: numbers or texts"
-            body.report(MismatchedTypes(body.span(end), message))
+            checker.report(MismatchedTypes(checker.span(end), message))
             return False
-    return _literal(body, node, node.low, subject) and _literal(body, node, node.high, subject)
+    return _literal(checker, node, node.low, subject) and _literal(checker, node, node.high, subject)
 
 
-def _literal(body: Body, node: ast.Pattern, value: ast.Expr, subject: Type) -> bool:
+def _literal(checker: BodyChecker, node: ast.Pattern, value: ast.Expr, subject: Type) -> bool:
     found = _literal_type(value)
-    body.types[value] = found
+    checker.types[value] = found
     if isinstance(value, ast.Unary):
-        body.types[value.operand] = found
+        checker.types[value.operand] = found
     resolved = resolve(subject)
     if found is INT and resolved is FLOAT:
-        body.add_coercions(value, (INT_TO_FLOAT,))
+        checker.add_coercions(value, (INT_TO_FLOAT,))
         return True
     if isinstance(resolved, Literals):
         constant = _constant(value)
         if constant is not None and constant not in resolved.values:
-            body.report(
+            checker.report(
                 MismatchedTypes(
-                    body.span(node), f"`{body.text(value)}` is never a value of `{show(resolved)}`"
+                    checker.span(node), f"`{checker.text(value)}` is never a value of `{show(resolved)}`"
                 )
             )
             return False
         return True
-    return meet(body, node, found, subject)
+    return meet(checker, node, found, subject)
 
 
 def _literal_type(value: ast.Expr) -> Type:
@@ -298,55 +300,55 @@ def _constant(value: ast.Expr) -> tuple[str, str | int | bool | None] | None:
 # --- Parts ----------------------------------------------------------------------------------------
 
 
-def _tuple(body: Body, node: ast.TuplePattern, subject: Type, bindings: Bindings) -> bool:
+def _tuple(checker: BodyChecker, node: ast.TuplePattern, subject: Type, bindings: Bindings) -> bool:
     resolved = resolve(subject)
     if isinstance(resolved, Unsolved):
         resolved = TupleOf(tuple(fresh() for _ in node.items))
         unify(subject, resolved)
     if isinstance(resolved, TupleOf) and len(resolved.items) == len(node.items):
         for item, type_ in zip(node.items, resolved.items, strict=True):
-            check_pattern(body, item, type_, bindings)
+            check_pattern(checker, item, type_, bindings)
         return True
     fine = resolved is ANY or isinstance(resolved, ErrorType)
     if not fine:
         wanted = f"a tuple of {count(len(node.items), 'element')}"
-        body.report(MismatchedTypes(body.span(node), f"expected `{show(resolved)}`, found {wanted}"))
+        checker.report(MismatchedTypes(checker.span(node), f"expected `{show(resolved)}`, found {wanted}"))
     for item in node.items:
-        check_pattern(body, item, ANY if resolved is ANY else ERROR, bindings)
+        check_pattern(checker, item, ANY if resolved is ANY else ERROR, bindings)
     return fine
 
 
-def _array(body: Body, node: ast.ArrayPattern, subject: Type, bindings: Bindings) -> bool:
+def _array(checker: BodyChecker, node: ast.ArrayPattern, subject: Type, bindings: Bindings) -> bool:
     resolved = resolve(subject)
     item = array_item(resolved)
     fine = True
     if item is None:
         item = ANY if resolved is ANY else fresh()
-        fine = meet(body, node, array_of(item), subject)
+        fine = meet(checker, node, array_of(item), subject)
     for part in node.items:
         if isinstance(part, ast.RestPattern):
-            body.pattern_types[part] = array_of(item)
+            checker.pattern_types[part] = array_of(item)
             if part.name is not None:
-                local = _make_local(body, part.name, part, array_of(item), False, bindings)
+                local = _make_local(checker, part.name, part, array_of(item), False, bindings)
                 if local is not None:
-                    body.analysis.patterns[part] = MatchBinding(local)
+                    checker.analysis.patterns[part] = MatchBinding(local)
         else:
-            check_pattern(body, part, item if fine else ERROR, bindings)
+            check_pattern(checker, part, item if fine else ERROR, bindings)
     return fine
 
 
-def _alternatives(body: Body, node: ast.OrPattern, subject: Type, bindings: Bindings) -> bool:
+def _alternatives(checker: BodyChecker, node: ast.OrPattern, subject: Type, bindings: Bindings) -> bool:
     """Every alternative binds the same names."""
     first = Bindings(bindings.role, known=bindings.known)
-    check_pattern(body, node.alternatives[0], subject, first)
+    check_pattern(checker, node.alternatives[0], subject, first)
     for alternative in node.alternatives[1:]:
         later = Bindings(bindings.role, known=first.made)
-        check_pattern(body, alternative, subject, later)
+        check_pattern(checker, alternative, subject, later)
         for name in first.made.keys() ^ later.made.keys():
             place = alternative if name in first.made else node.alternatives[0]
-            body.report(
+            checker.report(
                 UnknownName(
-                    body.span(place),
+                    checker.span(place),
                     f"`{name}` is not bound by every alternative",
                     help=f"bind `{name}` in each of them, or in none",
                 )
@@ -359,31 +361,33 @@ def _alternatives(body: Body, node: ast.OrPattern, subject: Type, bindings: Bind
 # --- Variants and structs -------------------------------------------------------------------------
 
 
-def _variant(body: Body, node: ast.VariantPattern, subject: Type, bindings: Bindings) -> bool:
+def _variant(checker: BodyChecker, node: ast.VariantPattern, subject: Type, bindings: Bindings) -> bool:
     builtin = _builtin(node)
     if builtin is not None:
-        return _wrapped(body, node, builtin, subject, bindings)
-    found = find_path(body, node.path)
+        return _wrapped(checker, node, builtin, subject, bindings)
+    found = find_path(checker, node.path)
     match found:
         case VariantSymbol():
-            body.analysis.patterns[node] = MatchVariant(found)
-            enum, types = variant_type(body, node.path, found)
-            fine = meet(body, node.path, enum, subject) and _check_arity(body, node, found, node.arguments)
+            checker.analysis.patterns[node] = MatchVariant(found)
+            enum, types = variant_type(checker, node.path, found)
+            fine = meet(checker, node.path, enum, subject) and _check_arity(
+                checker, node, found, node.arguments
+            )
             for position, argument in enumerate(node.arguments or ()):
                 known = fine and position < len(found.fields)
                 type_ = substitute(found.fields[position].type, types) if known else ERROR
-                check_pattern(body, argument, type_, bindings)
+                check_pattern(checker, argument, type_, bindings)
             return fine
         case ConstSymbol() if node.arguments is None:
-            body.analysis.patterns[node] = MatchConst(found)
-            return meet(body, node, found.type, subject)
+            checker.analysis.patterns[node] = MatchConst(found)
+            return meet(checker, node, found.type, subject)
         case None:
             pass
         case _:
             message = f"`{node.path.name}` is neither a variant nor a constant"
-            body.report(MismatchedTypes(body.span(node.path), message))
+            checker.report(MismatchedTypes(checker.span(node.path), message))
     for argument in node.arguments or ():
-        check_pattern(body, argument, ERROR, bindings)
+        check_pattern(checker, argument, ERROR, bindings)
     return False
 
 
@@ -401,18 +405,19 @@ def _builtin(node: ast.VariantPattern) -> MatchBuiltin | None:
 
 
 def _wrapped(
-    body: Body, node: ast.VariantPattern, target: MatchBuiltin, subject: Type, bindings: Bindings
+    checker: BodyChecker, node: ast.VariantPattern, target: MatchBuiltin, subject: Type, bindings: Bindings
 ) -> bool:
-    body.analysis.patterns[node] = target
+    checker.analysis.patterns[node] = target
     value, error = fresh(), fresh()
     whole = option_of(value) if target.name in ("Some", "None") else result_of(value, error)
-    fine = meet(body, node, whole, subject)
+    fine = meet(checker, node, whole, subject)
     arguments = node.arguments or []
     wanted = 0 if target.name == "None" else 1
     if fine and len(arguments) != wanted:
-        body.report(
+        checker.report(
             WrongArguments(
-                body.span(node), f"`{target.name}` takes {count(wanted, 'pattern')}, {len(arguments)} given"
+                checker.span(node),
+                f"`{target.name}` takes {count(wanted, 'pattern')}, {len(arguments)} given",
             )
         )
         fine = False
@@ -420,19 +425,19 @@ def _wrapped(
     if resolve(subject) is ANY:
         inside = ANY
     for argument in arguments:
-        check_pattern(body, argument, inside if fine else ERROR, bindings)
+        check_pattern(checker, argument, inside if fine else ERROR, bindings)
     return fine
 
 
 def _check_arity(
-    body: Body, node: ast.Pattern, variant: VariantSymbol, arguments: list[ast.Pattern] | None
+    checker: BodyChecker, node: ast.Pattern, variant: VariantSymbol, arguments: list[ast.Pattern] | None
 ) -> bool:
     given = None if arguments is None else len(arguments)
     if variant.named:
         fields = ", ".join(field.name for field in variant.fields)
         help_ = f"write `{variant.enum.name}::{variant.name} {{ {fields} }}`, or `{{ .. }}`"
-        body.report(
-            WrongArguments(body.span(node), f"the variant `{variant.name}` has named fields", help=help_)
+        checker.report(
+            WrongArguments(checker.span(node), f"the variant `{variant.name}` has named fields", help=help_)
         )
         return False
     if (given or 0) == len(variant.fields) and (given is None) == (not variant.fields):
@@ -445,85 +450,85 @@ def _check_arity(
         )
         places = ", ".join("_" for _ in variant.fields)
         help_ = f"write `{variant.enum.name}::{variant.name}({places})`"
-    body.report(WrongArguments(body.span(node), message, help=help_))
+    checker.report(WrongArguments(checker.span(node), message, help=help_))
     return False
 
 
-def _struct(body: Body, node: ast.StructPattern, subject: Type, bindings: Bindings) -> bool:
-    target = _struct_target(body, node)
+def _struct(checker: BodyChecker, node: ast.StructPattern, subject: Type, bindings: Bindings) -> bool:
+    target = _struct_target(checker, node)
     if target is None:
         for part in node.fields:
-            _field(body, part, ERROR, bindings)
+            _field(checker, part, ERROR, bindings)
         return False
     symbol, whole, types = target
     variant = symbol if isinstance(symbol, VariantSymbol) else None
     struct = symbol if isinstance(symbol, StructSymbol) else None
     if variant is not None:
-        body.analysis.patterns[node] = MatchVariant(variant)
+        checker.analysis.patterns[node] = MatchVariant(variant)
     elif struct is not None:
-        body.analysis.patterns[node] = MatchStruct(struct)
-    fine = meet(body, node.path, whole, subject)
+        checker.analysis.patterns[node] = MatchStruct(struct)
+    fine = meet(checker, node.path, whole, subject)
     fields = {field.name: field for field in symbol.fields}
     seen: set[FieldSymbol] = set()
     strange = False
     for part in node.fields:
         known = fields.get(part.name.text)
         if known is None:
-            _report_unknown_field(body, part, symbol.name, fields)
-            _field(body, part, ERROR, bindings)
+            _report_unknown_field(checker, part, symbol.name, fields)
+            _field(checker, part, ERROR, bindings)
             strange = True
             continue
         if known in seen:
             message = f"the pattern mentions `{known.name}` twice"
-            body.report(WrongArguments(body.span(part.name), message, help="remove one of the two"))
+            checker.report(WrongArguments(checker.span(part.name), message, help="remove one of the two"))
         seen.add(known)
-        if struct is not None and not body.world.may_use(known, body.scope):
+        if struct is not None and not checker.declarations.may_use(known, checker.scope):
             message = f"the field `{known.name}` of `{struct.name}` is private"
-            body.report(PrivateName(body.span(part.name), message, help="add `..` to leave it out"))
-        body.analysis.pattern_fields[part] = known
-        _field(body, part, substitute(known.type, types) if fine else ERROR, bindings)
+            checker.report(PrivateName(checker.span(part.name), message, help="add `..` to leave it out"))
+        checker.analysis.pattern_fields[part] = known
+        _field(checker, part, substitute(known.type, types) if fine else ERROR, bindings)
     if strange:
         return False
-    return _check_all_named(body, node, symbol, fields) and fine
+    return _check_all_named(checker, node, symbol, fields) and fine
 
 
 def _struct_target(
-    body: Body, node: ast.StructPattern
+    checker: BodyChecker, node: ast.StructPattern
 ) -> tuple[StructSymbol | VariantSymbol, Named, dict[GenericSymbol, Type]] | None:
-    owner = find_owner(body, node.path.segments)
+    owner = find_owner(checker, node.path.segments)
     if isinstance(owner, Named) and isinstance(owner.symbol, StructSymbol):
         if owner.symbol.is_error:
             message = f"the fields of a `{owner.symbol.name}` cannot be matched"
             help_ = "bind the error to a name and ask for `.message` or `.kind`"
-            body.report(MismatchedTypes(body.span(node.path), message, help=help_))
+            checker.report(MismatchedTypes(checker.span(node.path), message, help=help_))
             return None
         return owner.symbol, owner, dict(zip(owner.symbol.generics, owner.arguments, strict=True))
-    found = find_path(body, node.path) if owner is None else owner
+    found = find_path(checker, node.path) if owner is None else owner
     if isinstance(found, VariantSymbol):
-        whole, types = variant_type(body, node.path, found)
+        whole, types = variant_type(checker, node.path, found)
         return found, whole, types
     if found is not None and not isinstance(found, ErrorType):
-        body.report(MismatchedTypes(body.span(node.path), f"`{node.path.name}` has no fields to match"))
+        checker.report(MismatchedTypes(checker.span(node.path), f"`{node.path.name}` has no fields to match"))
     return None
 
 
-def _field(body: Body, node: ast.FieldPattern, type_: Type, bindings: Bindings) -> None:
-    body.pattern_types[node] = type_
+def _field(checker: BodyChecker, node: ast.FieldPattern, type_: Type, bindings: Bindings) -> None:
+    checker.pattern_types[node] = type_
     if node.pattern is not None:
-        check_pattern(body, node.pattern, type_, bindings)
+        check_pattern(checker, node.pattern, type_, bindings)
         return
-    local = _make_local(body, node.name, node, type_, False, bindings)
+    local = _make_local(checker, node.name, node, type_, False, bindings)
     if local is not None:
-        body.analysis.patterns[node] = MatchBinding(local)
+        checker.analysis.patterns[node] = MatchBinding(local)
 
 
 def _report_unknown_field(
-    body: Body, part: ast.FieldPattern, owner: str, fields: dict[str, FieldSymbol]
+    checker: BodyChecker, part: ast.FieldPattern, owner: str, fields: dict[str, FieldSymbol]
 ) -> None:
-    near = body.world.problems.nearest(part.name.text, fields)
-    body.report(
+    near = checker.declarations.problems.nearest(part.name.text, fields)
+    checker.report(
         UnknownMember(
-            body.span(part.name),
+            checker.span(part.name),
             f"`{owner}` has no field `{part.name.text}`",
             help=f"did you mean `{near}`?" if near else "",
         )
@@ -531,16 +536,19 @@ def _report_unknown_field(
 
 
 def _check_all_named(
-    body: Body, node: ast.StructPattern, symbol: StructSymbol | VariantSymbol, fields: dict[str, FieldSymbol]
+    checker: BodyChecker,
+    node: ast.StructPattern,
+    symbol: StructSymbol | VariantSymbol,
+    fields: dict[str, FieldSymbol],
 ) -> bool:
     given = {part.name.text for part in node.fields}
     missing = [name for name in fields if name not in given]
     if not missing or node.rest:
         return True
     names = ", ".join(f"`{name}`" for name in missing)
-    body.report(
+    checker.report(
         WrongArguments(
-            body.span(node.path),
+            checker.span(node.path),
             f"the pattern does not mention {names} of `{symbol.name}`",
             help="add `..` to leave the rest out",
         )

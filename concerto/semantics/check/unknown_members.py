@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied, UnknownMember
-from concerto.semantics.check.body_checker import Body
+from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.other_languages import advice_for, method_for
 from concerto.semantics.model.builtins import NEVER, STRING, map_parts, option_item, result_parts
 from concerto.semantics.model.symbols import AgentSymbol, HostSymbol, McpSymbol, ToolSymbol
@@ -18,109 +18,117 @@ from concerto.semantics.typing.unify import is_erroneous, resolve, show
 from concerto.syntax import ast
 
 
-def report_no_method(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
+def report_no_method(checker: BodyChecker, node: ast.MethodCall, receiver: Type) -> Type:
     name = node.method.text
     if receiver is NEVER:
         return NEVER
-    if is_erroneous(receiver) or name in body.world.lost_methods:
+    if is_erroneous(receiver) or name in checker.declarations.lost_methods:
         return ERROR
     if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, f"to find `{name}`")
-    quoted = quote(body.source, node.receiver)
-    reason = body.world.why_not(receiver, name)
+        return report_unknown_type(checker, node.receiver, f"to find `{name}`")
+    quoted = quote(checker.source, node.receiver)
+    reason = checker.declarations.why_not(receiver, name)
     if reason is not None:
         help_ = advice_for(_type_name(receiver), name, quoted)
-        return body.report(TraitNotSatisfied(body.span(node.method), reason, help=help_))
+        return checker.report(TraitNotSatisfied(checker.span(node.method), reason, help=help_))
     shown = f"`{show(receiver)}`"
-    field = body.world.find_field(receiver, name)
+    field = checker.declarations.find_field(receiver, name)
     if field is not None:
         called = isinstance(resolve(field[1]), FunctionOf)
         return _report(
-            body,
+            checker,
             node.method,
             f"`{name}` is a field of {shown}, not a method",
             f"call the function in it: `({quoted}.{name})(…)`"
             if called
             else f"leave the parentheses out: `{quoted}.{name}`",
         )
-    inside = _inside(body, receiver, name)
+    inside = _inside(checker, receiver, name)
     if inside:
-        return _report(body, node.method, f"{shown} has no method `{name}`", _take_out(quoted, inside))
+        return _report(checker, node.method, f"{shown} has no method `{name}`", _take_out(quoted, inside))
     if isinstance(receiver, Generic):
         if has_lost_bound(receiver):
             return ERROR
         help_ = f"say what it can do: `{show(receiver)}: Trait`, with `{name}` in the trait"
-        return _report(body, node.method, f"{shown} has no method `{name}`", help_)
-    names = _method_names(body, receiver)
-    owner = owner_of(body, node.receiver, receiver)
-    return report_unknown(body, node.method, owner, "method", names, node.receiver, receiver)
+        return _report(checker, node.method, f"{shown} has no method `{name}`", help_)
+    names = _method_names(checker, receiver)
+    owner = owner_of(checker, node.receiver, receiver)
+    return report_unknown(checker, node.method, owner, "method", names, node.receiver, receiver)
 
 
-def report_no_field(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
+def report_no_field(checker: BodyChecker, node: ast.FieldAccess, receiver: Type) -> Type:
     name = node.name.text
     if is_erroneous(receiver):
         return ERROR
     if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, f"to find `{name}`")
-    shown, quoted = owner_of(body, node.receiver, receiver), quote(body.source, node.receiver)
-    if _is_tool_state(body, node):
+        return report_unknown_type(checker, node.receiver, f"to find `{name}`")
+    shown, quoted = owner_of(checker, node.receiver, receiver), quote(checker.source, node.receiver)
+    if _is_tool_state(checker, node):
         message = f"`{name}` is state of {shown}, which only its methods see"
-        return body.report(PrivateName(body.span(node.name), message, help="add a method that returns it"))
-    match = body.find_method(receiver, name)
+        return checker.report(
+            PrivateName(checker.span(node.name), message, help="add a method that returns it")
+        )
+    match = checker.find_method(receiver, name)
     if match is not None:
         given = "…" if any(each.default is None for each in match.function.parameters) else ""
         help_ = f"call it: `{quoted}.{name}({given})`"
-        return _report(body, node.name, f"`{name}` is a method of {shown}", help_)
+        return _report(checker, node.name, f"`{name}` is a method of {shown}", help_)
     parts = map_parts(receiver)
     if parts is not None and parts[0] is STRING:
         help_ = f'a value of a map is read by its key: `{quoted}["{name}"]`'
-        return _report(body, node.name, f"{shown} has no field `{name}`", help_)
-    inside = _inside(body, receiver, name)
+        return _report(checker, node.name, f"{shown} has no field `{name}`", help_)
+    inside = _inside(checker, receiver, name)
     if inside:
-        return _report(body, node.name, f"{shown} has no field `{name}`", _take_out(quoted, inside))
-    names = _method_names(body, receiver)
-    return report_unknown(body, node.name, shown, "field", names, node.receiver, receiver)
+        return _report(checker, node.name, f"{shown} has no field `{name}`", _take_out(quoted, inside))
+    names = _method_names(checker, receiver)
+    return report_unknown(checker, node.name, shown, "field", names, node.receiver, receiver)
 
 
-def report_without_self(body: Body, node: ast.MethodCall, receiver: Type) -> Type:
+def report_without_self(checker: BodyChecker, node: ast.MethodCall, receiver: Type) -> Type:
     """A function of a type that is called on one of its values."""
     name = node.method.text
     owner = receiver.symbol.name if isinstance(receiver, Named) else show(receiver)
     message = f"`{name}` is a function of `{owner}`, not of its values"
-    return _report(body, node.method, message, f"call it as `{owner}::{name}(…)`")
+    return _report(checker, node.method, message, f"call it as `{owner}::{name}(…)`")
 
 
 def report_unknown(
-    body: Body, name: ast.Ident, owner: str, what: str, names: Sequence[str], asked: ast.Expr, type_: Type
+    checker: BodyChecker,
+    name: ast.Ident,
+    owner: str,
+    what: str,
+    names: Sequence[str],
+    asked: ast.Expr,
+    type_: Type,
 ) -> Type:
     """`asked` has the `type_` that has no such member, only `names`."""
     foreign = method_for(name.text, names)
-    help_ = "" if foreign else advice_for(_type_name(type_), name.text, quote(body.source, asked))
-    near = foreign or body.world.problems.nearest(name.text, names)
+    help_ = "" if foreign else advice_for(_type_name(type_), name.text, quote(checker.source, asked))
+    near = foreign or checker.declarations.problems.nearest(name.text, names)
     if not help_ and near:
         is_call = foreign is not None and what == "field"
         help_ = f"did you mean `{near}{'()' if is_call else ''}`?"
     known = sorted(names)
     if not help_ and known and len(known) <= 8:
         help_ = f"it has {', '.join(f'`{one}`' for one in known)}"
-    return _report(body, name, f"{owner} has no {what} `{name.text}`", help_)
+    return _report(checker, name, f"{owner} has no {what} `{name.text}`", help_)
 
 
-def report_unknown_type(body: Body, node: ast.Expr, purpose: str) -> Type:
+def report_unknown_type(checker: BodyChecker, node: ast.Expr, purpose: str) -> Type:
     """A member of something whose type nothing has said so far."""
-    name = body.text(node)
-    return body.report(
+    name = checker.text(node)
+    return checker.report(
         MismatchedTypes(
-            body.span(node),
+            checker.span(node),
             f"the type of `{name}` must be known here {purpose}",
             help=f"write its type where it is declared: `{name}: …`" if isinstance(node, ast.Path) else "",
         )
     )
 
 
-def owner_of(body: Body, receiver: ast.Expr, type_: Type) -> str:
+def owner_of(checker: BodyChecker, receiver: ast.Expr, type_: Type) -> str:
     """What a member is missing from: the declaration that the receiver names, or the type of its value."""
-    symbol = body.analysis.uses.get(receiver) if isinstance(receiver, ast.Path) else None
+    symbol = checker.analysis.uses.get(receiver) if isinstance(receiver, ast.Path) else None
     match symbol:
         case AgentSymbol() | HostSymbol():
             return f"the agent `{symbol.name}`"
@@ -132,18 +140,18 @@ def owner_of(body: Body, receiver: ast.Expr, type_: Type) -> str:
             return f"`{show(type_)}`"
 
 
-def _is_tool_state(body: Body, node: ast.FieldAccess) -> bool:
-    tool = body.analysis.uses.get(node.receiver) if isinstance(node.receiver, ast.Path) else None
+def _is_tool_state(checker: BodyChecker, node: ast.FieldAccess) -> bool:
+    tool = checker.analysis.uses.get(node.receiver) if isinstance(node.receiver, ast.Path) else None
     return isinstance(tool, ToolSymbol) and any(field.name == node.name.text for field in tool.state.fields)
 
 
-def _inside(body: Body, receiver: Type, name: str) -> str:
+def _inside(checker: BodyChecker, receiver: Type, name: str) -> str:
     """What must be taken out of an Option or Result for the member to be there."""
     parts = result_parts(receiver)
     inner = resolve(option_item(receiver) or (parts[0] if parts is not None else ERROR))
     if isinstance(inner, ErrorType | Unsolved):
         return ""
-    if body.world.find_field(inner, name) is None and body.find_method(inner, name) is None:
+    if checker.declarations.find_field(inner, name) is None and checker.find_method(inner, name) is None:
         return ""
     return show(inner)
 
@@ -152,14 +160,14 @@ def _take_out(quoted: str, inside: str) -> str:
     return f"take the `{inside}` out first: `{quoted}?`, or with `match`"
 
 
-def _method_names(body: Body, receiver: Type) -> list[str]:
-    tool = body.own_tool(receiver)
-    return [*body.world.member_names(receiver), *(tool.methods if tool is not None else ())]
+def _method_names(checker: BodyChecker, receiver: Type) -> list[str]:
+    tool = checker.own_tool(receiver)
+    return [*checker.declarations.member_names(receiver), *(tool.methods if tool is not None else ())]
 
 
 def _type_name(type_: Type) -> str:
     return type_.symbol.name if isinstance(type_, Named) else ""
 
 
-def _report(body: Body, place: ast.Ident, message: str, help_: str) -> Type:
-    return body.report(UnknownMember(body.span(place), message, help=help_))
+def _report(checker: BodyChecker, place: ast.Ident, message: str, help_: str) -> Type:
+    return checker.report(UnknownMember(checker.span(place), message, help=help_))

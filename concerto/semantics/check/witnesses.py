@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.diagnostics import MismatchedTypes, TraitNotSatisfied, UnknownMember, WrongArguments
-from concerto.semantics.check.body_checker import Body, Frame, wanted
+from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, wanted
 from concerto.semantics.model.analysis import GivenWitness, InnerWitness, Witness, WitnessOf
-from concerto.semantics.model.declarations import World
+from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
     FunctionSymbol,
@@ -64,7 +64,7 @@ def witnessed(generics: Sequence[GenericSymbol]) -> list[Bound]:
     ]
 
 
-def take_witnesses(body: Body, function: FunctionSymbol, declaration: ast.FnDecl) -> None:
+def take_witnesses(checker: BodyChecker, function: FunctionSymbol, declaration: ast.FnDecl) -> None:
     """Declare what a function is given for its bounds."""
     bounds = bounds_of(function)
     if not bounds:
@@ -73,18 +73,18 @@ def take_witnesses(body: Body, function: FunctionSymbol, declaration: ast.FnDecl
     for generic, bound in bounds:
         local = _local((generic, bound), declaration)
         found.append(local)
-        body.witnesses[generic, bound] = GivenWitness(local)
-    body.analysis.given_witnesses[declaration] = found
+        checker.witnesses[generic, bound] = GivenWitness(local)
+    checker.analysis.given_witnesses[declaration] = found
     if isinstance(function.owner, TraitSymbol):
         outer = GivenWitness(found[0])
         for index, inner in enumerate(witnessed(function.owner.generics), len(function.owner.methods)):
-            body.witnesses[inner] = InnerWitness(outer, index)
+            checker.witnesses[inner] = InnerWitness(outer, index)
 
 
-def find_inner_witnesses(world: World) -> None:
+def find_inner_witnesses(declarations: Declarations) -> None:
     """Find what the witness of an impl holds besides methods: that the arguments of its trait meet the
     bounds of the trait's parameters."""
-    for impl in world.analysis.impls:
+    for impl in declarations.analysis.impls:
         use = impl.trait
         inner = witnessed(use.trait.generics) if use is not None else []
         if use is None or not inner:
@@ -93,14 +93,14 @@ def find_inner_witnesses(world: World) -> None:
         locals_ = {bound: _local(bound, None) for bound in witnessed(impl.generics)}
         given: Given = {bound: GivenWitness(local) for bound, local in locals_.items()}
         found = [
-            _find(world, given, None, types[generic], substitute_bound(bound, types))
+            _find(declarations, given, None, types[generic], substitute_bound(bound, types))
             for generic, bound in inner
         ]
         if None in found:
             message = f"`{show_bound(use)}` asks for more of `{show(use.arguments[0])}`"
             assert impl.node is not None
-            world.report(TraitNotSatisfied, world.module_of(impl), impl.node, message)
-        world.analysis.impl_witnesses[impl] = (
+            declarations.report(TraitNotSatisfied, declarations.module_of(impl), impl.node, message)
+        declarations.analysis.impl_witnesses[impl] = (
             list(locals_.values()),
             [witness for witness in found if witness is not None],
         )
@@ -112,39 +112,43 @@ def _local(bound: Bound, function: ast.Node | None) -> LocalSymbol:
 
 
 def require_witnesses(
-    body: Body, node: ast.Expr, place: ast.Node, function: FunctionSymbol, types: dict[GenericSymbol, Type]
+    checker: BodyChecker,
+    node: ast.Expr,
+    place: ast.Node,
+    function: FunctionSymbol,
+    types: dict[GenericSymbol, Type],
 ) -> None:
     """Find the witnesses that a call, or a function value, needs, when all is known."""
     bounds = bounds_of(function)
     if not bounds or function.native is not None:
         return
     found: list[Witness] = []
-    body.analysis.witnesses[node] = found
-    frame = body.frame
+    checker.analysis.witnesses[node] = found
+    frame = checker.frame
 
     def settle() -> None:
         for generic, _ in bounds:
             type_ = types.get(generic)
             if type_ is None or not is_solved(type_):
-                _report_unsolved(body, place, function, generic)
+                _report_unsolved(checker, place, function, generic)
                 return
-        found.extend(find_witnesses(body, frame, function, types))
+        found.extend(find_witnesses(checker, frame, function, types))
 
-    body.later.append(settle)
+    checker.later.append(settle)
 
 
 def find_witnesses(
-    body: Body, frame: Frame, function: FunctionSymbol, types: dict[GenericSymbol, Type]
+    checker: BodyChecker, frame: BodyFrame, function: FunctionSymbol, types: dict[GenericSymbol, Type]
 ) -> tuple[Witness, ...]:
     """The witnesses for types that are known, as far as there are any: a bound that is not met is reported
     elsewhere."""
     found: list[Witness] = []
     for generic, bound in bounds_of(function):
         type_ = types[generic]
-        tool = body.own_tool(resolve(type_))
-        witness = _find(body.world, body.witnesses, tool, type_, substitute_bound(bound, types))
+        tool = checker.own_tool(resolve(type_))
+        witness = _find(checker.declarations, checker.witnesses, tool, type_, substitute_bound(bound, types))
         if witness is not None:
-            _use(body, frame, witness)
+            _use(checker, frame, witness)
             found.append(witness)
     return tuple(found)
 
@@ -153,7 +157,7 @@ Given = dict[Bound, Witness]
 
 
 def _find(
-    world: World, given: Given, tool: ToolSymbol | None, type_: Type, bound: TraitUse
+    declarations: Declarations, given: Given, tool: ToolSymbol | None, type_: Type, bound: TraitUse
 ) -> Witness | None:
     type_ = base_type(zonk(type_))
     bound = TraitUse(bound.trait, tuple(map(zonk, bound.arguments)))
@@ -161,35 +165,37 @@ def _find(
         return given[type_.symbol, bound]
     if tool is not None and tool.trait == bound:
         return WitnessOf(tool)
-    found = None if is_erroneous(type_) else world.find_impl(type_, bound)
+    found = None if is_erroneous(type_) else declarations.find_impl(type_, bound)
     if found is None:
         return None
     impl, types = found
     parts = [
-        _find(world, given, None, types.get(generic, ERROR), substitute_bound(own, types))
+        _find(declarations, given, None, types.get(generic, ERROR), substitute_bound(own, types))
         for generic, own in witnessed(impl.generics)
     ]
     return WitnessOf(impl, tuple([part for part in parts if part is not None]))
 
 
-def _use(body: Body, frame: Frame, witness: Witness) -> None:
+def _use(checker: BodyChecker, frame: BodyFrame, witness: Witness) -> None:
     """Bodies between a witness and the function that was given it capture it."""
     match witness:
         case WitnessOf(parts=parts):
             for part in parts:
-                _use(body, frame, part)
+                _use(checker, frame, part)
         case InnerWitness(outer=outer):
-            _use(body, frame, outer)
+            _use(checker, frame, outer)
         case GivenWitness(local=local):
-            around: Frame | None = frame
+            around: BodyFrame | None = frame
             while around is not None and around.node is not local.function:
-                captures = body.analysis.captures.get(around.node)
+                captures = checker.analysis.captures.get(around.node)
                 if captures is not None and local not in captures:
                     captures.append(local)
                 around = around.outer
 
 
-def _report_unsolved(body: Body, place: ast.Node, function: FunctionSymbol, generic: GenericSymbol) -> None:
+def _report_unsolved(
+    checker: BodyChecker, place: ast.Node, function: FunctionSymbol, generic: GenericSymbol
+) -> None:
     owner = function.owner
     if isinstance(owner, TraitSymbol) and generic is owner.self_generic:
         message = f"nothing says whose `{function.name}` is meant"
@@ -197,14 +203,14 @@ def _report_unsolved(body: Body, place: ast.Node, function: FunctionSymbol, gene
     else:
         message = f"nothing says which type `{generic.name}` of `{function.name}` is"
         help_ = "give an argument, or what it goes into, a type"
-    body.report(WrongArguments(body.span(place), message, help=help_))
+    checker.report(WrongArguments(checker.span(place), message, help=help_))
 
 
 # --- Several impls that answer ----------------------------------------------------------------------
 
 
 def choose_match(
-    body: Body,
+    checker: BodyChecker,
     name: ast.Ident,
     match: MethodMatch,
     arguments: Sequence[ast.Argument],
@@ -222,7 +228,7 @@ def choose_match(
     if len({use.trait for each in left if (use := trait_use(each)) is not None}) == 1:
         for index, argument in enumerate(arguments):
             if len(left) > 1 and argument.value.__class__ is not ast.Closure:
-                left = _by_argument(body, name, left, argument, index, inferred)
+                left = _by_argument(checker, name, left, argument, index, inferred)
         expected = wanted(hint)
         if len(left) > 1 and expected is not None:
             left = [each for each in left if _could_be(_result(each), expected)] or left
@@ -230,9 +236,9 @@ def choose_match(
         return settled(left[0])
     for argument in arguments:
         if argument.value not in inferred:
-            body.infer(argument.value, ERROR)
+            checker.infer(argument.value, ERROR)
     if left and not any(map(is_erroneous, inferred.values())):
-        report_several(body, name, left, value, owner)
+        report_several(checker, name, left, value, owner)
     return None
 
 
@@ -242,7 +248,7 @@ def _may_take(match: MethodMatch, arguments: Sequence[ast.Argument]) -> bool:
 
 
 def _by_argument(
-    body: Body,
+    checker: BodyChecker,
     name: ast.Ident,
     matches: list[MethodMatch],
     argument: ast.Argument,
@@ -253,10 +259,10 @@ def _by_argument(
     asked = [(each, type_) for each in matches if (type_ := _parameter(each, argument, index)) is not None]
     if len(asked) < len(matches):
         return matches
-    found = inferred[argument.value] = body.infer(argument.value)
+    found = inferred[argument.value] = checker.infer(argument.value)
     fitting = _fitting(found, asked)
     if not fitting and not is_erroneous(found):
-        _report_no_fit(body, argument.value, name, found, [type_ for _, type_ in asked])
+        _report_no_fit(checker, argument.value, name, found, [type_ for _, type_ in asked])
     return fitting
 
 
@@ -304,15 +310,17 @@ def _could_be(one: Type, other: Type) -> bool:
     return same and len(parts[0]) == len(parts[1]) and all(map(_could_be, *parts))
 
 
-def _report_no_fit(body: Body, value: ast.Expr, name: ast.Ident, found: Type, types: list[Type]) -> None:
+def _report_no_fit(
+    checker: BodyChecker, value: ast.Expr, name: ast.Ident, found: Type, types: list[Type]
+) -> None:
     *most, last = dict.fromkeys(f"`{show(type_)}`" for type_ in types)
     expected = f"{', '.join(most)} or {last}" if most else last
     message = f"`{name.text}` takes {expected}, found `{show(found)}`"
-    body.report(MismatchedTypes(body.span(value), message))
+    checker.report(MismatchedTypes(checker.span(value), message))
 
 
 def report_several(
-    body: Body, place: ast.Node, matches: Sequence[MethodMatch], value: str, owner: str
+    checker: BodyChecker, place: ast.Node, matches: Sequence[MethodMatch], value: str, owner: str
 ) -> Type:
     """E0204: which of several traits' methods is meant is not said."""
     function = matches[0].function
@@ -327,4 +335,4 @@ def report_several(
         message = f"`{name}` may be that of {', '.join(most)} or of {last}"
         ways = [f"{each}::{name}" if function.receiver else f"{owner}::{each}::{name}" for each in shown]
         help_ = "write " + " or ".join(f"`{each}({value})`" for each in ways)
-    return body.report(UnknownMember(body.span(place), message, help=help_))
+    return checker.report(UnknownMember(checker.span(place), message, help=help_))

@@ -1,5 +1,4 @@
-"""Puts the world of a program together: modules, names, types, impls, constants, declarations and their
-rules.
+"""Collects the declarations of a program: modules, names, types, impls, constants, the rules of each kind.
 
 The order matters only between the steps: within one, declarations may stand in any order.
 """
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from concerto.semantics.declare import rules
-from concerto.semantics.declare.declare_items import Declared, declare_items
+from concerto.semantics.declare.declare_items import DeclaredItem, declare_items
 from concerto.semantics.declare.impls import check_trait_uses, declare_impl
 from concerto.semantics.declare.signatures import (
     check_entry,
@@ -32,82 +31,84 @@ from concerto.semantics.model.symbols import (
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
 
-def declare_program(world: World, tree: ast.Module) -> None:
+def declare_program(declarations: Declarations, tree: ast.Module) -> None:
     """Declare everything in the program that starts with this file."""
-    world.root = world.modules.add_file("", tree)
-    world.analysis.root = world.root
-    world.modules.finish()
-    fill_declared(world)
-    order = {module.source: index for index, module in enumerate(world.analysis.modules)}
-    world.analysis.functions.sort(key=lambda f: (order.get(f.source, 0), f.node.start if f.node else 0))
-    main = world.root.members.get("main")
-    if isinstance(main, FunctionSymbol) and check_entry(world, main):
-        world.analysis.entry = main
+    declarations.root = declarations.modules.add_file("", tree)
+    declarations.analysis.root = declarations.root
+    declarations.modules.finish()
+    fill_declared(declarations)
+    order = {module.source: index for index, module in enumerate(declarations.analysis.modules)}
+    declarations.analysis.functions.sort(
+        key=lambda f: (order.get(f.source, 0), f.node.start if f.node else 0)
+    )
+    main = declarations.root.members.get("main")
+    if isinstance(main, FunctionSymbol) and check_entry(declarations, main):
+        declarations.analysis.entry = main
 
 
-def declare_block(world: World, items: Sequence[ast.Item], scope: TypeScope) -> TypeScope:
+def declare_block(declarations: Declarations, items: Sequence[ast.Item], scope: TypeScope) -> TypeScope:
     """Declare the items of a block; gives the scope that sees them. Like a nested function of Rust, none of
     them sees the generic parameters or the `Self` around."""
-    module = world.block_module(scope.module)
-    if module.source in world.analysis.files:
-        world.analysis.files[module.source].repeatable = False
-    declare_items(world, module, items)
-    world.modules.finish(module)
-    fill_declared(world)
+    module = declarations.block_module(scope.module)
+    if module.source in declarations.analysis.files:
+        declarations.analysis.files[module.source].repeatable = False
+    declare_items(declarations, module, items)
+    declarations.modules.finish(module)
+    fill_declared(declarations)
     return TypeScope(module, scope.generics, scope.self_type)
 
 
-def fill_declared(world: World) -> None:
+def fill_declared(declarations: Declarations) -> None:
     """Give types to what was declared since the last time, and check it by the rules of its kind. A path may
     make a further file be loaded meanwhile: that comes next."""
-    if world.filling:
+    if declarations.filling:
         return
-    world.filling = True
-    while world.declared:
-        world.modules.finish()
-        declared, world.declared = world.declared, []
-        _fill_all(world, declared)
-    world.filling = False
+    declarations.filling = True
+    while declarations.declared:
+        declarations.modules.finish()
+        declared, declarations.declared = declarations.declared, []
+        _fill_all(declarations, declared)
+    declarations.filling = False
 
 
-def _fill_all(world: World, declared: list[Declared]) -> None:
+def _fill_all(declarations: Declarations, declared: list[DeclaredItem]) -> None:
     # Bounds of traits and types are needed to look through impls, so impls come after them.
     for one in declared:
         if isinstance(one.symbol, TraitSymbol | StructSymbol | EnumSymbol):
-            _fill(world, one)
+            _fill(declarations, one)
     for one in declared:
         if not isinstance(one.symbol, TraitSymbol | StructSymbol | EnumSymbol):
-            _fill(world, one)
-    check_trait_uses(world)
-    world.check_demands()
+            _fill(declarations, one)
+    check_trait_uses(declarations)
+    declarations.check_demands()
     for one in declared:
         # The library's other decorators (`@error`, `@reified`) are not for programs.
-        if not world.is_library or isinstance(one.symbol, ToolSymbol):
-            rules.check_declaration(world, one)
+        if not declarations.is_library or isinstance(one.symbol, ToolSymbol):
+            rules.check_declaration(declarations, one)
 
 
-def _fill(world: World, one: Declared) -> None:
-    scope = world.module_scope(one.module)
+def _fill(declarations: Declarations, one: DeclaredItem) -> None:
+    scope = declarations.module_scope(one.module)
     symbol, node = one.symbol, one.node
     if isinstance(node, ast.ImplDecl):
-        declare_impl(world, one.module, node)
+        declare_impl(declarations, one.module, node)
     elif isinstance(symbol, StructSymbol) and isinstance(node, ast.StructDecl | ast.SchemaDecl):
-        fill_struct(world, symbol, node, scope)
-        world.analysis.structs.append(symbol)
+        fill_struct(declarations, symbol, node, scope)
+        declarations.analysis.structs.append(symbol)
     elif isinstance(symbol, EnumSymbol) and isinstance(node, ast.EnumDecl):
-        fill_enum(world, symbol, node, scope)
-        world.analysis.enums.append(symbol)
+        fill_enum(declarations, symbol, node, scope)
+        declarations.analysis.enums.append(symbol)
     elif isinstance(symbol, TraitSymbol) and isinstance(node, ast.TraitDecl):
-        fill_trait(world, symbol, node, scope)
-        world.analysis.traits.append(symbol)
+        fill_trait(declarations, symbol, node, scope)
+        declarations.analysis.traits.append(symbol)
     elif isinstance(symbol, FunctionSymbol) and isinstance(node, ast.FnDecl):
-        fill_function(world, symbol, node, scope)
+        fill_function(declarations, symbol, node, scope)
     elif isinstance(symbol, AliasSymbol):
-        world.alias_type(symbol)
+        declarations.alias_type(symbol)
     elif isinstance(symbol, ConstSymbol):
-        world.complete_const(symbol)
+        declarations.complete_const(symbol)
     else:
-        rules.fill_declaration(world, one)
+        rules.fill_declaration(declarations, one)

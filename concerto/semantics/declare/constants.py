@@ -30,7 +30,7 @@ from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 Value = Any
@@ -50,7 +50,7 @@ class NotConstant(Exception):
         self.help = help_
 
 
-def evaluate(world: World, node: ast.Expr, scope: TypeScope) -> Value:
+def evaluate(declarations: Declarations, node: ast.Expr, scope: TypeScope) -> Value:
     """The value of a constant expression; raises NotConstant."""
     match node:
         case ast.IntLit() | ast.FloatLit() | ast.StringLit() | ast.BoolLit():
@@ -58,19 +58,21 @@ def evaluate(world: World, node: ast.Expr, scope: TypeScope) -> Value:
         case ast.NilLit():
             return None
         case ast.ArrayLit():
-            return [evaluate(world, item, scope) for item in node.items]
+            return [evaluate(declarations, item, scope) for item in node.items]
         case ast.TupleLit():
-            return tuple([evaluate(world, item, scope) for item in node.items])
+            return tuple([evaluate(declarations, item, scope) for item in node.items])
         case ast.MapLit():
-            return _map(world, node, scope)
+            return _map(declarations, node, scope)
         case ast.Path():
-            return _named(world, node, scope)
+            return _named(declarations, node, scope)
         case ast.Unary():
-            return _unary(node, evaluate(world, node.operand, scope))
+            return _unary(node, evaluate(declarations, node.operand, scope))
         case ast.Binary():
-            return _chain(world, node, scope)
+            return _chain(declarations, node, scope)
         case ast.Interpolation():
-            parts = [p if isinstance(p, str) else _text(p, evaluate(world, p, scope)) for p in node.parts]
+            parts = [
+                p if isinstance(p, str) else _text(p, evaluate(declarations, p, scope)) for p in node.parts
+            ]
             return "".join(parts)
         case _:
             raise NotConstant(
@@ -78,26 +80,30 @@ def evaluate(world: World, node: ast.Expr, scope: TypeScope) -> Value:
             )
 
 
-def try_evaluate(world: World, node: ast.Expr, scope: TypeScope) -> tuple[Value] | None:
+def try_evaluate(declarations: Declarations, node: ast.Expr, scope: TypeScope) -> tuple[Value] | None:
     """The value in a tuple of one, or None after reporting E0412."""
     try:
-        return (evaluate(world, node, scope),)
+        return (evaluate(declarations, node, scope),)
     except NotConstant as problem:
         if problem.message:
-            world.report(BadDeclarationField, scope.module, problem.node, problem.message, help=problem.help)
+            declarations.report(
+                BadDeclarationField, scope.module, problem.node, problem.message, help=problem.help
+            )
         return None
 
 
-def fill_const(world: World, symbol: ConstSymbol, node: ast.ConstDecl, scope: TypeScope) -> bool:
+def fill_const(
+    declarations: Declarations, symbol: ConstSymbol, node: ast.ConstDecl, scope: TypeScope
+) -> bool:
     """Find the value of a `const` and check it against its type; False if it has none."""
-    declared = None if node.type is None else world.resolve_type(node.type, scope)
+    declared = None if node.type is None else declarations.resolve_type(node.type, scope)
     value = node.value
     if declared is not None and option_item(declared) is not None:
         if isinstance(value, ast.Path) and value.name == "None":
             symbol.type, symbol.value = declared, None
             return True
         value = _in_some(value) or value
-    found = try_evaluate(world, value, scope)
+    found = try_evaluate(declarations, value, scope)
     if found is None:
         symbol.type = declared or ERROR
         return False
@@ -108,7 +114,7 @@ def fill_const(world: World, symbol: ConstSymbol, node: ast.ConstDecl, scope: Ty
     fitted = fit_value(found[0], declared)
     if fitted is None:
         message = f"expected `{show(declared)}`, found `{show(type_of(found[0]))}`"
-        world.report(MismatchedTypes, scope.module, node.value, message)
+        declarations.report(MismatchedTypes, scope.module, node.value, message)
         return False
     symbol.value = fitted[0]
     return True
@@ -189,29 +195,29 @@ def _common(types: list[Type]) -> Type:
     return FLOAT if all(type_ in (INT, FLOAT) for type_ in types) else ANY
 
 
-def _map(world: World, node: ast.MapLit, scope: TypeScope) -> Value:
+def _map(declarations: Declarations, node: ast.MapLit, scope: TypeScope) -> Value:
     result: dict[Any, Any] = {}
     for entry in node.entries:
-        key = evaluate(world, entry.key, scope)
+        key = evaluate(declarations, entry.key, scope)
         if isinstance(key, bool) or not isinstance(key, str | int):
             raise NotConstant(entry.key, "the keys of a constant map are strings or numbers")
         if key in result:
             raise NotConstant(entry.key, f"the key `{key}` is given twice", "remove one of the two")
-        result[key] = evaluate(world, entry.value, scope)
+        result[key] = evaluate(declarations, entry.value, scope)
     return result
 
 
-def _named(world: World, node: ast.Path, scope: TypeScope) -> Value:
-    symbol = world.resolve_path([segment.name for segment in node.segments], scope)
+def _named(declarations: Declarations, node: ast.Path, scope: TypeScope) -> Value:
+    symbol = declarations.resolve_path([segment.name for segment in node.segments], scope)
     if symbol is None:
         raise NotConstant(node, "")  # reported
     if not isinstance(symbol, ConstSymbol):
-        near = world.problems.nearest(
-            node.name, [n for n, s in world.visible_names(scope) if isinstance(s, ConstSymbol)]
+        near = declarations.problems.nearest(
+            node.name, [n for n, s in declarations.visible_names(scope) if isinstance(s, ConstSymbol)]
         )
         help_ = f"did you mean `{near}`?" if near else "write a literal or the name of a `const`"
         raise NotConstant(node, f"`{node.name}` is not a constant", help_)
-    match world.complete_const(symbol):
+    match declarations.complete_const(symbol):
         case "complete":
             return symbol.value
         case "open":
@@ -228,16 +234,16 @@ def _unary(node: ast.Unary, value: Value) -> Value:
     raise NotConstant(node, f"`{node.op}` is not defined for `{show(type_of(value))}`")
 
 
-def _chain(world: World, node: ast.Binary, scope: TypeScope) -> Value:
+def _chain(declarations: Declarations, node: ast.Binary, scope: TypeScope) -> Value:
     """Long chains lean left, so the left spine is walked in a loop."""
     spine: list[ast.Binary] = []
     current: ast.Expr = node
     while isinstance(current, ast.Binary):
         spine.append(current)
         current = current.left
-    value = evaluate(world, current, scope)
+    value = evaluate(declarations, current, scope)
     for step in reversed(spine):
-        value = _binary(step, value, evaluate(world, step.right, scope))
+        value = _binary(step, value, evaluate(declarations, step.right, scope))
     return value
 
 

@@ -1,7 +1,7 @@
 """Makes a symbol for every declaration of a module, before anything is known of their types.
 
-Afterwards every name of the module is in `members` (or `broken`), and `world.declared` lists what is to be
-filled in by `signatures`, `impls` and the rules, in source order.
+Afterwards every name of the module is in `members` (or `broken`), and `Declarations.declared` lists what is
+to be filled in by `signatures`, `impls` and the rules, in source order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from concerto.semantics.model.types import ERROR
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
 # A type of these names would make every message about the built-in one a riddle.
 _CORE_TYPES = frozenset(
@@ -45,7 +45,7 @@ _CORE_TYPES = frozenset(
 
 
 @frozen
-class Declared:
+class DeclaredItem:
     """A declaration waiting for its types and rules; `symbol` is None for what has no name, as an impl."""
 
     module: ModuleSymbol
@@ -53,37 +53,37 @@ class Declared:
     symbol: Symbol | None
 
 
-def declare_items(world: World, module: ModuleSymbol, items: Sequence[ast.Item]) -> None:
+def declare_items(declarations: Declarations, module: ModuleSymbol, items: Sequence[ast.Item]) -> None:
     """Declare the items of a module and, before them, those of its inline modules."""
     for item in items:
         if item.decorators and isinstance(item, ast.UseDecl | ast.ModDecl):
-            world.declared.append(Declared(module, item, None))
+            declarations.declared.append(DeclaredItem(module, item, None))
         match item:
             case ast.UseDecl():
                 for tree in item.trees:
-                    world.modules.add_use(module, tree, item.public)
+                    declarations.modules.add_use(module, tree, item.public)
             case ast.ImplDecl():
-                world.declared.append(Declared(module, item, None))
+                declarations.declared.append(DeclaredItem(module, item, None))
             case ast.ErrorItem():
                 # Whatever the unreadable text meant to declare is not to be called unknown.
                 assert module.source is not None
                 module.broken.update(re.findall(r"[A-Za-z_]\w*", module.source.text[item.start : item.end]))
             case ast.ModDecl():
-                _declare_module(world, module, item)
+                _declare_module(declarations, module, item)
             case _:
                 symbol = _symbol_of(module, item)
-                if _enter(world, module, symbol, item.name):
-                    world.declared.append(Declared(module, item, symbol))
+                if _enter(declarations, module, symbol, item.name):
+                    declarations.declared.append(DeclaredItem(module, item, symbol))
 
 
-def _declare_module(world: World, module: ModuleSymbol, item: ast.ModDecl) -> None:
+def _declare_module(declarations: Declarations, module: ModuleSymbol, item: ast.ModDecl) -> None:
     path = f"{module.path}::{item.name.text}" if module.path else item.name.text
     if item.items is None:
-        loaded = world.modules.load_file(path)
+        loaded = declarations.modules.load_file(path)
         if loaded is None:
-            world.modules.report_missing(module, item.name, path)
+            declarations.modules.report_missing(module, item.name, path)
             module.broken.add(item.name.text)
-        elif _enter(world, module, loaded, item.name):
+        elif _enter(declarations, module, loaded, item.name):
             loaded.public = item.public
         return
     inner = ModuleSymbol(
@@ -96,26 +96,26 @@ def _declare_module(world: World, module: ModuleSymbol, item: ast.ModDecl) -> No
         path=path,
         parent=module,
     )
-    if _enter(world, module, inner, item.name):
-        world.modules.add_inline(inner)
-        declare_items(world, inner, item.items)
+    if _enter(declarations, module, inner, item.name):
+        declarations.modules.add_inline(inner)
+        declare_items(declarations, inner, item.items)
 
 
-def _enter(world: World, module: ModuleSymbol, symbol: Symbol, name: ast.Ident) -> bool:
+def _enter(declarations: Declarations, module: ModuleSymbol, symbol: Symbol, name: ast.Ident) -> bool:
     """Put a symbol among the members of its module, unless the name is taken."""
     first = module.members.get(name.text)
     if first is not None:
-        world.report(
+        declarations.report(
             DefinedTwice,
             module,
             name,
             f"`{name.text}` is defined twice",
             help="give one of the two another name",
-            related=world.declared_at(first, "first defined here"),
+            related=declarations.declared_at(first, "first defined here"),
         )
         return False
     if name.text in _CORE_TYPES and isinstance(symbol, StructSymbol | EnumSymbol | AliasSymbol | TraitSymbol):
-        world.report(
+        declarations.report(
             DefinedTwice,
             module,
             name,
@@ -125,7 +125,7 @@ def _enter(world: World, module: ModuleSymbol, symbol: Symbol, name: ast.Ident) 
         return False
     module.members[name.text] = symbol
     if isinstance(symbol, AliasSymbol | ConstSymbol):
-        world.postpone(symbol)
+        declarations.postpone(symbol)
     return True
 
 

@@ -29,22 +29,24 @@ from concerto.semantics.typing.unify import mentions, show, substitute
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
 _CLOSED_TRAITS = (ORD, NUMBER, HASH)
 
 
-def declare_impl(world: World, module: ModuleSymbol, node: ast.ImplDecl) -> None:
+def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.ImplDecl) -> None:
     """Fill in an impl block and make its methods known."""
-    scope = world.module_scope(module)
+    scope = declarations.module_scope(module)
     generics = declare_generics(module, node.generics)
-    inner = bind_generics(world, scope, generics, node.generics)
-    agent = _agent_target(world, node, inner)
+    inner = bind_generics(declarations, scope, generics, node.generics)
+    agent = _agent_target(declarations, node, inner)
     if agent is not None:
-        _extend_agent(world, agent, node, inner)
+        _extend_agent(declarations, agent, node, inner)
         return
-    trait = resolve_bound(world, node.trait, inner) if node.trait is not None else None
-    target = world.resolve_type(node.target, inner) if not _is_refused(world, node, inner) else ERROR
+    trait = resolve_bound(declarations, node.trait, inner) if node.trait is not None else None
+    target = (
+        declarations.resolve_type(node.target, inner) if not _is_refused(declarations, node, inner) else ERROR
+    )
     impl = ImplSymbol(
         name=_target_name(target),
         node=node,
@@ -57,51 +59,53 @@ def declare_impl(world: World, module: ModuleSymbol, node: ast.ImplDecl) -> None
     inner = TypeScope(module, inner.generics, target)
     if trait is not None:
         impl.witness = _witness(impl)
-    make_methods(world, impl, impl.methods, node.methods, inner)
+    make_methods(declarations, impl, impl.methods, node.methods, inner)
     if target is ERROR or (node.trait is not None and trait is None):
-        world.lost_methods.update(impl.methods)
+        declarations.lost_methods.update(impl.methods)
         return
     if isinstance(target, Literals):
         base = show(base_type(target))
         message = f"`{show(target)}` has the methods of `{base}`"
-        world.report(
+        declarations.report(
             UnknownType, module, node.target, message, help=f"write them for `{base}`, or declare an enum"
         )
         return
-    if _has_loose_bound(world, impl, node):
+    if _has_loose_bound(declarations, impl, node):
         return
     if trait is not None and trait.trait in _CLOSED_TRAITS:
         message = f"`{trait.trait.name}` is built in and cannot be implemented"
         help_ = "numbers, strings, Bool and arrays of them have it; for your own types write a method"
-        world.report(TraitNotSatisfied, module, node.trait or node, message, help=help_)
+        declarations.report(TraitNotSatisfied, module, node.trait or node, message, help=help_)
         return
     if trait is None:
-        _check_repeated(world, impl)
-    world.add_impl(impl)
-    world.impl_nodes[node] = impl
-    world.analysis.impls.append(impl)
+        _check_repeated(declarations, impl)
+    declarations.add_impl(impl)
+    declarations.impl_nodes[node] = impl
+    declarations.analysis.impls.append(impl)
     if trait is not None:
-        world.trait_uses.append((impl, trait))
+        declarations.trait_uses.append((impl, trait))
 
 
-def _has_loose_bound(world: World, impl: ImplSymbol, node: ast.ImplDecl) -> bool:
+def _has_loose_bound(declarations: Declarations, impl: ImplSymbol, node: ast.ImplDecl) -> bool:
     """Report a parameter with a bound that nothing can be known of where a method is called."""
     arguments = impl.trait.arguments if impl.trait is not None else ()
     for generic, parameter in zip(impl.generics, node.generics, strict=True):
         if generic.bounds and not any(mentions(part, generic) for part in (impl.target, *arguments)):
             message = f"nothing says which type `{generic.name}` is"
             help_ = f"name it in the type, or remove `{generic.name}`"
-            world.report(UnknownType, world.module_of(impl), parameter.name, message, help=help_)
+            declarations.report(
+                UnknownType, declarations.module_of(impl), parameter.name, message, help=help_
+            )
             return True
     return False
 
 
-def check_trait_uses(world: World) -> None:
+def check_trait_uses(declarations: Declarations) -> None:
     """Compare impls and tools with the traits that they claim."""
-    for owner, use in world.trait_uses:
+    for owner, use in declarations.trait_uses:
         node = owner.node
         if isinstance(owner, ImplSymbol):
-            _check_rivals(world, owner)
+            _check_rivals(declarations, owner)
         if isinstance(owner, ToolSymbol):
             assert isinstance(node, ast.ToolDecl) and node.trait is not None
             where: ast.Node = node.trait
@@ -110,8 +114,8 @@ def check_trait_uses(world: World) -> None:
         else:
             assert isinstance(node, ast.ImplDecl) and node.trait is not None
             where, methods, itself = node.trait, owner.methods, owner.target
-        _check_trait(world, owner, use, methods, itself, where)
-    world.trait_uses.clear()
+        _check_trait(declarations, owner, use, methods, itself, where)
+    declarations.trait_uses.clear()
 
 
 def _witness(owner: ImplSymbol | ToolSymbol) -> FunctionSymbol:
@@ -120,23 +124,23 @@ def _witness(owner: ImplSymbol | ToolSymbol) -> FunctionSymbol:
     )
 
 
-def _check_rivals(world: World, impl: ImplSymbol) -> None:
+def _check_rivals(declarations: Declarations, impl: ImplSymbol) -> None:
     """Report another impl, written before, that is for some of the same types."""
     node = impl.node
     assert isinstance(node, ast.ImplDecl)
-    for other in world.rivals_of(impl):
-        common = overlap(world, impl, other) if other in world.compared_impls else None
+    for other in declarations.rivals_of(impl):
+        common = overlap(declarations, impl, other) if other in declarations.compared_impls else None
         if common is not None:
-            world.report(
+            declarations.report(
                 DefinedTwice,
-                world.module_of(impl),
+                declarations.module_of(impl),
                 node.trait or node,
                 f"`{show(common[0])}` implements `{show_bound(common[1])}` twice",
                 help="" if impl.target == other.target else "say for fewer types what one of the two is for",
-                related=world.declared_at(other, "first implemented here"),
+                related=declarations.declared_at(other, "first implemented here"),
             )
             break
-    world.compared_impls.add(impl)
+    declarations.compared_impls.add(impl)
 
 
 def provide_methods(tool: ToolSymbol, trait: TraitSymbol) -> None:
@@ -148,7 +152,7 @@ def provide_methods(tool: ToolSymbol, trait: TraitSymbol) -> None:
 
 
 def _check_trait(
-    world: World,
+    declarations: Declarations,
     owner: ImplSymbol | ToolSymbol,
     use: TraitUse,
     methods: Mapping[str, FunctionSymbol],
@@ -156,7 +160,7 @@ def _check_trait(
     where: ast.Node,
 ) -> None:
     trait = use.trait
-    module = world.module_of(owner)
+    module = declarations.module_of(owner)
     types: dict[GenericSymbol, Type] = dict(zip(trait.generics, use.arguments, strict=True))
     if trait.self_generic is not None:
         types[trait.self_generic] = itself
@@ -164,7 +168,7 @@ def _check_trait(
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
         wanted = trait.methods[missing[0]]
-        world.report(
+        declarations.report(
             TraitNotSatisfied,
             module,
             where,
@@ -176,10 +180,10 @@ def _check_trait(
             continue
         required = trait.methods.get(name)
         if required is not None:
-            _check_signature(world, module, owner, trait, method, required, types)
+            _check_signature(declarations, module, owner, trait, method, required, types)
         elif isinstance(owner, ImplSymbol):
             near = suggest(name, trait.methods)
-            world.report(
+            declarations.report(
                 TraitNotSatisfied,
                 module,
                 method.decl.name,
@@ -193,7 +197,7 @@ def _is_required(method: FunctionSymbol) -> bool:
 
 
 def _check_signature(
-    world: World,
+    declarations: Declarations,
     module: ModuleSymbol,
     owner: ImplSymbol | ToolSymbol,
     trait: TraitSymbol,
@@ -217,14 +221,14 @@ def _check_signature(
         and _same([result], [method.result])
     ):
         return
-    world.report(
+    declarations.report(
         TraitNotSatisfied,
         module,
         method.decl.name,
         f"`{owner.name}::{method.name}` does not fit trait `{trait.name}`",
         help=f"the trait asks for `{signature(required, types)}`",
         notes=(f"found `{signature(method, {})}`",),
-        related=world.declared_at(required, "asked for here"),
+        related=declarations.declared_at(required, "asked for here"),
     )
 
 
@@ -247,39 +251,43 @@ def signature(function: FunctionSymbol, types: Mapping[GenericSymbol, Type]) -> 
 # --- Targets --------------------------------------------------------------------------------------
 
 
-def _target_symbol(world: World, node: ast.ImplDecl, scope: TypeScope) -> object:
+def _target_symbol(declarations: Declarations, node: ast.ImplDecl, scope: TypeScope) -> object:
     if isinstance(node.target, ast.PathType) and len(node.target.segments) == 1:
-        return world.lookup(node.target.segments[0].text, scope)
+        return declarations.lookup(node.target.segments[0].text, scope)
     return None
 
 
-def _agent_target(world: World, node: ast.ImplDecl, scope: TypeScope) -> AgentSymbol | None:
-    symbol = _target_symbol(world, node, scope)
+def _agent_target(declarations: Declarations, node: ast.ImplDecl, scope: TypeScope) -> AgentSymbol | None:
+    symbol = _target_symbol(declarations, node, scope)
     return symbol if isinstance(symbol, AgentSymbol) else None
 
 
-def _extend_agent(world: World, agent: AgentSymbol, node: ast.ImplDecl, scope: TypeScope) -> None:
+def _extend_agent(
+    declarations: Declarations, agent: AgentSymbol, node: ast.ImplDecl, scope: TypeScope
+) -> None:
     if node.trait is not None:
         message = f"agent `{agent.name}` cannot implement a trait"
         help_ = f"write `impl {agent.name} {{ … }}`"
-        world.report(TraitNotSatisfied, scope.module, node.trait, message, help=help_)
+        declarations.report(TraitNotSatisfied, scope.module, node.trait, message, help=help_)
         return
     for method in node.methods:
         first = agent.methods.get(method.name.text)
         if first is not None:
-            world.report(
+            declarations.report(
                 DefinedTwice,
                 scope.module,
                 method.name,
                 f"agent `{agent.name}` has two methods called `{method.name.text}`",
-                related=world.declared_at(first, "first defined here"),
+                related=declarations.declared_at(first, "first defined here"),
             )
     fresh = [method for method in node.methods if method.name.text not in agent.methods]
-    make_methods(world, agent, agent.methods, fresh, TypeScope(scope.module, scope.generics, AGENT_REF))
+    make_methods(
+        declarations, agent, agent.methods, fresh, TypeScope(scope.module, scope.generics, AGENT_REF)
+    )
 
 
-def _is_refused(world: World, node: ast.ImplDecl, scope: TypeScope) -> bool:
-    symbol = _target_symbol(world, node, scope)
+def _is_refused(declarations: Declarations, node: ast.ImplDecl, scope: TypeScope) -> bool:
+    symbol = _target_symbol(declarations, node, scope)
     match symbol:
         case ToolSymbol():
             message, help_ = "is a tool, not a type", f"write its methods inside `tool {symbol.name} {{ … }}`"
@@ -291,7 +299,7 @@ def _is_refused(world: World, node: ast.ImplDecl, scope: TypeScope) -> bool:
             message, help_ = "is a trait, not a type", f"write `impl {symbol.name} for Type {{ … }}`"
         case _:
             return False
-    world.report(UnknownType, scope.module, node.target, f"`{symbol.name}` {message}", help=help_)
+    declarations.report(UnknownType, scope.module, node.target, f"`{symbol.name}` {message}", help=help_)
     return True
 
 
@@ -307,15 +315,15 @@ def _target_name(target: Type) -> str:
             return "_"
 
 
-def _check_repeated(world: World, impl: ImplSymbol) -> None:
+def _check_repeated(declarations: Declarations, impl: ImplSymbol) -> None:
     for name, method in impl.methods.items():
-        for first in world.impls.inherent_of(impl.target, name):
+        for first in declarations.impls.inherent_of(impl.target, name):
             assert method.decl is not None
-            world.report(
+            declarations.report(
                 DefinedTwice,
-                world.module_of(impl),
+                declarations.module_of(impl),
                 method.decl.name,
                 f"`{impl.name}` has two functions called `{name}`",
                 help="give one of the two another name",
-                related=world.declared_at(first, "first defined here"),
+                related=declarations.declared_at(first, "first defined here"),
             )

@@ -11,7 +11,7 @@ from concerto.diagnostics import Problems
 from concerto.resources import resource
 from concerto.semantics.declare.collect import fill_declared
 from concerto.semantics.model.builtins import BUILTIN_TRAITS, BUILTIN_TYPES
-from concerto.semantics.model.declarations import World
+from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import AliasSymbol, EnumSymbol, ModuleSymbol, StructSymbol, TraitSymbol
 from concerto.source import Source
 from concerto.syntax import ast
@@ -37,7 +37,7 @@ _ON_DEMAND = frozenset(
 
 
 class Library:
-    """The world of the library. `prelude` holds the names known everywhere; it is also `std::prelude`."""
+    """The declarations of the library. `prelude`, also `std::prelude`, holds the names known everywhere."""
 
     def __init__(self) -> None:
         self.problems = Problems()
@@ -46,11 +46,11 @@ class Library:
         self.prelude = ModuleSymbol(name="prelude", path="std::prelude", public=True)
         self.prelude.members.update(BUILTIN_TYPES)
         self.prelude.members.update(BUILTIN_TRAITS)
-        self.world = World(_NoProject(), self.problems, None)
-        self.world.prelude = self.prelude
+        self.declarations = Declarations(_NoProject(), self.problems, None)
+        self.declarations.prelude = self.prelude
         self._load([name for name in self._files if name not in _ON_DEMAND])
         # Not the file of that name alone, whose names are published in it too.
-        self.world.modules.by_path["std::prelude"] = self.prelude
+        self.declarations.modules.by_path["std::prelude"] = self.prelude
 
     def names(self) -> list[str]:
         return list(self._files)
@@ -59,9 +59,9 @@ class Library:
         """`std::name`, declared now if it was not before."""
         if name not in self._files:
             return None
-        if f"std::{name}" not in self.world.modules.by_path:
+        if f"std::{name}" not in self.declarations.modules.by_path:
             self._load([name])
-        return self.world.modules.by_path[f"std::{name}"]
+        return self.declarations.modules.by_path[f"std::{name}"]
 
     def module_with(self, name: str) -> str | None:
         """The path of an on-demand module with a public declaration of this name."""
@@ -73,11 +73,11 @@ class Library:
 
     def _load(self, names: list[str]) -> None:
         for name in names:
-            module = self.world.modules.add_file(f"std::{name}", self._parse(name))
+            module = self.declarations.modules.add_file(f"std::{name}", self._parse(name))
             if name not in _ON_DEMAND:
                 self._publish(module)
-        self.world.modules.finish()
-        fill_declared(self.world)
+        self.declarations.modules.finish()
+        fill_declared(self.declarations)
 
     def _parse(self, name: str) -> ast.Module:
         from concerto.syntax.ast_cache import parse_once
@@ -92,7 +92,7 @@ class Library:
                 symbol, StructSymbol | EnumSymbol | TraitSymbol | AliasSymbol
             ):
                 self.prelude.members[name] = symbol
-        self.world.root.members[module.name] = module
+        self.declarations.root.members[module.name] = module
 
 
 @cache

@@ -26,7 +26,7 @@ from concerto.source import Source, Span
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
 
 @record
@@ -51,8 +51,8 @@ class _Import:
 class Modules:
     """All modules of one program, by path."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, declarations: Declarations) -> None:
+        self.declarations = declarations
         self.by_path: dict[str, ModuleSymbol] = {}
         self._imports: dict[ModuleSymbol, dict[str, _Import]] = {}
         self._globs: dict[ModuleSymbol, list[_Import]] = {}
@@ -70,16 +70,16 @@ class Modules:
         parent = self.by_path.get(path.rpartition("::")[0]) if path else None
         module = ModuleSymbol(name=name, source=tree.source, path=path, parent=parent, tree=tree, public=True)
         self.by_path[path] = module
-        self.world.analysis.modules.append(module)
-        self.world.analysis.files[tree.source] = FileRecord()
+        self.declarations.analysis.modules.append(module)
+        self.declarations.analysis.files[tree.source] = FileRecord()
         self._by_source[tree.source].append(module)
         self._names[tree.source] = path or name
-        declare_items(self.world, module, tree.items)
+        declare_items(self.declarations, module, tree.items)
         return module
 
     def add_inline(self, module: ModuleSymbol) -> None:
         self.by_path[module.path] = module
-        self.world.analysis.modules.append(module)
+        self.declarations.analysis.modules.append(module)
         self._by_source[module.source].append(module)
 
     def load_file(self, path: str) -> ModuleSymbol | None:
@@ -87,7 +87,7 @@ class Modules:
         module = self.by_path.get(path)
         if module is not None or path in self._missing:
             return module
-        tree = self.world.project.load(tuple(path.split("::")))
+        tree = self.declarations.project.load(tuple(path.split("::")))
         if tree is None:
             self._missing.add(path)
             return None
@@ -102,13 +102,13 @@ class Modules:
         imports = self._imports.setdefault(module, {})
         first = imports.get(leaf.name.text)
         if first is not None:
-            self.world.report(
+            self.declarations.report(
                 DefinedTwice,
                 module,
                 leaf.name,
                 f"`{leaf.name.text}` is imported twice",
                 help=f"rename one: `use … as other_{leaf.name.text}`",
-                related=((self.world.at(module, first.name), "first imported here"),),
+                related=((self.declarations.at(module, first.name), "first imported here"),),
             )
             return
         imports[leaf.name.text] = leaf
@@ -226,7 +226,7 @@ class Modules:
             module = leaf.module
             if leaf.public or leaf.target is None or isinstance(leaf.target, TraitSymbol):
                 continue
-            if module.source in self.world.checked_before:
+            if module.source in self.declarations.checked_before:
                 continue
             if leaf.tree.glob:
                 if any(name in module.used for name in self._names_behind(leaf.target)):
@@ -237,12 +237,14 @@ class Modules:
             else:
                 what = leaf.name.text
             help_ = "remove it, or write `pub use` to pass it on"
-            self.world.report(UnusedImport, module, leaf.tree, f"import `{what}` is never used", help=help_)
+            self.declarations.report(
+                UnusedImport, module, leaf.tree, f"import `{what}` is never used", help=help_
+            )
 
     def report_missing(self, module: ModuleSymbol, name: ast.Ident, path: str) -> None:
         """E0501 for a file module."""
         file = path.replace("::", "/")
-        self.world.report(
+        self.declarations.report(
             ModuleNotFound,
             module,
             name,
@@ -269,26 +271,26 @@ class Modules:
             return
         first = module.members.get(name.text)
         if first is not None and first is not target:
-            self.world.report(
+            self.declarations.report(
                 DefinedTwice,
                 module,
                 name,
                 f"`{name.text}` is imported and declared",
                 help=f"remove one, or rename the import: `use … as other_{name.text}`",
-                related=self.world.declared_at(first, "declared here"),
+                related=self.declarations.declared_at(first, "declared here"),
             )
             leaf.target = None
             return
-        own = self.world.root.members.get(target.name)
+        own = self.declarations.root.members.get(target.name)
         if isinstance(target, ToolSymbol) and target.library and isinstance(own, ToolSymbol):
             # Models, permissions and traces know tools by these names.
-            self.world.report(
+            self.declarations.report(
                 DefinedTwice,
                 module,
                 name,
                 f"the program has a tool `{own.name}` of its own",
                 help="give that one another name: one program cannot use both",
-                related=self.world.declared_at(own, "declared here"),
+                related=self.declarations.declared_at(own, "declared here"),
             )
         module.imports[name.text] = target
         if leaf.public:
@@ -360,7 +362,7 @@ class Modules:
         if user.source is None or used.source is None or user.source is used.source:
             return
         if not used.path.startswith("std"):
-            self._edges.setdefault(user.source, {}).setdefault(used.source, self.world.at(user, node))
+            self._edges.setdefault(user.source, {}).setdefault(used.source, self.declarations.at(user, node))
 
     def _report_cycles(self) -> None:
         done: set[Source] = set()
@@ -387,7 +389,7 @@ class Modules:
         names = [f"`{self._names.get(file, file.path)}`" for file in (*files, files[0])]
         steps = list(zip(files, (*files[1:], files[0]), strict=True))
         spans = [self._edges[user][used] for user, used in steps]
-        self.world.problems.add(
+        self.declarations.problems.add(
             ImportCycle(
                 spans[-1],
                 f"modules import each other: {' → '.join(names)}",

@@ -24,7 +24,7 @@ from concerto.semantics.typing.type_expressions import advice_on_foreign, declar
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 _BUILTIN_VARIANTS = ("Some", "None", "Ok", "Err")
@@ -87,49 +87,49 @@ _FOREIGN = {
 
 
 def resolve_path(
-    world: World, segments: Sequence[ast.Ident], scope: TypeScope, extra: Iterable[str]
+    declarations: Declarations, segments: Sequence[ast.Ident], scope: TypeScope, extra: Iterable[str]
 ) -> Symbol | None:
-    found = _first(world, segments, scope, extra)
+    found = _first(declarations, segments, scope, extra)
     for index in range(1, len(segments)):
         if found is None:
             return None
         segment = segments[index]
         if isinstance(found, ModuleSymbol):
-            found = _in_module(world, found, segment, scope)
+            found = _in_module(declarations, found, segment, scope)
             continue
-        trait = _trait_step(world, found, segment, scope) if index + 2 == len(segments) else None
+        trait = _trait_step(declarations, found, segment, scope) if index + 2 == len(segments) else None
         if trait is not None:
-            return _through_trait(world, found, trait, segments[index + 1], scope)
-        found = _associated(world, found, segment, scope)
+            return _through_trait(declarations, found, trait, segments[index + 1], scope)
+        found = _associated(declarations, found, segment, scope)
     return found
 
 
 def _first(
-    world: World, segments: Sequence[ast.Ident], scope: TypeScope, extra: Iterable[str]
+    declarations: Declarations, segments: Sequence[ast.Ident], scope: TypeScope, extra: Iterable[str]
 ) -> Symbol | None:
     segment = segments[0]
     name = segment.text
     if name == "Self" and scope.self_type is not None:
         return type_symbol(scope.self_type)
     if len(segments) > 1:
-        start = start_of(world, segment, scope)
+        start = start_of(declarations, segment, scope)
         if start is not None:
             return start
-    found = world.lookup(name, scope)
-    if found is None and not world.is_broken(name, scope):
-        _report_unknown_name(world, segment, scope, extra, is_prefix=len(segments) > 1)
+    found = declarations.lookup(name, scope)
+    if found is None and not declarations.is_broken(name, scope):
+        _report_unknown_name(declarations, segment, scope, extra, is_prefix=len(segments) > 1)
     return found
 
 
-def start_of(world: World, segment: ast.Ident, scope: TypeScope) -> ModuleSymbol | None:
+def start_of(declarations: Declarations, segment: ast.Ident, scope: TypeScope) -> ModuleSymbol | None:
     """`self::`, `super::`, `std::` at the head of a path."""
     match segment.text:
         case "self":
             return _outside_blocks(scope.module)
         case "super":
-            return world.modules.parent_of(_outside_blocks(scope.module))
+            return declarations.modules.parent_of(_outside_blocks(scope.module))
         case "std":
-            return world.standard_library()
+            return declarations.standard_library()
         case _:
             return None
 
@@ -149,119 +149,131 @@ def type_symbol(type_: Type) -> Symbol | None:
             return None
 
 
-def _in_module(world: World, module: ModuleSymbol, segment: ast.Ident, scope: TypeScope) -> Symbol | None:
+def _in_module(
+    declarations: Declarations, module: ModuleSymbol, segment: ast.Ident, scope: TypeScope
+) -> Symbol | None:
     name = segment.text
     if name == "super":
-        return world.modules.parent_of(module)
-    if module is world.standard_library():
-        library = world.library_module(name)
+        return declarations.modules.parent_of(module)
+    if module is declarations.standard_library():
+        library = declarations.library_module(name)
         if library is None:
-            near = suggest(name, world.library_names())
+            near = suggest(name, declarations.library_names())
             help_ = f"did you mean `std::{near}`?" if near else ""
             message = f"the standard library has no module `{name}`"
-            world.report(NotExported, scope.module, segment, message, help=help_)
+            declarations.report(NotExported, scope.module, segment, message, help=help_)
         return library
-    world.modules.mention(scope.module, module)
-    found = world.modules.member(module, name)
+    declarations.modules.mention(scope.module, module)
+    found = declarations.modules.member(module, name)
     if found is None:
         if name in module.broken:
             return None
-        found = world.modules.submodule(module, name)
+        found = declarations.modules.submodule(module, name)
         if found is None:
-            report_not_exported(world, scope.module, module, segment)
+            report_not_exported(declarations, scope.module, module, segment)
         else:
-            world.loaded_by_path(scope.module, found, segment.start, segment.end)
+            declarations.loaded_by_path(scope.module, found, segment.start, segment.end)
         return found
-    if not (world.modules.is_inside(scope.module, module) or world.modules.is_exported(module, name)):
-        report_private(world, scope.module, module, segment, found)
+    if not (
+        declarations.modules.is_inside(scope.module, module) or declarations.modules.is_exported(module, name)
+    ):
+        report_private(declarations, scope.module, module, segment, found)
     return found
 
 
-def _trait_step(world: World, found: Symbol, segment: ast.Ident, scope: TypeScope) -> TraitSymbol | None:
+def _trait_step(
+    declarations: Declarations, found: Symbol, segment: ast.Ident, scope: TypeScope
+) -> TraitSymbol | None:
     """`Type::Trait::f`: the segment in the middle names a trait that can be seen here."""
     if not isinstance(found, StructSymbol | EnumSymbol | BuiltinSymbol | GenericSymbol):
         return None
-    trait = world.lookup(segment.text, scope)
+    trait = declarations.lookup(segment.text, scope)
     return trait if isinstance(trait, TraitSymbol) else None
 
 
 def _through_trait(
-    world: World, target: Symbol, trait: TraitSymbol, segment: ast.Ident, scope: TypeScope
+    declarations: Declarations, target: Symbol, trait: TraitSymbol, segment: ast.Ident, scope: TypeScope
 ) -> Symbol | None:
     assert isinstance(target, StructSymbol | EnumSymbol | BuiltinSymbol | GenericSymbol)
     type_ = Generic(target) if isinstance(target, GenericSymbol) else declared_type(target)
-    match = world.find_trait_function(type_, trait, (), segment.text)
+    match = declarations.find_trait_function(type_, trait, (), segment.text)
     if match is not None:
         return match.function
     near = suggest(segment.text, trait.methods)
     help_ = f"did you mean `{near}`?" if near else ""
     message = f"`{target.name}` has no function `{trait.name}::{segment.text}`"
-    world.report(UnknownMember, scope.module, segment, message, help=help_)
+    declarations.report(UnknownMember, scope.module, segment, message, help=help_)
     return None
 
 
-def _associated(world: World, found: Symbol, segment: ast.Ident, scope: TypeScope) -> Symbol | None:
+def _associated(
+    declarations: Declarations, found: Symbol, segment: ast.Ident, scope: TypeScope
+) -> Symbol | None:
     if isinstance(found, AliasSymbol):
-        target = type_symbol(world.alias_type(found))
-        return _associated(world, target, segment, scope) if target is not None else None
+        target = type_symbol(declarations.alias_type(found))
+        return _associated(declarations, target, segment, scope) if target is not None else None
     if isinstance(found, EnumSymbol) and segment.text in found.by_name:
         return found.by_name[segment.text]
-    match = world.find_associated(found, segment.text)
+    match = declarations.find_associated(found, segment.text)
     if match is not None:
         return match.function
     if isinstance(found, EnumSymbol):
-        report_unknown_variant(world, scope.module, found, segment)
+        report_unknown_variant(declarations, scope.module, found, segment)
     else:
-        _report_unknown_member(world, found, segment, scope)
+        _report_unknown_member(declarations, found, segment, scope)
     return None
 
 
 # --- Reports ------------------------------------------------------------------------------------
 
 
-def _report_unknown_member(world: World, found: Symbol, segment: ast.Ident, scope: TypeScope) -> None:
+def _report_unknown_member(
+    declarations: Declarations, found: Symbol, segment: ast.Ident, scope: TypeScope
+) -> None:
     match found:
         case StructSymbol() | BuiltinSymbol():
-            names, what = world.member_names(declared_type(found)), f"type `{found.name}`"
+            names, what = declarations.member_names(declared_type(found)), f"type `{found.name}`"
         case GenericSymbol():
-            names, what = world.member_names(Generic(found)), f"type `{found.name}`"
+            names, what = declarations.member_names(Generic(found)), f"type `{found.name}`"
         case ToolSymbol() | McpSymbol() | AgentSymbol() | TraitSymbol():
             kind = type(found).__name__.removesuffix("Symbol").lower()
             names, what = list(found.methods), f"{kind} `{found.name}`"
         case _:
             names, what = [], f"`{found.name}`"
-    near = world.problems.nearest(segment.text, names)
+    near = declarations.problems.nearest(segment.text, names)
     help_ = f"did you mean `{near}`?" if near else ""
-    world.report(UnknownMember, scope.module, segment, f"{what} has no function `{segment.text}`", help=help_)
+    declarations.report(
+        UnknownMember, scope.module, segment, f"{what} has no function `{segment.text}`", help=help_
+    )
 
 
 def _report_unknown_name(
-    world: World, segment: ast.Ident, scope: TypeScope, extra: Iterable[str], *, is_prefix: bool
+    declarations: Declarations, segment: ast.Ident, scope: TypeScope, extra: Iterable[str], *, is_prefix: bool
 ) -> None:
-    help_ = _advice_on_name(world, segment.text, scope, extra, is_prefix=is_prefix)
-    world.report(UnknownName, scope.module, segment, f"unknown name `{segment.text}`", help=help_)
+    help_ = _advice_on_name(declarations, segment.text, scope, extra, is_prefix=is_prefix)
+    declarations.report(UnknownName, scope.module, segment, f"unknown name `{segment.text}`", help=help_)
 
 
 def _advice_on_name(
-    world: World, name: str, scope: TypeScope, extra: Iterable[str], *, is_prefix: bool
+    declarations: Declarations, name: str, scope: TypeScope, extra: Iterable[str], *, is_prefix: bool
 ) -> str:
-    if is_prefix and world.library_module(name) is not None:
+    if is_prefix and declarations.library_module(name) is not None:
         return f"add `use std::{name};` at the top of the file"
-    if is_prefix and world.modules.load_file(name) is not None:
+    if is_prefix and declarations.modules.load_file(name) is not None:
         return f"add `use {name};` at the top of the file"
     if name in _FOREIGN:
         return f"write {_FOREIGN[name]}"
-    if world.library_module(name) is not None:
+    if declarations.library_module(name) is not None:
         return f"add `use std::{name};` at the top of the file, and write `{name}::…`"
-    near = world.problems.nearest(
-        name, [*(n for n, _ in world.visible_names(scope)), *extra, *_BUILTIN_VARIANTS]
+    near = declarations.problems.nearest(
+        name, [*(n for n, _ in declarations.visible_names(scope)), *extra, *_BUILTIN_VARIANTS]
     )
     if near is not None:
         return f"did you mean `{near}`?"
-    enum = world.enum_of_variant(name, scope)
+    enum = declarations.enum_of_variant(name, scope)
     if enum is not None:
         return f"write `{enum.name}::{name}`"
-    home = world.library_module_of(name)
+    home = declarations.library_module_of(name)
     if home is not None:
         return f"add `use {home}::{name};` at the top of the file"
     if name == "self":
@@ -269,40 +281,48 @@ def _advice_on_name(
     return ""
 
 
-def report_unknown_variant(world: World, user: ModuleSymbol, enum: EnumSymbol, segment: ast.Ident) -> None:
+def report_unknown_variant(
+    declarations: Declarations, user: ModuleSymbol, enum: EnumSymbol, segment: ast.Ident
+) -> None:
     """E0204 for `Enum::Name`."""
     names = list(enum.by_name)
-    near = world.problems.nearest(segment.text, [*names, *world.member_names(declared_type(enum))])
+    near = declarations.problems.nearest(
+        segment.text, [*names, *declarations.member_names(declared_type(enum))]
+    )
     listed = ", ".join(f"`{name}`" for name in names[:8])
     help_ = f"did you mean `{near}`?" if near else f"its variants are {listed}"
-    world.report(
+    declarations.report(
         UnknownMember, user, segment, f"enum `{enum.name}` has no variant `{segment.text}`", help=help_
     )
 
 
-def report_not_exported(world: World, user: ModuleSymbol, module: ModuleSymbol, segment: ast.Ident) -> None:
+def report_not_exported(
+    declarations: Declarations, user: ModuleSymbol, module: ModuleSymbol, segment: ast.Ident
+) -> None:
     """E0502"""
-    near = suggest(segment.text, world.modules.exported_names(module))
+    near = suggest(segment.text, declarations.modules.exported_names(module))
     help_ = f"did you mean `{near}`?" if near else ""
     if not near:
         help_ = advice_on_foreign(segment.text)
-    if segment.text in world.prelude.members:
+    if segment.text in declarations.prelude.members:
         help_ = f"leave the `use` out: `{segment.text}` is known everywhere"
     shown = f"module `{module.path}`" if module.path else "the program's first file"
-    world.report(NotExported, user, segment, f"{shown} has nothing called `{segment.text}`", help=help_)
+    declarations.report(
+        NotExported, user, segment, f"{shown} has nothing called `{segment.text}`", help=help_
+    )
 
 
 def report_private(
-    world: World, user: ModuleSymbol, module: ModuleSymbol, segment: ast.Ident, found: Symbol
+    declarations: Declarations, user: ModuleSymbol, module: ModuleSymbol, segment: ast.Ident, found: Symbol
 ) -> None:
     """E0503"""
     home = module.path or module.name
     if segment.text in module.members:
         help_, related = (
             f"write `pub` before its declaration in `{home}`",
-            world.declared_at(found, "declared here"),
+            declarations.declared_at(found, "declared here"),
         )
     else:
         help_, related = f"write `pub use` where `{home}` imports it", ()
     message = f"`{segment.text}` is private to module `{home}`"
-    world.report(PrivateName, user, segment, message, help=help_, related=related)
+    declarations.report(PrivateName, user, segment, message, help=help_, related=related)

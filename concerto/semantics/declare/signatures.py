@@ -33,11 +33,14 @@ from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
 
 def bind_generics(
-    world: World, scope: TypeScope, symbols: Sequence[GenericSymbol], nodes: Sequence[ast.GenericParam]
+    declarations: Declarations,
+    scope: TypeScope,
+    symbols: Sequence[GenericSymbol],
+    nodes: Sequence[ast.GenericParam],
 ) -> TypeScope:
     """The scope inside a declaration with generic parameters, after filling in their bounds."""
     if not symbols:
@@ -45,7 +48,7 @@ def bind_generics(
     generics = dict(scope.generics)
     for symbol, node in zip(symbols, nodes, strict=True):
         if symbol.name in generics:
-            world.report(
+            declarations.report(
                 DefinedTwice,
                 scope.module,
                 node.name,
@@ -56,48 +59,48 @@ def bind_generics(
     inner = TypeScope(scope.module, generics, scope.self_type)
     for symbol, node in zip(symbols, nodes, strict=True):
         for bound in node.bounds:
-            use = resolve_bound(world, bound, inner)
+            use = resolve_bound(declarations, bound, inner)
             if use is not None:
                 symbol.bounds.append(use)
     return inner
 
 
 def fill_struct(
-    world: World, symbol: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
+    declarations: Declarations, symbol: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
 ) -> None:
-    inner = bind_generics(world, scope, symbol.generics, node.generics)
+    inner = bind_generics(declarations, scope, symbol.generics, node.generics)
     inner = TypeScope(inner.module, inner.generics, declared_type(symbol))
-    symbol.has(make_fields(world, node.fields, inner, partial=_is_partial(node.decorators)))
-    world.scopes[symbol] = inner
+    symbol.has(make_fields(declarations, node.fields, inner, partial=_is_partial(node.decorators)))
+    declarations.scopes[symbol] = inner
 
 
-def fill_enum(world: World, symbol: EnumSymbol, node: ast.EnumDecl, scope: TypeScope) -> None:
-    inner = bind_generics(world, scope, symbol.generics, node.generics)
+def fill_enum(declarations: Declarations, symbol: EnumSymbol, node: ast.EnumDecl, scope: TypeScope) -> None:
+    inner = bind_generics(declarations, scope, symbol.generics, node.generics)
     inner = TypeScope(inner.module, inner.generics, declared_type(symbol))
     seen: dict[str, ast.Ident] = {}
     for variant, declaration in zip(symbol.variants, node.variants, strict=True):
-        _report_repeated(world, scope.module, seen, declaration.name, "variant")
+        _report_repeated(declarations, scope.module, seen, declaration.name, "variant")
         if declaration.fields is not None:
-            variant.fields = make_fields(world, declaration.fields, inner)
+            variant.fields = make_fields(declarations, declaration.fields, inner)
         else:
             variant.fields = [
-                _field(scope.module, str(index), type_, world.resolve_type(type_, inner), index)
+                _field(scope.module, str(index), type_, declarations.resolve_type(type_, inner), index)
                 for index, type_ in enumerate(declaration.types or ())
             ]
-    world.scopes[symbol] = inner
+    declarations.scopes[symbol] = inner
 
 
 def make_fields(
-    world: World, nodes: Sequence[ast.FieldDecl], scope: TypeScope, *, partial: bool = False
+    declarations: Declarations, nodes: Sequence[ast.FieldDecl], scope: TypeScope, *, partial: bool = False
 ) -> list[FieldSymbol]:
     """The fields of a struct, schema, variant or tool, with their types. A `partial` field without a default
     may be absent."""
     seen: dict[str, ast.Ident] = {}
     fields: list[FieldSymbol] = []
     for node in nodes:
-        if _report_repeated(world, scope.module, seen, node.name, "field"):
+        if _report_repeated(declarations, scope.module, seen, node.name, "field"):
             continue
-        type_ = world.resolve_type(node.type, scope)
+        type_ = declarations.resolve_type(node.type, scope)
         may_be_absent = node.default is None and _is_partial(node.decorators, partial)
         if node.optional or (may_be_absent and option_item(type_) is None):
             type_ = option_of(type_)
@@ -126,20 +129,22 @@ def _field(module: ModuleSymbol, name: str, node: ast.Node, type_: Type, index: 
     )
 
 
-def fill_trait(world: World, symbol: TraitSymbol, node: ast.TraitDecl, scope: TypeScope) -> None:
+def fill_trait(
+    declarations: Declarations, symbol: TraitSymbol, node: ast.TraitDecl, scope: TypeScope
+) -> None:
     itself = symbol.self_generic
     assert itself is not None
-    inner = bind_generics(world, scope, symbol.generics, node.generics)
+    inner = bind_generics(declarations, scope, symbol.generics, node.generics)
     itself.bounds.append(TraitUse(symbol, tuple([Generic(generic) for generic in symbol.generics])))
     inner = TypeScope(inner.module, inner.generics, Generic(itself))
-    make_methods(world, symbol, symbol.methods, node.methods, inner)
+    make_methods(declarations, symbol, symbol.methods, node.methods, inner)
 
 
 # --- Functions ----------------------------------------------------------------------------------
 
 
 def make_methods(
-    world: World,
+    declarations: Declarations,
     owner: ImplSymbol | TraitSymbol | ToolSymbol | McpSymbol | AgentSymbol,
     methods: dict[str, FunctionSymbol],
     nodes: Sequence[ast.FnDecl],
@@ -149,13 +154,13 @@ def make_methods(
     for node in nodes:
         first = methods.get(node.name.text)
         if first is not None and first.owner is owner:
-            world.report(
+            declarations.report(
                 DefinedTwice,
                 scope.module,
                 node.name,
                 f"`{owner.name}` has two functions called `{node.name.text}`",
                 help="give one of the two another name",
-                related=world.declared_at(first, "first defined here"),
+                related=declarations.declared_at(first, "first defined here"),
             )
             continue
         function = FunctionSymbol(
@@ -170,36 +175,40 @@ def make_methods(
             owner=owner,
         )
         methods[function.name] = function
-        fill_function(world, function, node, scope)
+        fill_function(declarations, function, node, scope)
 
 
-def fill_function(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+def fill_function(
+    declarations: Declarations, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope
+) -> None:
     """Fill in the signature; a function with a body is added to those to be checked."""
-    inner = bind_generics(world, scope, function.generics, node.generics)
+    inner = bind_generics(declarations, scope, function.generics, node.generics)
     function.self_type = scope.self_type
     function.is_async = node.is_async
-    function.receiver = _receiver(world, function, node, inner)
-    function.parameters = make_parameters(world, node.parameters, inner)
-    function.result = NIL if node.result is None else world.resolve_type(node.result, inner)
-    world.scopes[function] = inner
+    function.receiver = _receiver(declarations, function, node, inner)
+    function.parameters = make_parameters(declarations, node.parameters, inner)
+    function.result = NIL if node.result is None else declarations.resolve_type(node.result, inner)
+    declarations.scopes[function] = inner
     if node.body is not None:
         function.inout = function.receiver == "mut self" and not _is_struct(scope.self_type)
-        world.add_body(function)
-    elif world.is_library:
+        declarations.add_body(function)
+    elif declarations.is_library:
         function.native = _native_name(function)
         function.reified = any(decorator.name.text == "reified" for decorator in node.decorators)
     else:
-        _check_bodiless(world, function, node, scope)
+        _check_bodiless(declarations, function, node, scope)
 
 
-def make_parameters(world: World, nodes: Sequence[ast.Parameter], scope: TypeScope) -> list[ParameterSymbol]:
+def make_parameters(
+    declarations: Declarations, nodes: Sequence[ast.Parameter], scope: TypeScope
+) -> list[ParameterSymbol]:
     """The parameters without self."""
     seen: dict[str, ast.Ident] = {}
     parameters: list[ParameterSymbol] = []
     for node in nodes:
         if node.name.text == "self" and node.type is None:
             continue
-        if _report_repeated(world, scope.module, seen, node.name, "parameter"):
+        if _report_repeated(declarations, scope.module, seen, node.name, "parameter"):
             continue
         parameters.append(
             ParameterSymbol(
@@ -207,7 +216,7 @@ def make_parameters(world: World, nodes: Sequence[ast.Parameter], scope: TypeSco
                 node=node,
                 module=scope.module.path,
                 source=scope.module.source,
-                type=_parameter_type(world, node, scope),
+                type=_parameter_type(declarations, node, scope),
                 default=node.default,
                 mutable=node.mutable,
             )
@@ -215,29 +224,31 @@ def make_parameters(world: World, nodes: Sequence[ast.Parameter], scope: TypeSco
     return parameters
 
 
-def _parameter_type(world: World, node: ast.Parameter, scope: TypeScope) -> Type:
+def _parameter_type(declarations: Declarations, node: ast.Parameter, scope: TypeScope) -> Type:
     if node.type is not None:
-        return world.resolve_type(node.type, scope)
+        return declarations.resolve_type(node.type, scope)
     message = f"parameter `{node.name.text}` needs a type"
-    world.report(UnexpectedToken, scope.module, node.name, message, help=f"write `{node.name.text}: T`")
+    declarations.report(
+        UnexpectedToken, scope.module, node.name, message, help=f"write `{node.name.text}: T`"
+    )
     return ERROR
 
 
 def _receiver(
-    world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope
+    declarations: Declarations, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope
 ) -> Literal["", "self", "mut self"]:
     for index, parameter in enumerate(node.parameters):
         if parameter.name.text != "self" or parameter.type is not None:
             continue
         if function.owner is None:
             help_ = "put the function into an `impl`, or give the parameter another name and a type"
-            world.report(Misplaced, scope.module, parameter, "`self` outside of a method", help=help_)
+            declarations.report(Misplaced, scope.module, parameter, "`self` outside of a method", help=help_)
             return ""
         if isinstance(function.owner, McpSymbol):
             return ""  # E0408, by the rules of mcp blocks
         if index:
             message = "`self` is not the first parameter"
-            world.report(Misplaced, scope.module, parameter, message, help="move `self` to the front")
+            declarations.report(Misplaced, scope.module, parameter, message, help="move `self` to the front")
         return "mut self" if parameter.mutable else "self"
     return ""
 
@@ -252,7 +263,9 @@ def _native_name(function: FunctionSymbol) -> str:
     return f"{function.module}::{function.name}"
 
 
-def _check_bodiless(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+def _check_bodiless(
+    declarations: Declarations, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope
+) -> None:
     match function.owner:
         case TraitSymbol() | McpSymbol():
             return
@@ -263,41 +276,41 @@ def _check_bodiless(world: World, function: FunctionSymbol, node: ast.FnDecl, sc
         case _:
             help_ = "add `{ … }` with what it does"
     message = f"function `{node.name.text}` needs a body"
-    world.report(UnexpectedToken, scope.module, node.name, message, help=help_)
+    declarations.report(UnexpectedToken, scope.module, node.name, message, help=help_)
 
 
 def _report_repeated(
-    world: World, module: ModuleSymbol, seen: dict[str, ast.Ident], name: ast.Ident, what: str
+    declarations: Declarations, module: ModuleSymbol, seen: dict[str, ast.Ident], name: ast.Ident, what: str
 ) -> bool:
     first = seen.setdefault(name.text, name)
     if first is name:
         return False
-    world.report(
+    declarations.report(
         DefinedTwice,
         module,
         name,
         f"{what} `{name.text}` is defined twice",
         help="give one of the two another name",
-        related=((world.at(module, first), "first defined here"),),
+        related=((declarations.at(module, first), "first defined here"),),
     )
     return True
 
 
-def check_entry(world: World, main: FunctionSymbol) -> bool:
+def check_entry(declarations: Declarations, main: FunctionSymbol) -> bool:
     """Whether `fn main` can be the entry: no parameter or the arguments of the run, no result or a Result."""
     node = main.decl
-    module = world.root
+    module = declarations.root
     assert node is not None
     if main.generics or [parameter.type for parameter in main.parameters] not in ([], [array_of(STRING)]):
         what = node.generics[0] if main.generics else node.parameters[len(main.parameters) > 1]
         help_ = "`fn main(args: Array<String>)` gets what stands behind `--` on the command line"
         message = "`main` takes nothing but the arguments of the run, an `Array<String>`"
-        world.report(MismatchedTypes, module, what, message, help=help_)
+        declarations.report(MismatchedTypes, module, what, message, help=help_)
         return False
     result = main.result
     if result in (NIL, ERROR) or (isinstance(result, Named) and result.symbol.name in ("Result", "Never")):
         return True
     assert node.result is not None
     message = f"`main` returns nothing or a `Result`, found `{show(result)}`"
-    world.report(MismatchedTypes, module, node.result, message, help="print the value instead")
+    declarations.report(MismatchedTypes, module, node.result, message, help="print the value instead")
     return False

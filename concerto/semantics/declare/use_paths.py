@@ -19,7 +19,7 @@ class UsePaths:
 
     def __init__(self, modules: Modules, user: ModuleSymbol) -> None:
         self.modules = modules
-        self.world = modules.world
+        self.declarations = modules.declarations
         self.user = user
         self.home = user
         while self.home.block and self.home.parent is not None:
@@ -41,7 +41,7 @@ class UsePaths:
         if tree.glob and not isinstance(found, ModuleSymbol | EnumSymbol):
             what = "::".join(part.text for part in tree.path)
             message = f"`{what}` is neither a module nor an enum"
-            self.world.report(ModuleNotFound, self.user, tree.path[-1], message)
+            self.declarations.report(ModuleNotFound, self.user, tree.path[-1], message)
             return None
         return found
 
@@ -52,8 +52,8 @@ class UsePaths:
         if name == "super":
             return self._parent(self.home, segment)
         if name == "std":
-            return self.world.standard_library()
-        root = self.world.root
+            return self.declarations.standard_library()
+        root = self.declarations.root
         found = root.members.get(name) or self.modules.load_file(name)
         if found is None and root is not self.user:
             found = self.modules.member(root, name)
@@ -69,13 +69,15 @@ class UsePaths:
 
     def _report_first(self, segment: ast.Ident, alone: bool) -> None:
         name = segment.text
-        here = self.modules.member(self.home, name) if self.home is not self.world.root else None
-        library = self.world.standard_library()
-        modules = [key for key, value in self.world.root.members.items() if isinstance(value, ModuleSymbol)]
+        here = self.modules.member(self.home, name) if self.home is not self.declarations.root else None
+        library = self.declarations.standard_library()
+        modules = [
+            key for key, value in self.declarations.root.members.items() if isinstance(value, ModuleSymbol)
+        ]
         near = suggest(name, [*modules, *self.modules.by_path, "std"])
         if here is not None:
             help_ = f"a path starts at the program's root; write `self::{name}`"
-        elif self.world.library_module(name) is not None and library is not None:
+        elif self.declarations.library_module(name) is not None and library is not None:
             help_ = f"it is in the standard library: `use std::{name}`"
         elif name == "crate":
             help_ = "paths start at the program's root by themselves; leave `crate::` out"
@@ -84,13 +86,13 @@ class UsePaths:
         else:
             help_ = f"make `{name}.conc` or `{name}/mod.conc` beside the program's first file"
         what = "name" if alone else "module"
-        self.world.report(ModuleNotFound, self.user, segment, f"{what} `{name}` not found", help=help_)
+        self.declarations.report(ModuleNotFound, self.user, segment, f"{what} `{name}` not found", help=help_)
 
     def _parent(self, module: ModuleSymbol, segment: ast.Ident) -> ModuleSymbol | None:
         parent = self.modules.parent_of(module)
         if parent is None:
             message = f"module `{module.path or module.name}` has no module above it"
-            self.world.report(ModuleNotFound, self.user, segment, message, help="leave `super::` out")
+            self.declarations.report(ModuleNotFound, self.user, segment, message, help="leave `super::` out")
             return None
         self.modules.note_dependency(self.user, parent, segment)
         return parent
@@ -102,12 +104,12 @@ class UsePaths:
             case EnumSymbol():
                 variant = outer.by_name.get(segment.text)
                 if variant is None:
-                    report_unknown_variant(self.world, self.user, outer, segment)
+                    report_unknown_variant(self.declarations, self.user, outer, segment)
                 return variant
             case _:
                 message = f"`{outer.name}` is neither a module nor an enum"
                 help_ = f"import `{outer.name}` and write `{outer.name}::{segment.text}` where it is used"
-                self.world.report(ModuleNotFound, self.user, segment, message, help=help_)
+                self.declarations.report(ModuleNotFound, self.user, segment, message, help=help_)
                 return None
 
     def _in_module(self, module: ModuleSymbol, segment: ast.Ident) -> Symbol | None:
@@ -116,7 +118,7 @@ class UsePaths:
             return module
         if name == "super":
             return self._parent(module, segment)
-        if module is self.world.standard_library():
+        if module is self.declarations.standard_library():
             return self._library_module(segment)
         found = self.modules.member(module, name)
         if found is None:
@@ -125,7 +127,7 @@ class UsePaths:
                 self.modules.note_dependency(self.user, submodule, segment)
                 return submodule
             if name not in module.broken:
-                report_not_exported(self.world, self.user, module, segment)
+                report_not_exported(self.declarations, self.user, module, segment)
             return None
         if isinstance(found, ModuleSymbol):
             self.modules.note_dependency(self.user, found, segment)
@@ -136,15 +138,15 @@ class UsePaths:
     def _visible(self, module: ModuleSymbol, found: Symbol, segment: ast.Ident) -> Symbol | None:
         if self.modules.is_inside(self.home, module) or self.modules.is_exported(module, segment.text):
             return found
-        report_private(self.world, self.user, module, segment, found)
+        report_private(self.declarations, self.user, module, segment, found)
         self.user.used.add(segment.text)
         return found
 
     def _library_module(self, segment: ast.Ident) -> ModuleSymbol | None:
-        module = self.world.library_module(segment.text)
+        module = self.declarations.library_module(segment.text)
         if module is None:
-            near = suggest(segment.text, self.world.library_names())
+            near = suggest(segment.text, self.declarations.library_names())
             help_ = f"did you mean `std::{near}`?" if near else ""
             message = f"module `std::{segment.text}` not found"
-            self.world.report(ModuleNotFound, self.user, segment, message, help=help_)
+            self.declarations.report(ModuleNotFound, self.user, segment, message, help=help_)
         return module

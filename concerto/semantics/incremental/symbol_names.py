@@ -98,9 +98,9 @@ def _numbered(named: Iterable[tuple[SymbolName, SymbolBase]]) -> Iterator[tuple[
 def _named(analysis: Analysis) -> Iterator[tuple[SymbolName, SymbolBase]]:
     for word, symbol in (BUILTIN_TYPES | BUILTIN_TRAITS).items():
         yield from _with_parts(("built in", word), symbol)
-    for module in (*library().world.modules.by_path.values(), *analysis.modules):
+    for module in (*library().declarations.modules.by_path.values(), *analysis.modules):
         yield from _of_module(module)
-    for impl in (*library().world.analysis.impls, *analysis.impls):
+    for impl in (*library().declarations.analysis.impls, *analysis.impls):
         yield from _of_owner(("impl", impl.module, impl.qualified), impl)
     for function in analysis.functions:
         yield from _with_parts(("function", function.module, function.qualified), function)

@@ -39,16 +39,16 @@ from concerto.semantics.typing.unify import show, substitute
 from concerto.source import Source, Span
 from concerto.syntax import ast
 
-__all__ = ["Demand", "MethodMatch", "TypeScope", "World"]
+__all__ = ["Declarations", "Demand", "MethodMatch", "TypeScope"]
 
 if TYPE_CHECKING:
-    from concerto.semantics.declare.declare_items import Declared
+    from concerto.semantics.declare.declare_items import DeclaredItem
     from concerto.semantics.declare.library import Library
     from concerto.semantics.incremental.reused_files import CheckedBefore
 
 
-class World:
-    """The declarations of one program. `library` is the standard library's own world, which has none."""
+class Declarations:
+    """The declarations of one program. `library` is the standard library's own, which has none."""
 
     def __init__(self, project: Project, problems: Problems, library: Library | None) -> None:
         self.project = project
@@ -59,7 +59,7 @@ class World:
         self.impls = ImplTable()
         self.scopes: dict[SymbolBase, TypeScope] = {}
         self.impl_nodes: dict[ast.ImplDecl, ImplSymbol] = {}
-        self.declared: list[Declared] = []
+        self.declared: list[DeclaredItem] = []
         self.checked_before: Mapping[Source, CheckedBefore] = {}
         self.paths_to_files: list[tuple[str, int, int]] = []
         """Paths that named a file without a `use`, with their places."""
@@ -68,7 +68,9 @@ class World:
         self.root = ModuleSymbol(name="std", path="std", public=True)
         self.prelude = self.root if library is None else library.prelude
         self.analysis = Analysis(self.root)
-        self.compared_impls: set[ImplSymbol] = set() if library is None else set(library.world.analysis.impls)
+        self.compared_impls: set[ImplSymbol] = (
+            set() if library is None else set(library.declarations.analysis.impls)
+        )
         self.lost_methods: set[str] = set()
         """Methods of impls that were reported: nothing is to be said where one is missing."""
         self._demands: list[Demand] = []
@@ -260,7 +262,7 @@ class World:
     def _tables(self) -> Iterator[ImplTable]:
         yield self.impls
         if self.library is not None:
-            yield self.library.world.impls
+            yield self.library.declarations.impls
 
     def method_names(self, head: Head) -> Iterator[str]:
         for table in self._tables():
@@ -305,14 +307,14 @@ class World:
         """The scope of a function's signature and body."""
         scope = self.scopes.get(function)
         if scope is None and self.library is not None:
-            scope = self.library.world.scopes.get(function)
+            scope = self.library.declarations.scopes.get(function)
         return scope if scope is not None else TypeScope(self.root, {}, None)
 
     def struct_scope(self, symbol: StructSymbol | EnumSymbol) -> TypeScope:
         """The scope of a struct's fields and their defaults."""
         scope = self.scopes.get(symbol)
         if scope is None and self.library is not None:
-            scope = self.library.world.scopes.get(symbol)
+            scope = self.library.declarations.scopes.get(symbol)
         return scope if scope is not None else TypeScope(self.root, {}, None)
 
     def module_scope(self, module: ModuleSymbol) -> TypeScope:
@@ -326,7 +328,7 @@ class World:
         """The module in which a symbol is declared."""
         module = self.modules.by_path.get(symbol.module) or self._block_modules.get(symbol.module)
         if module is None and self.library is not None:
-            module = self.library.world.modules.by_path.get(symbol.module)
+            module = self.library.declarations.modules.by_path.get(symbol.module)
         return module if module is not None else self.root
 
     def declare_block(self, items: Sequence[ast.Item], scope: TypeScope) -> TypeScope:
@@ -359,7 +361,7 @@ class World:
 
     def standard_library(self) -> ModuleSymbol:
         """`std`"""
-        return self.root if self.library is None else self.library.world.root
+        return self.root if self.library is None else self.library.declarations.root
 
     def library_module(self, name: str) -> ModuleSymbol | None:
         """`std::name`"""

@@ -1,6 +1,6 @@
 """Methods and fields of types: which impl serves a receiver.
 
-What the functions promise stands with the methods of `World` that call them.
+What the functions promise stands with the methods of `Declarations` that call them.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from concerto.semantics.typing.traits import (
 from concerto.semantics.typing.unify import resolve, show, substitute, unify
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
 
-def find_method(world: World, receiver: Type, name: str) -> MethodMatch | None:
+def find_method(declarations: Declarations, receiver: Type, name: str) -> MethodMatch | None:
     receiver = base_type(receiver)
     if receiver.__class__ is Generic:
         found = _all_of(_through_bounds(receiver, name))
@@ -61,25 +61,25 @@ def find_method(world: World, receiver: Type, name: str) -> MethodMatch | None:
     if isinstance(receiver, Unsolved | ErrorType):
         return None
     matches: list[MethodMatch] = []
-    for candidate in world.candidates(head_of(receiver), name):
-        found = _try(world, candidate, receiver)
+    for candidate in declarations.candidates(head_of(receiver), name):
+        found = _try(declarations, candidate, receiver)
         if found is not None:
             matches.append(found)
             if candidate.impl.trait is None:
                 break
     if not matches and receiver == AGENT_REF:
-        return find_method(world, AGENT_BUILDER, name)
-    return _all_of(matches) if matches else _of_any_texts(world, receiver, name)
+        return find_method(declarations, AGENT_BUILDER, name)
+    return _all_of(matches) if matches else _of_any_texts(declarations, receiver, name)
 
 
-def _of_any_texts(world: World, receiver: Type, name: str) -> MethodMatch | None:
+def _of_any_texts(declarations: Declarations, receiver: Type, name: str) -> MethodMatch | None:
     """What an `Array<"a" | "b">` has as an `Array<String>`, unless it could put other texts into it."""
     if not isinstance(receiver, Named):
         return None
     arguments = tuple([base_type(part) for part in receiver.arguments])
     if all(part is resolve(given) for part, given in zip(arguments, receiver.arguments, strict=True)):
         return None
-    found = find_method(world, Named(receiver.symbol, arguments), name)
+    found = find_method(declarations, Named(receiver.symbol, arguments), name)
     return found if found is not None and found.function.receiver == "self" else None
 
 
@@ -99,12 +99,12 @@ def settled(meant: MethodMatch) -> MethodMatch:
     return meant
 
 
-def why_not(world: World, receiver: Type, name: str) -> str | None:
+def why_not(declarations: Declarations, receiver: Type, name: str) -> str | None:
     receiver = base_type(receiver)
     if isinstance(receiver, Unsolved | ErrorType):
         return None
     reason = None
-    for candidate in world.candidates(head_of(receiver), name):
+    for candidate in declarations.candidates(head_of(receiver), name):
         bindings: dict[GenericSymbol, Type] = {}
         if not has_form(candidate.impl.target, receiver, set(candidate.impl.generics), bindings, []):
             reason = reason or f"`{name}` needs `{show(candidate.impl.target)}`"
@@ -112,12 +112,12 @@ def why_not(world: World, receiver: Type, name: str) -> str | None:
         for generic in candidate.impl.generics:
             for bound in generic.bounds:
                 type_ = bindings.get(generic, ERROR)
-                if not satisfies(world, type_, bound):
+                if not satisfies(declarations, type_, bound):
                     return f"`{name}` needs `{generic.name}: {show_bound(bound)}`, and `{show(type_)}` is not"
     return reason
 
 
-def find_associated(world: World, target: Type | Symbol, name: str) -> MethodMatch | None:
+def find_associated(declarations: Declarations, target: Type | Symbol, name: str) -> MethodMatch | None:
     match target:
         case ToolSymbol() | McpSymbol() | AgentSymbol():
             function = target.methods.get(name)
@@ -128,32 +128,36 @@ def find_associated(world: World, target: Type | Symbol, name: str) -> MethodMat
                 return None
             return MethodMatch(function, {g: Unsolved() for g in trait_generics(target)}, True)
         case AliasSymbol():
-            aliased = substitute(world.alias_type(target), {g: Unsolved() for g in target.generics})
-            return find_method(world, aliased, name)
+            aliased = substitute(declarations.alias_type(target), {g: Unsolved() for g in target.generics})
+            return find_method(declarations, aliased, name)
         case StructSymbol() | EnumSymbol():
-            return find_method(world, Named(target, tuple([Unsolved() for _ in target.generics])), name)
+            return find_method(
+                declarations, Named(target, tuple([Unsolved() for _ in target.generics])), name
+            )
         case BuiltinSymbol():
-            return find_method(world, Named(target, tuple([Unsolved() for _ in range(target.arity)])), name)
+            return find_method(
+                declarations, Named(target, tuple([Unsolved() for _ in range(target.arity)])), name
+            )
         case GenericSymbol():
-            return find_method(world, Generic(target), name)
+            return find_method(declarations, Generic(target), name)
         case Named() | TupleOf() | FunctionOf() | Literals() | Generic() | Unsolved() | ErrorType():
-            return find_method(world, target, name)
+            return find_method(declarations, target, name)
         case _:
             return None
 
 
 def find_trait_function(
-    world: World, target: Type, trait: TraitSymbol, arguments: Sequence[Type], name: str
+    declarations: Declarations, target: Type, trait: TraitSymbol, arguments: Sequence[Type], name: str
 ) -> MethodMatch | None:
     receiver = base_type(target)
     matches: list[MethodMatch] = []
     if isinstance(receiver, Generic):
         through = _through_bounds(receiver, name)
         matches += [found for found in through if found.function.owner is trait]
-    for candidate in () if matches else world.candidates(head_of(receiver), name):
+    for candidate in () if matches else declarations.candidates(head_of(receiver), name):
         use = candidate.impl.trait
         if use is not None and use.trait is trait:
-            match = _try(world, candidate, receiver)
+            match = _try(declarations, candidate, receiver)
             if match is not None:
                 matches.append(match)
     if arguments:
@@ -204,7 +208,7 @@ def provided_for(use: TraitUse, receiver: Type) -> dict[GenericSymbol, Type]:
     return types
 
 
-def _try(world: World, candidate: Candidate, receiver: Type) -> MethodMatch | None:
+def _try(declarations: Declarations, candidate: Candidate, receiver: Type) -> MethodMatch | None:
     impl = candidate.impl
     if candidate.simple:
         assert isinstance(receiver, Named)
@@ -216,11 +220,11 @@ def _try(world: World, candidate: Candidate, receiver: Type) -> MethodMatch | No
             return None
         for generic in impl.generics:
             bindings.setdefault(generic, Unsolved())
-        if candidate.bounded and not bounds_met(world, impl, bindings):
+        if candidate.bounded and not bounds_met(declarations, impl, bindings):
             return None
         open_pairs = tuple([(substitute(pattern, bindings), found) for pattern, found in opened])
         return MethodMatch(candidate.function, _with_self(candidate, bindings, receiver), False, open_pairs)
-    if candidate.bounded and not bounds_met(world, impl, bindings):
+    if candidate.bounded and not bounds_met(declarations, impl, bindings):
         return None
     return MethodMatch(candidate.function, _with_self(candidate, bindings, receiver), False)
 
@@ -250,16 +254,16 @@ def find_field(receiver: Type, name: str) -> tuple[FieldSymbol, Type] | None:
     return candidate, substitute(candidate.type, types)
 
 
-def member_names(world: World, receiver: Type) -> list[str]:
+def member_names(declarations: Declarations, receiver: Type) -> list[str]:
     receiver = base_type(receiver)
     names: list[str] = []
     if isinstance(receiver, Named):
         if isinstance(receiver.symbol, StructSymbol):
             names.extend(candidate.name for candidate in receiver.symbol.fields)
         if receiver == AGENT_REF:
-            names.extend(member_names(world, AGENT_BUILDER))
+            names.extend(member_names(declarations, AGENT_BUILDER))
     if isinstance(receiver, Generic):
         for bound in receiver.symbol.bounds:
             names.extend(bound.trait.methods)
-    names.extend(world.method_names(head_of(receiver)))
+    names.extend(declarations.method_names(head_of(receiver)))
     return list(dict.fromkeys(names))

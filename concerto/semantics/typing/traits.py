@@ -1,6 +1,6 @@
 """Whether a type meets a bound, and whether one error type becomes another by `From`.
 
-What the functions promise stands with the methods of `World` that call them.
+What the functions promise stands with the methods of `Declarations` that call them.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from concerto.semantics.model.types import (
 from concerto.semantics.typing.unify import instantiate, resolve, show, substitute, unify, zonk
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
 _NUMBERS = (INT, FLOAT)
 _ORDERED = (INT, FLOAT, STRING, BOOL)
 
 
-def satisfies(world: World, type_: Type, bound: TraitUse) -> bool:
+def satisfies(declarations: Declarations, type_: Type, bound: TraitUse) -> bool:
     type_ = resolve(type_)
     match type_:
         case Unsolved() | ErrorType():
@@ -61,17 +61,17 @@ def satisfies(world: World, type_: Type, bound: TraitUse) -> bool:
         return _is_ordered(type_)
     if bound.trait is HASH:
         return _is_hashed(type_)
-    return find_impl(world, type_, bound) is not None
+    return find_impl(declarations, type_, bound) is not None
 
 
 def find_impl(
-    world: World, type_: Type, bound: TraitUse
+    declarations: Declarations, type_: Type, bound: TraitUse
 ) -> tuple[ImplSymbol, dict[GenericSymbol, Type]] | None:
     """The impl by which a type meets a bound, with types for the impl's generics."""
     base = base_type(zonk(type_))
     bound = TraitUse(bound.trait, tuple([zonk(argument) for argument in bound.arguments]))
-    for impl in world.impls_of(bound, base):
-        bindings = _implements(world, impl, base, bound)
+    for impl in declarations.impls_of(bound, base):
+        bindings = _implements(declarations, impl, base, bound)
         if bindings is not None:
             return impl, bindings
     return None
@@ -111,7 +111,7 @@ def _all_literals(type_: Type, kinds: set[str]) -> bool:
 
 
 def _implements(
-    world: World, impl: ImplSymbol, type_: Type, bound: TraitUse
+    declarations: Declarations, impl: ImplSymbol, type_: Type, bound: TraitUse
 ) -> dict[GenericSymbol, Type] | None:
     assert impl.trait is not None
     bindings: dict[GenericSymbol, Type] = {}
@@ -121,26 +121,26 @@ def _implements(
     for own, wanted in zip(impl.trait.arguments, bound.arguments, strict=True):
         if not has_form(own, wanted, generics, bindings, []):
             return None
-    return bindings if bounds_met(world, impl, bindings) else None
+    return bindings if bounds_met(declarations, impl, bindings) else None
 
 
-def bounds_met(world: World, impl: ImplSymbol, bindings: dict[GenericSymbol, Type]) -> bool:
+def bounds_met(declarations: Declarations, impl: ImplSymbol, bindings: dict[GenericSymbol, Type]) -> bool:
     """Whether the types for an impl's generics can do what they must."""
     return all(
-        satisfies(world, bindings.get(generic, ERROR), substitute_bound(own, bindings))
+        satisfies(declarations, bindings.get(generic, ERROR), substitute_bound(own, bindings))
         for generic in impl.generics
         for own in generic.bounds
     )
 
 
-def overlap(world: World, one: ImplSymbol, other: ImplSymbol) -> tuple[Type, TraitUse] | None:
+def overlap(declarations: Declarations, one: ImplSymbol, other: ImplSymbol) -> tuple[Type, TraitUse] | None:
     """The types for which both impls of a trait would be, as one type, and the use of the trait."""
     assert one.trait is not None and other.trait is not None
     first, second = instantiate(one.generics), instantiate(other.generics)
     pairs = zip((one.target, *one.trait.arguments), (other.target, *other.trait.arguments), strict=True)
     if not all(unify(substitute(a, first), substitute(b, second)) for a, b in pairs):
         return None
-    if not (bounds_met(world, one, first) and bounds_met(world, other, second)):
+    if not (bounds_met(declarations, one, first) and bounds_met(declarations, other, second)):
         return None
     return zonk(substitute(one.target, first)), substitute_bound(one.trait, first)
 
@@ -227,25 +227,25 @@ _TO_AGENT_ERROR = ("EmitError", "SchemaError", "ToolError", "TimeoutError", "Con
 
 
 def conversion(
-    world: World, source: Type, target: Type
+    declarations: Declarations, source: Type, target: Type
 ) -> tuple[FunctionSymbol, dict[GenericSymbol, Type]] | Literal["native"] | None:
     source, target = resolve(source), resolve(target)
     if isinstance(source, Literals):
         source = base_type(source)
     if not (isinstance(source, Named) and isinstance(target, Named)):
         return None
-    found = find_impl(world, target, TraitUse(FROM, (source,)))
+    found = find_impl(declarations, target, TraitUse(FROM, (source,)))
     if found is not None:
         function = found[0].methods.get("from")
         if function is None:
             return None
         return "native" if function.native is not None else (function, found[1])
-    if target == world.error_type("ToolError"):
+    if target == declarations.error_type("ToolError"):
         natives: Iterable[str] = _TO_TOOL_ERROR
         if source == STRING:
             return "native"
-    elif target == world.error_type("AgentError"):
+    elif target == declarations.error_type("AgentError"):
         natives = _TO_AGENT_ERROR
     else:
         return None
-    return "native" if any(source == world.error_type(name) for name in natives) else None
+    return "native" if any(source == declarations.error_type(name) for name in natives) else None

@@ -1,6 +1,6 @@
 """Turns type expressions into types (E0202, E0302) and bounds into trait uses.
 
-Bounds of type arguments (`Box<T: Ord>`, map keys) are only collected here (`World.demand`): whether a
+Bounds of type arguments (`Box<T: Ord>`, map keys) are only collected here (`Declarations.demand`): whether a
 type satisfies a trait is known when all impls are."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from concerto.semantics.model.types import (
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
 _FOREIGN = {
     **dict.fromkeys(("int", "integer", "Integer", "i32", "i64", "u32", "u64", "usize", "long"), "Int"),
@@ -98,15 +98,15 @@ def advice_on_foreign(name: str) -> str:
     return _ADVICE.get(name, "")
 
 
-def resolve_type(world: World, node: ast.TypeExpr, scope: TypeScope) -> Type:
+def resolve_type(declarations: Declarations, node: ast.TypeExpr, scope: TypeScope) -> Type:
     match node:
         case ast.PathType():
-            return _resolve_path_type(world, node, scope)
+            return _resolve_path_type(declarations, node, scope)
         case ast.TupleType():
-            return TupleOf(tuple([resolve_type(world, item, scope) for item in node.items]))
+            return TupleOf(tuple([resolve_type(declarations, item, scope) for item in node.items]))
         case ast.FnType():
-            parameters = tuple([resolve_type(world, item, scope) for item in node.parameters])
-            result = NIL if node.result is None else resolve_type(world, node.result, scope)
+            parameters = tuple([resolve_type(declarations, item, scope) for item in node.parameters])
+            result = NIL if node.result is None else resolve_type(declarations, node.result, scope)
             return FunctionOf(parameters, result)
         case ast.UnionType():
             return _literals(node)
@@ -114,19 +114,19 @@ def resolve_type(world: World, node: ast.TypeExpr, scope: TypeScope) -> Type:
             assert_never(node)
 
 
-def resolve_bound(world: World, node: ast.PathType, scope: TypeScope) -> TraitUse | None:
+def resolve_bound(declarations: Declarations, node: ast.PathType, scope: TypeScope) -> TraitUse | None:
     """`Ord`, `Convert<T>` after a colon, or the trait of an impl."""
-    symbol = _symbol_behind(world, node, scope, want="trait")
+    symbol = _symbol_behind(declarations, node, scope, want="trait")
     if symbol is None:
         return None
     if not isinstance(symbol, TraitSymbol):
         message = f"`{node.segments[-1].text}` is not a trait"
-        world.report(
+        declarations.report(
             UnknownType, scope.module, node, message, help=_ADVICE.get(symbol.name) or _what_it_is(symbol)
         )
         return None
-    arguments = tuple([resolve_type(world, argument, scope) for argument in node.arguments])
-    if not _right_number(world, node, scope, symbol.name, len(symbol.generics)):
+    arguments = tuple([resolve_type(declarations, argument, scope) for argument in node.arguments])
+    if not _right_number(declarations, node, scope, symbol.name, len(symbol.generics)):
         return None
     return TraitUse(symbol, arguments)
 
@@ -138,61 +138,67 @@ def declared_type(symbol: TypeSymbol) -> Named:
     return Named(symbol, tuple([Generic(generic) for generic in symbol.generics]))
 
 
-def _resolve_path_type(world: World, node: ast.PathType, scope: TypeScope) -> Type:
+def _resolve_path_type(declarations: Declarations, node: ast.PathType, scope: TypeScope) -> Type:
     if len(node.segments) == 1 and node.segments[0].text == "Self":
         if scope.self_type is None:
             help_ = "`Self` has a meaning inside `impl`, `trait` and `tool`"
-            world.report(UnknownType, scope.module, node, "there is no `Self` here", help=help_)
+            declarations.report(UnknownType, scope.module, node, "there is no `Self` here", help=help_)
             return ERROR
         return scope.self_type
-    symbol = _symbol_behind(world, node, scope, want="type")
+    symbol = _symbol_behind(declarations, node, scope, want="type")
     match symbol:
         case None:
             return ERROR
         case BuiltinSymbol():
-            return _apply(world, node, scope, symbol, symbol.arity)
+            return _apply(declarations, node, scope, symbol, symbol.arity)
         case StructSymbol() | EnumSymbol():
-            return _apply(world, node, scope, symbol, len(symbol.generics))
+            return _apply(declarations, node, scope, symbol, len(symbol.generics))
         case AliasSymbol():
-            return _apply_alias(world, node, scope, symbol)
+            return _apply_alias(declarations, node, scope, symbol)
         case GenericSymbol():
-            if not _right_number(world, node, scope, symbol.name, 0):
+            if not _right_number(declarations, node, scope, symbol.name, 0):
                 return ERROR
             return Generic(symbol)
         case _:
             message = f"`{node.segments[-1].text}` is not a type"
-            world.report(UnknownType, scope.module, node, message, help=_what_it_is(symbol))
+            declarations.report(UnknownType, scope.module, node, message, help=_what_it_is(symbol))
             return ERROR
 
 
-def _apply(world: World, node: ast.PathType, scope: TypeScope, symbol: TypeSymbol, arity: int) -> Type:
+def _apply(
+    declarations: Declarations, node: ast.PathType, scope: TypeScope, symbol: TypeSymbol, arity: int
+) -> Type:
     if not node.arguments and not arity:
-        return world.plain_type(symbol)
-    arguments = tuple([resolve_type(world, argument, scope) for argument in node.arguments])
-    if not _right_number(world, node, scope, symbol.name, arity):
+        return declarations.plain_type(symbol)
+    arguments = tuple([resolve_type(declarations, argument, scope) for argument in node.arguments])
+    if not _right_number(declarations, node, scope, symbol.name, arity):
         return ERROR
     if symbol is MAP:
-        world.demand(Demand(scope.module, node.arguments[0], arguments[0], None, {}))
+        declarations.demand(Demand(scope.module, node.arguments[0], arguments[0], None, {}))
         if isinstance(arguments[0], Generic):
             arguments[0].symbol.is_key = True
     elif not isinstance(symbol, BuiltinSymbol):
         types: dict[GenericSymbol, Type] = dict(zip(symbol.generics, arguments, strict=True))
         for (generic, argument), given in zip(types.items(), node.arguments, strict=True):
-            world.demand(Demand(scope.module, given, argument, generic, types))
+            declarations.demand(Demand(scope.module, given, argument, generic, types))
     return Named(symbol, arguments)
 
 
-def _apply_alias(world: World, node: ast.PathType, scope: TypeScope, symbol: AliasSymbol) -> Type:
-    arguments = [resolve_type(world, argument, scope) for argument in node.arguments]
-    if not _right_number(world, node, scope, symbol.name, len(symbol.generics)):
+def _apply_alias(
+    declarations: Declarations, node: ast.PathType, scope: TypeScope, symbol: AliasSymbol
+) -> Type:
+    arguments = [resolve_type(declarations, argument, scope) for argument in node.arguments]
+    if not _right_number(declarations, node, scope, symbol.name, len(symbol.generics)):
         return ERROR
-    aliased = world.alias_type(symbol)
+    aliased = declarations.alias_type(symbol)
     if isinstance(aliased, ErrorType):
         return ERROR
-    return world.applied_alias(symbol, tuple(arguments)) if arguments else aliased
+    return declarations.applied_alias(symbol, tuple(arguments)) if arguments else aliased
 
 
-def _right_number(world: World, node: ast.PathType, scope: TypeScope, name: str, arity: int) -> bool:
+def _right_number(
+    declarations: Declarations, node: ast.PathType, scope: TypeScope, name: str, arity: int
+) -> bool:
     given = len(node.arguments)
     if given == arity:
         return True
@@ -203,23 +209,25 @@ def _right_number(world: World, node: ast.PathType, scope: TypeScope, name: str,
         message = f"`{name}` takes {arity} type {plural}, found {given}"
         letters = "TE" if name == "Result" else "KV" if name in ("Map", "HashMap") else "TUVWXYZ"
         help_ = f"write `{name}<{', '.join(letters[:arity])}>`"
-    world.report(WrongArguments, scope.module, node, message, help=help_)
+    declarations.report(WrongArguments, scope.module, node, message, help=help_)
     return False
 
 
-def _symbol_behind(world: World, node: ast.PathType, scope: TypeScope, *, want: str) -> Symbol | None:
+def _symbol_behind(
+    declarations: Declarations, node: ast.PathType, scope: TypeScope, *, want: str
+) -> Symbol | None:
     if len(node.segments) > 1:
-        return world.resolve_path(node.segments, scope)
+        return declarations.resolve_path(node.segments, scope)
     name = node.segments[0]
-    symbol = world.lookup(name.text, scope)
-    if symbol is None and not world.is_broken(name.text, scope):
-        _report_unknown(world, name, scope, want)
+    symbol = declarations.lookup(name.text, scope)
+    if symbol is None and not declarations.is_broken(name.text, scope):
+        _report_unknown(declarations, name, scope, want)
     return symbol
 
 
-def _report_unknown(world: World, name: ast.Ident, scope: TypeScope, want: str) -> None:
-    near = world.problems.nearest(name.text, _names(world, scope, want))
-    module = world.library_module_of(name.text)
+def _report_unknown(declarations: Declarations, name: ast.Ident, scope: TypeScope, want: str) -> None:
+    near = declarations.problems.nearest(name.text, _names(declarations, scope, want))
+    module = declarations.library_module_of(name.text)
     foreign = advice_on_foreign(name.text)
     if foreign and (want == "type" or name.text not in _FOREIGN):
         help_ = foreign
@@ -229,16 +237,16 @@ def _report_unknown(world: World, name: ast.Ident, scope: TypeScope, want: str) 
         help_ = f"bring it in with `use {module}::{name.text}`"
     else:
         help_ = f"declare it, or bring it in with `use …::{name.text}`"
-    world.report(UnknownType, scope.module, name, f"unknown {want} `{name.text}`", help=help_)
+    declarations.report(UnknownType, scope.module, name, f"unknown {want} `{name.text}`", help=help_)
 
 
-def _names(world: World, scope: TypeScope, want: str) -> list[str]:
+def _names(declarations: Declarations, scope: TypeScope, want: str) -> list[str]:
     kinds = (
         TraitSymbol
         if want == "trait"
         else (BuiltinSymbol, StructSymbol, EnumSymbol, AliasSymbol, GenericSymbol)
     )
-    names = [name for name, symbol in world.visible_names(scope) if isinstance(symbol, kinds)]
+    names = [name for name, symbol in declarations.visible_names(scope) if isinstance(symbol, kinds)]
     if want == "type":
         names.extend(BUILTIN_TYPES)
     return names

@@ -28,7 +28,7 @@ _N = TypeVar("_N", bound=ast.Node)
 
 
 @record
-class Entry:
+class ListEntry:
     """One element of a list with the comments around it; `blank` says an empty line is before it."""
 
     doc: Doc
@@ -47,7 +47,7 @@ class Listed:
     those before the second."""
 
     opening: str
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ListEntry] = field(default_factory=list)
     rest: list[Remark] = field(default_factory=list)
 
     @property
@@ -142,7 +142,7 @@ class PrinterBase:
             # Comments in places where none is printed move before the element.
             inner, _ = self.comments.take(beginning, node.end)
             trailing, previous = self.comments.take_behind(node.end)
-            listed.entries.append(Entry(doc, blank, leading + inner, trailing))
+            listed.entries.append(ListEntry(doc, blank, leading + inner, trailing))
         listed.rest, _ = self.comments.take(previous, end)
         return listed
 
@@ -214,7 +214,7 @@ def _remarks(remarks: list[Remark], begun: bool) -> list[Doc]:
     return parts
 
 
-def _before(entry: Entry) -> list[Doc]:
+def _before(entry: ListEntry) -> list[Doc]:
     parts = _remarks(entry.leading, False)
     if parts:
         parts.append(BLANK if entry.blank else HARD)

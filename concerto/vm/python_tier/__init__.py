@@ -17,7 +17,7 @@ from itertools import islice
 from types import CodeType, FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.ir.module import Instr, Module
+from concerto.ir.module import Instr, ModuleIR
 from concerto.vm.access import out_of_bounds
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
@@ -40,7 +40,7 @@ TIER = "tier"
 """The name under which generated code's namespace holds its PythonTier."""
 
 
-def compile_module(module: Module) -> bytes:
+def compile_module(module: ModuleIR) -> bytes:
     """All functions of a module, compiled; only for this version of Python."""
     return marshal.dumps((sys.hexversion, *_compile(module)))
 
@@ -59,7 +59,7 @@ def _loaded(code: bytes | None) -> Compiled | None:
     return tuple(compiled) if version == sys.hexversion else None
 
 
-def _compile(module: Module) -> Compiled:
+def _compile(module: ModuleIR) -> Compiled:
     """The code that defines the functions, the functions that it leaves to the interpreter, the names it
     uses, and the kinds and bounds that it takes for granted of arguments."""
     from concerto.vm.python_tier.codegen import module_texts

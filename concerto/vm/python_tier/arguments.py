@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.vm.python_tier.expression import KINDS, UNKNOWN, Fact
 from concerto.vm.python_tier.loop_ranges import widened
 
@@ -24,7 +24,7 @@ _EXACT_ROUNDS, _MOST_ROUNDS = 3, 8
 class ArgumentFacts:
     """The order in which functions are written, and what is known of the arguments of each so far."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: ModuleIR) -> None:
         self._private = _private_functions(module)
         self._facts: Arguments = {}
         self._rounds: dict[int, int] = {}
@@ -71,7 +71,7 @@ class ArgumentFacts:
         return {index: facts for index, facts in self._facts.items() if any(fact.kind for fact in facts)}
 
 
-def _private_functions(module: Module) -> set[int]:
+def _private_functions(module: ModuleIR) -> set[int]:
     """Functions that are called by name and that nothing else refers to."""
     called: set[int] = set()
     others = {index for definition in module.types for index in definition.methods.values()}

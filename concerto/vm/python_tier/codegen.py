@@ -10,7 +10,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
-from concerto.ir.module import Function, Module
+from concerto.ir.module import Function, ModuleIR
 from concerto.vm.python_tier.arguments import ArgumentFacts, Arguments
 from concerto.vm.python_tier.control import ControlWriter
 from concerto.vm.python_tier.expression import Fact
@@ -24,7 +24,7 @@ _MOST_BLOCKS = 16
 """CPython's compiler refuses 20 loops and `try` in one another."""
 
 
-def module_texts(module: Module, names: Names) -> tuple[dict[int, str], Arguments]:
+def module_texts(module: ModuleIR, names: Names) -> tuple[dict[int, str], Arguments]:
     """The text that defines each function, but for those that are nested too deeply for Python and have to be
     interpreted; and what the texts take for granted of arguments."""
     openings = find_openings(module)
@@ -39,7 +39,7 @@ def module_texts(module: Module, names: Names) -> tuple[dict[int, str], Argument
 
 
 def general_text(
-    module: Module, index: int, names: Names, openings: Openings, known: Arguments
+    module: ModuleIR, index: int, names: Names, openings: Openings, known: Arguments
 ) -> tuple[str, set[int]]:
     """The text that defines a function for any arguments, and the functions that it calls so."""
     writer = _written(module, index, names, openings, (), general=known)
@@ -47,7 +47,7 @@ def general_text(
 
 
 def _written_if_possible(
-    module: Module, index: int, names: Names, openings: Openings, arguments: Sequence[Fact]
+    module: ModuleIR, index: int, names: Names, openings: Openings, arguments: Sequence[Fact]
 ) -> FunctionWriter | None:
     root = openings.trees[index]
     if root.depth > DEEPEST or root.python_blocks > _MOST_BLOCKS:
@@ -60,7 +60,7 @@ def _written_if_possible(
 
 
 def _written(
-    module: Module,
+    module: ModuleIR,
     index: int,
     names: Names,
     openings: Openings,
@@ -144,7 +144,7 @@ _MARKS = re.compile(f"{MARK_OPEN}(\\d+){MARK_SPLIT}|{MARK_CLOSE}")
 
 
 def trace_origin(
-    module: Module, index: int, names: Names, openings: Openings, arguments: Arguments, *, general: bool
+    module: ModuleIR, index: int, names: Names, openings: Openings, arguments: Arguments, *, general: bool
 ) -> Origin:
     """Write a function once more to know where each piece of its text comes from."""
     function = module.functions[index]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from concerto.ir.module import Function, Instr, Module
+from concerto.ir.module import Function, Instr, ModuleIR
 from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
 
 DEEPEST = 60
@@ -60,7 +60,7 @@ class _Uses:
     shown: set[int] = field(default_factory=set)
 
 
-def find_openings(module: Module) -> Openings:
+def find_openings(module: ModuleIR) -> Openings:
     """Assume the best of all functions and locals, and take back what others contradict."""
     trees = [grow(function.code) for function in module.functions]
     uses = [_uses(function, tree) for function, tree in zip(module.functions, trees, strict=True)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from concerto.ir.module import Module
+from concerto.ir.module import ModuleIR
 from concerto.vm.python_tier.expression import (
     INT,
     PURE,
@@ -47,7 +47,7 @@ class FunctionWriter:
 
     def __init__(
         self,
-        module: Module,
+        module: ModuleIR,
         index: int,
         names: Names,
         openings: Openings,

@@ -76,7 +76,7 @@ def decode(data: Json) -> Reply:
     )
 
 
-class Stream:
+class AnthropicStream:
     """Blocks grow by deltas; usage comes at the start (in) and with the stop reason (out)."""
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ PROVIDER = Provider(
     "ANTHROPIC_BASE_URL",
     encode,
     decode,
-    Stream,
+    AnthropicStream,
     authorize,
 )
 

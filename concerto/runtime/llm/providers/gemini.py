@@ -49,7 +49,7 @@ def encode(request: Request) -> WireCall:
 
 
 def decode(data: Json) -> Reply:
-    stream = Stream()
+    stream = GeminiStream()
     for _ in stream.feed(data):
         pass
     reply = stream.reply()
@@ -58,7 +58,7 @@ def decode(data: Json) -> Reply:
     return reply
 
 
-class Stream:
+class GeminiStream:
     """Every event is a whole answer with the parts that are new; calls come whole."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ PROVIDER = Provider(
     "GOOGLE_GEMINI_BASE_URL",
     encode,
     decode,
-    Stream,
+    GeminiStream,
     authorize,
 )
 

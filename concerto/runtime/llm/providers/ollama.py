@@ -37,7 +37,7 @@ def encode(request: Request) -> WireCall:
 
 
 def decode(data: Json) -> Reply:
-    stream = Stream()
+    stream = OllamaStream()
     member(data, "message")
     for _ in stream.feed({**data, "done": True}):
         pass
@@ -46,7 +46,7 @@ def decode(data: Json) -> Reply:
     return reply
 
 
-class Stream:
+class OllamaStream:
     """Each line has a piece of the message; the last says `done` and counts the tokens."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ PROVIDER = Provider(
     "OLLAMA_HOST",
     encode,
     decode,
-    Stream,
+    OllamaStream,
     bearer,
     json_lines=True,
 )

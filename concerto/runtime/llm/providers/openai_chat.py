@@ -70,7 +70,7 @@ def is_reasoning(model: str) -> bool:
     return model.startswith(_REASONING)
 
 
-class Stream:
+class ChatStream:
     """Deltas of text and calls; usage comes after the finish reason, in a chunk without choices."""
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ PROVIDER = Provider(
     "OPENAI_BASE_URL",
     encode,
     decode,
-    Stream,
+    ChatStream,
     bearer,
 )
 

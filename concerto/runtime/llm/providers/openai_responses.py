@@ -80,7 +80,7 @@ def decode(data: Json) -> Reply:
     )
 
 
-class Stream:
+class ResponsesStream:
     """Text comes in deltas, calls as finished items, and the last event holds the whole answer. What came
     before it has to be in it."""
 
@@ -122,7 +122,7 @@ PROVIDER = Provider(
     "OPENAI_BASE_URL",
     encode,
     decode,
-    Stream,
+    ResponsesStream,
     bearer,
 )
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping
 
 from concerto.semantics.analyses.ownership.collect import collect_bodies
 from concerto.semantics.analyses.ownership.decide import Decisions, Summary
-from concerto.semantics.analyses.ownership.events import Body, Collection, Mentions
+from concerto.semantics.analyses.ownership.events import BodyEvents, Collection, Mentions
 from concerto.semantics.incremental.reused_files import BodyFacts, FunctionFacts, Inputs
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol
@@ -65,15 +65,15 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[
     return outdated
 
 
-def _by_file(collection: Collection) -> dict[Source, dict[FunctionSymbol, Body]]:
-    files: dict[Source, dict[FunctionSymbol, Body]] = {}
+def _by_file(collection: Collection) -> dict[Source, dict[FunctionSymbol, BodyEvents]]:
+    files: dict[Source, dict[FunctionSymbol, BodyEvents]] = {}
     for body in collection.bodies:
         if body.function is not None and body.function.source is not None:
             files.setdefault(body.function.source, {})[body.function] = body
     return files
 
 
-def _inputs(source: Source, bodies: dict[FunctionSymbol, Body], decisions: Decisions) -> Inputs:
+def _inputs(source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions: Decisions) -> Inputs:
     collection, summaries = decisions.collection, decisions.summaries
     callees = {callee for body in bodies.values() for callee in body.callees}
     has_state = any(isinstance(function.owner, ToolSymbol) for function in bodies)
@@ -90,7 +90,7 @@ def _inputs(source: Source, bodies: dict[FunctionSymbol, Body], decisions: Decis
 
 
 def _facts(
-    source: Source, bodies: dict[FunctionSymbol, Body], decisions: Decisions, inputs: Inputs
+    source: Source, bodies: dict[FunctionSymbol, BodyEvents], decisions: Decisions, inputs: Inputs
 ) -> BodyFacts:
     mentions = decisions.collection.mentions.get(source, Mentions())
     return BodyFacts(
@@ -102,7 +102,7 @@ def _facts(
 
 
 def _of_functions(
-    bodies: dict[FunctionSymbol, Body], decisions: Decisions
+    bodies: dict[FunctionSymbol, BodyEvents], decisions: Decisions
 ) -> Iterator[tuple[FunctionSymbol, FunctionFacts]]:
     for function, body in bodies.items():
         summary = decisions.summaries[function]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from concerto.semantics.analyses.ownership.events import Body
+from concerto.semantics.analyses.ownership.events import BodyEvents
 from concerto.semantics.model.symbols import FunctionSymbol
 
 
-def call_groups(bodies: Sequence[Body]) -> Iterator[list[Body]]:
+def call_groups(bodies: Sequence[BodyEvents]) -> Iterator[list[BodyEvents]]:
     """The bodies of named functions, each group after those that it calls; in a group as they were given."""
     numbers = {body.function: number for number, body in enumerate(bodies) if body.function is not None}
     calls = {number: _callees(bodies[number], numbers) for number in numbers.values()}
@@ -43,5 +43,5 @@ def call_groups(bodies: Sequence[Body]) -> Iterator[list[Body]]:
 _CLOSED = -1
 
 
-def _callees(body: Body, numbers: dict[FunctionSymbol, int]) -> list[int]:
+def _callees(body: BodyEvents, numbers: dict[FunctionSymbol, int]) -> list[int]:
     return [numbers[callee] for callee in body.callees if callee in numbers]

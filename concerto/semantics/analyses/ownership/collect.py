@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concerto.records import replace
 from concerto.semantics.analyses.ownership.events import (
     Beside,
-    Body,
-    Captured,
+    BodyEvents,
+    Capture,
     Collection,
     Iterated,
     Keep,
@@ -17,7 +17,7 @@ from concerto.semantics.analyses.ownership.events import (
     Passed,
     Together,
 )
-from concerto.semantics.analyses.ownership.recorder import Notebook, root_of
+from concerto.semantics.analyses.ownership.recorder import Recorder, root_of
 from concerto.semantics.incremental.reused_files import BodyFacts
 from concerto.semantics.model.analysis import (
     AgentCall,
@@ -71,7 +71,7 @@ def collect_bodies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> Co
     for pipeline in analysis.pipelines:
         for stage in pipeline.stages:
             if isinstance(stage.node, ast.StageDecl):
-                body = Body(None, free_result=True)
+                body = BodyEvents(None, free_result=True)
                 _Collector(analysis, collection, body).function(stage.node.parameters, stage.node.body)
     collection.join_mentions()
     for body in collection.bodies:
@@ -89,7 +89,7 @@ def _collect(
     decl, source = function.decl, function.source
     if decl is None or decl.body is None or source is None:
         return
-    body = Body(function, free_result=not _called_directly(function))
+    body = BodyEvents(function, free_result=not _called_directly(function))
     if source in before:
         facts = before[source].functions[function]
         body.calls_out, body.callees = facts.calls_out, set(facts.callees)
@@ -109,12 +109,12 @@ def _called_directly(function: FunctionSymbol) -> bool:
     return inherent and not function.is_test
 
 
-class _Collector(Notebook):
+class _Collector(Recorder):
     """`_borrowed` are closures that are gone when the call that they are given to has returned; `_quiet`
     those that call no tool."""
 
     def __init__(
-        self, analysis: Analysis, collection: Collection, body: Body, state: LocalSymbol | None = None
+        self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None = None
     ) -> None:
         super().__init__(analysis, collection, body, state)
         self._borrowed: set[ast.Expr] = set()
@@ -547,7 +547,7 @@ class _Collector(Notebook):
         self._made(node, inner, escapes)
 
     def _inner(self) -> _Collector:
-        body = Body(None, free_result=True)
+        body = BodyEvents(None, free_result=True)
         return _Collector(self.analysis, self.collection, body, self.state)
 
     def _made(self, node: ast.Node, inner: _Collector, escapes: bool) -> None:
@@ -558,7 +558,7 @@ class _Collector(Notebook):
         for local in self.analysis.captures.get(node, ()):
             self.body.uses.setdefault(local, []).append((node.start, self.context))
             self.body.captured.setdefault(local, []).append((node.start, self.context))
-            self.body.notes.append(Captured(node, local, self.context, escapes))
+            self.body.notes.append(Capture(node, local, self.context, escapes))
 
 
 _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {

@@ -10,12 +10,12 @@ from concerto.records import field, frozen, record
 from concerto.semantics.analyses.ownership.call_graph import call_groups
 from concerto.semantics.analyses.ownership.events import (
     Beside,
-    Body,
+    BodyEvents,
     Bound,
     BoundParameter,
-    Captured,
+    Capture,
     Collection,
-    Context,
+    EventContext,
     Iterated,
     Keep,
     Kept,
@@ -47,17 +47,17 @@ SHARED: Final = LocalSymbol(name="(shared)", type=NIL, mutable=False, role="para
 
 
 @frozen
-class Origin:
+class ValueOrigin:
     """The locals that a value was read from. `doubled`: it may hold the same object in two places."""
 
     roots: frozenset[LocalSymbol]
     doubled: bool
 
 
-NOWHERE: Final = Origin(frozenset(), False)
+NOWHERE: Final = ValueOrigin(frozenset(), False)
 """Of a value that nobody else holds."""
 
-SHARED_ORIGIN: Final = Origin(frozenset((SHARED,)), False)
+SHARED_ORIGIN: Final = ValueOrigin(frozenset((SHARED,)), False)
 
 
 @record(eq=False)
@@ -96,7 +96,7 @@ class Decisions:
             if body.function is None and body.notes:
                 _BodyDecisions(self, body).run()
 
-    def _settle_group(self, group: Sequence[Body]) -> None:
+    def _settle_group(self, group: Sequence[BodyEvents]) -> None:
         summaries = [self.summaries.setdefault(body.function, Summary()) for body in group if body.function]
         copies, captures = self.copies, self.copied_captures
         before: list[tuple[int, int]] | None = None
@@ -119,12 +119,12 @@ class _BodyDecisions:
     """One body. `origins` tells of a local that was bound without a copy whose value it sees; `holders` is
     the reverse. `waits` are operands, by the locals that they come from."""
 
-    def __init__(self, decisions: Decisions, body: Body) -> None:
+    def __init__(self, decisions: Decisions, body: BodyEvents) -> None:
         self.all = decisions
         self.analysis = decisions.analysis
         self.body = body
         self.summary = decisions.summaries.get(body.function) if body.function is not None else None
-        self.origins: dict[LocalSymbol, Origin] = {}
+        self.origins: dict[LocalSymbol, ValueOrigin] = {}
         self.holders: dict[LocalSymbol, set[LocalSymbol]] = {}
         self.waits: dict[LocalSymbol, list[Waits]] = {}
 
@@ -150,7 +150,7 @@ class _BodyDecisions:
                         self.all.copies.add(value)
                 case Waits():
                     self._wait(note)
-                case Captured():
+                case Capture():
                     self._capture(note)
                 case Together(parts=parts):
                     self._separate(parts)
@@ -177,7 +177,7 @@ class _BodyDecisions:
     def _bind(self, note: Bound) -> None:
         origin = self.origin(note.subject)
         if not origin.roots and note.whole is not None:
-            origin = Origin(frozenset((note.whole,)), False)
+            origin = ValueOrigin(frozenset((note.whole,)), False)
         if not origin.roots:
             return
         if note.local.mutable or any(self._changes_within(root, note.scope) for root in origin.roots):
@@ -204,7 +204,7 @@ class _BodyDecisions:
         for root in roots:
             self.waits.setdefault(root, []).append(note)
 
-    def _capture(self, note: Captured) -> None:
+    def _capture(self, note: Capture) -> None:
         if note.local.type not in self.all.aggregates:
             return
         for root in self._base(note.local).roots:
@@ -222,7 +222,7 @@ class _BodyDecisions:
                 self.all.copies.add(part)
             seen |= roots
 
-    def _share(self, local: LocalSymbol, origin: Origin) -> None:
+    def _share(self, local: LocalSymbol, origin: ValueOrigin) -> None:
         if origin.roots:
             self.origins[local] = _either((self.origins.get(local, NOWHERE), origin))
         for root in origin.roots:
@@ -236,7 +236,7 @@ class _BodyDecisions:
     def _outside(self, root: LocalSymbol) -> bool:
         return root is SHARED or root not in self.body.declared
 
-    def _movable(self, root: LocalSymbol, value: Part, context: Context) -> bool:
+    def _movable(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
         """Can a new owner take over the root's value, as nobody looks at it afterwards?"""
         if self._outside(root) or self._is_captured(root, value, context):
             return False
@@ -246,7 +246,7 @@ class _BodyDecisions:
             return True
         return self._own(root)
 
-    def _is_captured(self, root: LocalSymbol, value: Part, context: Context) -> bool:
+    def _is_captured(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
         """May a closure that was made before hold the root's value?"""
         loops = context.loops[len(self.body.declared[root].loops) :]
         for local in (root, *self.holders.get(root, ())):
@@ -268,7 +268,7 @@ class _BodyDecisions:
         summary.owned.add(self.body.parameters.index(parameter))
         return True
 
-    def _returnable(self, root: LocalSymbol, value: Part, context: Context) -> bool:
+    def _returnable(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
         if self._outside(root) or self._is_captured(root, value, context):
             return False
         if not self._is_parameter(root):
@@ -280,7 +280,7 @@ class _BodyDecisions:
             self.summary.shares.add(index)
         return True
 
-    def _used_after(self, root: LocalSymbol, value: Part, context: Context) -> bool:
+    def _used_after(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
         position = value.end
         if any(_waits_for(wait, value) for wait in self.waits.get(root, ())):
             return True
@@ -294,11 +294,11 @@ class _BodyDecisions:
                     return True
         return False
 
-    def _repeats(self, root: LocalSymbol, context: Context) -> bool:
+    def _repeats(self, root: LocalSymbol, context: EventContext) -> bool:
         """Does the same place run again for the same root, because a loop between the two goes round?"""
         return len(context.loops) > len(self.body.declared[root].loops)
 
-    def _changes(self, root: LocalSymbol, position: int, context: Context, loops: bool = False) -> bool:
+    def _changes(self, root: LocalSymbol, position: int, context: EventContext, loops: bool = False) -> bool:
         changes = self.body.changes.get(root, ())
         if any(at >= position and not context.excludes(inside) for at, inside in changes):
             return True
@@ -312,10 +312,10 @@ class _BodyDecisions:
 
     # --- Origins ---
 
-    def _base(self, local: LocalSymbol) -> Origin:
-        return self.origins.get(local) or Origin(frozenset((local,)), False)
+    def _base(self, local: LocalSymbol) -> ValueOrigin:
+        return self.origins.get(local) or ValueOrigin(frozenset((local,)), False)
 
-    def origin(self, node: Part, whole: bool = False) -> Origin:
+    def origin(self, node: Part, whole: bool = False) -> ValueOrigin:
         """Where the value of an expression (or a part of it) may come from. `whole` asks also for values
         whose type holds nothing that can change."""
         if node in self.all.copies:
@@ -360,13 +360,13 @@ class _BodyDecisions:
             case _:
                 return NOWHERE
 
-    def _one_of(self, nodes: Iterable[Part]) -> Origin:
+    def _one_of(self, nodes: Iterable[Part]) -> ValueOrigin:
         return _either(self.origin(node) for node in nodes)
 
-    def _together(self, nodes: Iterable[Given | ast.FieldInit]) -> Origin:
+    def _together(self, nodes: Iterable[Given | ast.FieldInit]) -> ValueOrigin:
         return _both(self.origin(node) for node in nodes if not isinstance(node, Default))
 
-    def _of_call(self, node: ast.Expr) -> Origin:
+    def _of_call(self, node: ast.Expr) -> ValueOrigin:
         match self.analysis.calls.get(node):
             case FunctionCall(function=function, arguments=arguments):
                 summary = self.all.summaries.get(function)
@@ -387,12 +387,12 @@ class _BodyDecisions:
             case _:
                 return NOWHERE
 
-    def _of_native(self, node: ast.Expr, function: FunctionSymbol, arguments: list[Given]) -> Origin:
+    def _of_native(self, node: ast.Expr, function: FunctionSymbol, arguments: list[Given]) -> ValueOrigin:
         """A library function gives something new, parts of its arguments, or an argument declared as a bare
         `T`."""
         result = self._type(node)
         declared = ([function.self_type] if function.receiver else []) + [p.type for p in function.parameters]
-        found: list[Origin] = []
+        found: list[ValueOrigin] = []
         for argument, parameter in zip(arguments, declared, strict=False):
             if isinstance(argument, Default):
                 continue
@@ -407,7 +407,7 @@ class _BodyDecisions:
                 found.append(self.origin(argument))
         return _both(found)
 
-    def _of_slice(self, node: ast.Expr, receiver: ast.Expr) -> Origin:
+    def _of_slice(self, node: ast.Expr, receiver: ast.Expr) -> ValueOrigin:
         """A slice is new, its elements are not."""
         return NOWHERE if self.all.aggregates.parts_of(self._type(node)) == set() else self.origin(receiver)
 
@@ -415,23 +415,23 @@ class _BodyDecisions:
         return resolve(self.analysis.types.get(node, ERROR))
 
 
-def _either(origins: Iterable[Origin]) -> Origin:
+def _either(origins: Iterable[ValueOrigin]) -> ValueOrigin:
     """Of a value that is one of several."""
     found = [origin for origin in origins if origin.roots]
     if len(found) < 2:
         return found[0] if found else NOWHERE
     roots = frozenset[LocalSymbol]().union(*(origin.roots for origin in found))
-    return Origin(roots, any(origin.doubled for origin in found))
+    return ValueOrigin(roots, any(origin.doubled for origin in found))
 
 
-def _both(origins: Iterable[Origin]) -> Origin:
+def _both(origins: Iterable[ValueOrigin]) -> ValueOrigin:
     """Of a value that may hold all of several."""
     found = [origin for origin in origins if origin.roots]
     if len(found) < 2:
         return found[0] if found else NOWHERE
     roots = frozenset[LocalSymbol]().union(*(origin.roots for origin in found))
     overlap = sum(len(origin.roots) for origin in found) > len(roots)
-    return Origin(roots, overlap or any(origin.doubled for origin in found))
+    return ValueOrigin(roots, overlap or any(origin.doubled for origin in found))
 
 
 def _waits_for(wait: Waits, value: Part) -> bool:

@@ -28,7 +28,7 @@ Part: TypeAlias = ast.Expr | ast.FieldInit
 
 
 @frozen
-class Context:
+class EventContext:
     """Where something happens: its loops from outside in, the branches it stands in, whether a `try` guards
     it, and the local that the statement overwrites afterwards, with the statement's end."""
 
@@ -38,7 +38,7 @@ class Context:
     overwrites: LocalSymbol | None = None
     overwritten_at: int = 0
 
-    def excludes(self, other: Context) -> bool:
+    def excludes(self, other: EventContext) -> bool:
         """Are the two in different branches of the same choice?"""
         for mine, theirs in zip(self.branches, other.branches, strict=False):
             if mine != theirs:
@@ -46,7 +46,7 @@ class Context:
         return False
 
 
-Moment: TypeAlias = tuple[int, Context]
+Moment: TypeAlias = tuple[int, EventContext]
 """A position and where it is."""
 
 
@@ -58,7 +58,7 @@ class Kept:
     value: Part
     how: Keep
     into: LocalSymbol | None
-    context: Context
+    context: EventContext
 
 
 @frozen
@@ -86,7 +86,7 @@ class Passed:
     value: ast.Expr
     function: FunctionSymbol
     index: int
-    context: Context
+    context: EventContext
 
 
 @frozen
@@ -107,12 +107,12 @@ class Waits:
 
 
 @frozen
-class Captured:
+class Capture:
     """`escapes`: the capturing body may run when the function that made it has returned."""
 
     body: ast.Node
     local: LocalSymbol
-    context: Context
+    context: EventContext
     escapes: bool
 
 
@@ -132,12 +132,12 @@ class Together:
 
 
 Note: TypeAlias = (
-    Together | Kept | Bound | BoundParameter | Iterated | Passed | Beside | Waits | Captured
+    Together | Kept | Bound | BoundParameter | Iterated | Passed | Beside | Waits | Capture
 )  # fmt: skip
 
 
 @record(eq=False)
-class Body:
+class BodyEvents:
     """A function, closure or branch. `free_result`: its result must share nothing with anybody. `calls_out`:
     it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it."""
 
@@ -147,7 +147,7 @@ class Body:
     makes_bodies: bool = False
     callees: set[FunctionSymbol] = field(default_factory=set)
     parameters: list[LocalSymbol] = field(default_factory=list)
-    declared: dict[LocalSymbol, Context] = field(default_factory=dict)
+    declared: dict[LocalSymbol, EventContext] = field(default_factory=dict)
     captured: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
@@ -170,7 +170,7 @@ class Collection:
     those of each file; `called_by_name` and `as_values` join them in the end."""
 
     aggregates: Aggregates = field(default_factory=Aggregates)
-    bodies: list[Body] = field(default_factory=list)
+    bodies: list[BodyEvents] = field(default_factory=list)
     mentions: dict[Source | None, Mentions] = field(default_factory=dict)
     here: Mentions = field(default_factory=Mentions)
     called_by_name: set[str] = field(default_factory=set)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from concerto.semantics.analyses.ownership.events import (
-    Body,
+    BodyEvents,
     Bound,
     BoundParameter,
     Collection,
-    Context,
+    EventContext,
     Keep,
     Kept,
     Part,
@@ -35,18 +35,18 @@ def root_of(analysis: Analysis, place: ast.Expr) -> LocalSymbol | None:
     return symbol if isinstance(symbol, LocalSymbol) else None
 
 
-class Notebook:
+class Recorder:
     """`context` is where the walk is. `changed` lists changes in the order in which they happen. `state` is
     the state of a tool whose method this is, or is inside of."""
 
     def __init__(
-        self, analysis: Analysis, collection: Collection, body: Body, state: LocalSymbol | None
+        self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None
     ) -> None:
         self.analysis = analysis
         self.collection = collection
         self.aggregates = collection.aggregates
         self.body = body
-        self.context = Context()
+        self.context = EventContext()
         self.changed: list[LocalSymbol] = []
         self.state = state
         collection.bodies.append(body)
@@ -91,11 +91,11 @@ class Notebook:
 
     # --- Contexts ---
 
-    def enter_arm(self, node: ast.Node, number: int) -> Context:
+    def enter_arm(self, node: ast.Node, number: int) -> EventContext:
         """Enter a branch; gives the context to restore."""
         before = self.context
         branches = (*before.branches, (id(node), number))
-        self.context = Context(
+        self.context = EventContext(
             before.loops, branches, before.guarded, before.overwrites, before.overwritten_at
         )
         return before
@@ -105,7 +105,7 @@ class Notebook:
         """Inside, positions do not tell what comes after what: a loop comes round again."""
         before = self.context
         region = (node.start, node.end)
-        self.context = Context((*before.loops, region), before.branches, before.guarded)
+        self.context = EventContext((*before.loops, region), before.branches, before.guarded)
         yield
         self.context = before
 

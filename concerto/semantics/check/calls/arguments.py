@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.diagnostics import WrongArguments, suggest
-from concerto.semantics.check.body_checker import Body, wanted
+from concerto.semantics.check.body_checker import BodyChecker, wanted
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.paths import count
 from concerto.semantics.model.analysis import Default, Given
@@ -23,7 +23,7 @@ from concerto.syntax import ast
 
 
 def check_arguments(
-    body: Body,
+    checker: BodyChecker,
     callee: str,
     place: ast.Node,
     parameters: Sequence[ParameterSymbol],
@@ -33,7 +33,7 @@ def check_arguments(
 ) -> list[Given]:
     """Check every argument against its parameter. What is missing or too much is reported at `place` or at
     itself. `inferred` has types of arguments that were looked at before."""
-    chosen, strange = _assign(body, callee, parameters, arguments)
+    chosen, strange = _assign(checker, callee, parameters, arguments)
     closures: list[tuple[ast.Expr, Type]] = []
     inferred = {} if inferred is None else inferred
     given: list[Given] = []
@@ -46,17 +46,17 @@ def check_arguments(
                 same = [chosen[p.name] for p in parameters if p.type == parameter.type and p.name in chosen]
                 variable = resolve(expected)
                 if len(same) > 1 and isinstance(variable, Unsolved):
-                    _infer_together(body, variable, same, inferred)
+                    _infer_together(checker, variable, same, inferred)
             if value in inferred:
-                body.coerce(value, inferred[value], expected)
+                checker.coerce(value, inferred[value], expected)
             # A closure's parameters are known best when the other arguments are.
             elif value.__class__ is ast.Closure and types:
                 closures.append((value, expected))
             else:
-                body.check(value, expected)
+                checker.check(value, expected)
             given.append(value)
         elif parameter.default is not None:
-            check_default(body.world, parameter)
+            check_default(checker.declarations, parameter)
             given.append(Default(parameter))
         else:
             missing.append(parameter)
@@ -66,20 +66,20 @@ def check_arguments(
             if isinstance(resolve(variable), Unsolved):
                 unify(variable, ERROR)
     for value, expected in closures:
-        body.check(value, expected)
+        checker.check(value, expected)
     # An argument with a wrong name was most likely meant for the one that is missing.
     if missing and not strange:
-        _report_missing(body, callee, place, parameters, missing)
+        _report_missing(checker, callee, place, parameters, missing)
     return given
 
 
 def _infer_together(
-    body: Body, variable: Unsolved, values: list[ast.Expr], types: dict[ast.Expr, Type]
+    checker: BodyChecker, variable: Unsolved, values: list[ast.Expr], types: dict[ast.Expr, Type]
 ) -> None:
     """Find the types of arguments for one bare `T`, which becomes Float if some are Int and some Float."""
     together: Type = variable
     for value in values:
-        found = types[value] = body.infer(value, together)
+        found = types[value] = checker.infer(value, together)
         if together is variable:
             together = found
         elif {widened(together), widened(found)} == {INT, FLOAT}:
@@ -87,15 +87,20 @@ def _infer_together(
     fit(together, variable)
 
 
-def check_unknown_arguments(body: Body, arguments: Sequence[ast.Argument], hint: Type = ERROR) -> list[Given]:
+def check_unknown_arguments(
+    checker: BodyChecker, arguments: Sequence[ast.Argument], hint: Type = ERROR
+) -> list[Given]:
     """Arguments of a call whose parameters nobody knows: of something reported, or of Any."""
     for argument in arguments:
-        body.infer(argument.value, hint)
+        checker.infer(argument.value, hint)
     return [argument.value for argument in arguments]
 
 
 def _assign(
-    body: Body, callee: str, parameters: Sequence[ParameterSymbol], arguments: Sequence[ast.Argument]
+    checker: BodyChecker,
+    callee: str,
+    parameters: Sequence[ParameterSymbol],
+    arguments: Sequence[ast.Argument],
 ) -> tuple[dict[str, ast.Expr], bool]:
     """The argument of each parameter by name, and whether one had an unknown name. Superfluous, unknown and
     repeated ones are reported."""
@@ -106,8 +111,8 @@ def _assign(
     for argument in arguments:
         if argument.name is None:
             if named:
-                body.report(
-                    WrongArguments(body.span(argument), "a positional argument cannot follow a named one")
+                checker.report(
+                    WrongArguments(checker.span(argument), "a positional argument cannot follow a named one")
                 )
             if positional < len(parameters):
                 name = parameters[positional].name
@@ -116,22 +121,24 @@ def _assign(
                     positional += 1
                     continue
             else:
-                _report_too_many(body, callee, argument, parameters, arguments)
+                _report_too_many(checker, callee, argument, parameters, arguments)
                 positional = len(parameters) + len(arguments)
-            body.infer(argument.value)
+            checker.infer(argument.value)
             positional += 1
             continue
         named = True
         name = argument.name.text
         if name in chosen:
-            body.report(WrongArguments(body.span(argument.name), f"the argument `{name}` is given twice"))
-            body.infer(argument.value)
+            checker.report(
+                WrongArguments(checker.span(argument.name), f"the argument `{name}` is given twice")
+            )
+            checker.infer(argument.value)
         elif any(parameter.name == name for parameter in parameters):
             chosen[name] = argument.value
         else:
-            _report_unknown(body, callee, argument.name, parameters)
+            _report_unknown(checker, callee, argument.name, parameters)
             strange = True
-            body.infer(argument.value)
+            checker.infer(argument.value)
     return chosen, strange
 
 
@@ -139,7 +146,7 @@ _ONE_TEXT = 'put all values into one text: `"${a} and ${b}"`'
 
 
 def _report_too_many(
-    body: Body,
+    checker: BodyChecker,
     callee: str,
     first: ast.Argument,
     parameters: Sequence[ParameterSymbol],
@@ -150,9 +157,9 @@ def _report_too_many(
     if first.start > arguments[-1].start:
         return
     takes = f"takes {count(len(parameters), 'argument')}" if parameters else "takes no arguments"
-    body.report(
+    checker.report(
         WrongArguments(
-            Span(body.source, first.start, max(arguments[-1].end, first.end)),
+            Span(checker.source, first.start, max(arguments[-1].end, first.end)),
             f"{callee} {takes}, {len(arguments)} given",
             help=_ONE_TEXT if callee in ("`print`", "`println`") else _signature(parameters),
         )
@@ -160,7 +167,7 @@ def _report_too_many(
 
 
 def _report_missing(
-    body: Body,
+    checker: BodyChecker,
     callee: str,
     place: ast.Node,
     parameters: Sequence[ParameterSymbol],
@@ -168,15 +175,17 @@ def _report_missing(
 ) -> None:
     names = ", ".join(f"`{_shown(parameter)}`" for parameter in missing)
     noun = "an argument" if len(missing) == 1 else "arguments"
-    body.report(
-        WrongArguments(body.span(place), f"{callee} needs {noun} for {names}", help=_signature(parameters))
+    checker.report(
+        WrongArguments(checker.span(place), f"{callee} needs {noun} for {names}", help=_signature(parameters))
     )
 
 
-def _report_unknown(body: Body, callee: str, name: ast.Ident, parameters: Sequence[ParameterSymbol]) -> None:
+def _report_unknown(
+    checker: BodyChecker, callee: str, name: ast.Ident, parameters: Sequence[ParameterSymbol]
+) -> None:
     near = suggest(name.text, (parameter.name for parameter in parameters))
     help_ = f"did you mean `{near}`?" if near else _signature(parameters)
-    body.report(WrongArguments(body.span(name), f"{callee} has no parameter `{name.text}`", help=help_))
+    checker.report(WrongArguments(checker.span(name), f"{callee} has no parameter `{name.text}`", help=help_))
 
 
 def _signature(parameters: Sequence[ParameterSymbol]) -> str:

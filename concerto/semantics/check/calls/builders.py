@@ -12,7 +12,7 @@ from concerto.diagnostics import (
     WithoutToolsArguments,
     suggest,
 )
-from concerto.semantics.check.body_checker import Body
+from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.calls.arguments import check_unknown_arguments
 from concerto.semantics.check.paths import quiet_path
 from concerto.semantics.model.analysis import NativeCall
@@ -43,37 +43,39 @@ _HELP = "name tools, methods or MCP servers: `[Calculator, Notes::add]`"
 
 
 def check_builder_call(
-    body: Body, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
+    checker: BodyChecker, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
 ) -> Type | None:
     """Check a call whose arguments are more than their types say; None for every other method."""
     match function.name:
         case "with_tools":
-            return _with_list(body, node, function, arguments, BadWithTools)
+            return _with_list(checker, node, function, arguments, BadWithTools)
         case "with_allowed_tools":
-            return _with_list(body, node, function, arguments, BadToolChoice)
+            return _with_list(checker, node, function, arguments, BadToolChoice)
         case "without_tools":
-            return _without_tools(body, node, function, arguments)
+            return _without_tools(checker, node, function, arguments)
         case "with_tool_choice":
-            return _with_tool_choice(body, node, function, arguments)
+            return _with_tool_choice(checker, node, function, arguments)
         case "execute" | "execute_with_schema" | "chat" | "stream":
-            _check_offered(body, node)
+            _check_offered(checker, node)
             return None
         case _:
             return None
 
 
 def _without_tools(
-    body: Body, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
+    checker: BodyChecker, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
 ) -> Type:
-    body.analysis.calls[node] = NativeCall(function, [node.receiver])
+    checker.analysis.calls[node] = NativeCall(function, [node.receiver])
     if arguments:
-        check_unknown_arguments(body, arguments)
-        body.report(
+        check_unknown_arguments(checker, arguments)
+        checker.report(
             WithoutToolsArguments(
-                body.source.span(arguments[0].start, arguments[-1].end),
+                checker.source.span(arguments[0].start, arguments[-1].end),
                 "`without_tools` takes no arguments",
                 label="all tools of the agent's declaration are left out",
-                help=f"offer only some with `.without_tools().with_tools({body.text(arguments[0].value)})`",
+                help=(
+                    f"offer only some with `.without_tools().with_tools({checker.text(arguments[0].value)})`"
+                ),
             )
         )
     return AGENT_BUILDER
@@ -83,7 +85,7 @@ def _without_tools(
 
 
 def _with_list(
-    body: Body,
+    checker: BodyChecker,
     node: ast.MethodCall,
     function: FunctionSymbol,
     arguments: Sequence[ast.Argument],
@@ -91,33 +93,35 @@ def _with_list(
 ) -> Type:
     name = function.name
     if len(arguments) != 1:
-        check_unknown_arguments(body, arguments)
+        check_unknown_arguments(checker, arguments)
         place = (
-            body.source.span(arguments[0].start, arguments[-1].end) if arguments else body.span(node.method)
+            checker.source.span(arguments[0].start, arguments[-1].end)
+            if arguments
+            else checker.span(node.method)
         )
-        body.report(
+        checker.report(
             problem(place, f"`{name}` takes one array of tools, {len(arguments)} arguments given", help=_HELP)
         )
         return AGENT_BUILDER
     value = arguments[0].value
-    body.analysis.calls[node] = NativeCall(function, [node.receiver, value])
+    checker.analysis.calls[node] = NativeCall(function, [node.receiver, value])
     if isinstance(value, ast.ArrayLit):
         for item in value.items:
-            _check_tool(body, item, name, problem)
-        body.types[value] = array_of(ANY)
+            _check_tool(checker, item, name, problem)
+        checker.types[value] = array_of(ANY)
         return AGENT_BUILDER
-    if isinstance(value, ast.Path) and isinstance(_declared(body, value), ToolSymbol | McpSymbol):
-        body.infer(value)
+    if isinstance(value, ast.Path) and isinstance(_declared(checker, value), ToolSymbol | McpSymbol):
+        checker.infer(value)
         help_ = f"put it into an array: `{name}([{value.name}])`"
-        body.report(problem(body.span(value), f"`{name}` takes an array of tools", help=help_))
+        checker.report(problem(checker.span(value), f"`{name}` takes an array of tools", help=help_))
         return AGENT_BUILDER
-    found = widened(body.infer(value, array_of(TOOL_REF)))
+    found = widened(checker.infer(value, array_of(TOOL_REF)))
     inside = array_item(found)
     refers = inside is not None and resolve(inside) in (ANY, TOOL_REF, MCP_REF)
     if found is not ANY and not refers and not is_erroneous(found):
-        body.report(
+        checker.report(
             problem(
-                body.span(value),
+                checker.span(value),
                 f"`{name}` takes an array of tool references, found `{show(found)}`",
                 help=_HELP,
             )
@@ -125,68 +129,68 @@ def _with_list(
     return AGENT_BUILDER
 
 
-def _check_tool(body: Body, item: ast.Expr, name: str, problem: type[Problem]) -> None:
+def _check_tool(checker: BodyChecker, item: ast.Expr, name: str, problem: type[Problem]) -> None:
     """One entry: a tool, a method, a server, or a tool that the provider runs (`"openai:web_search"`)."""
     if isinstance(item, ast.StringLit) and ":" in item.value:
-        body.types[item] = STRING
+        checker.types[item] = STRING
         return
-    found = resolve(_reference(body, item))
+    found = resolve(_reference(checker, item))
     if found in (TOOL_REF, MCP_REF, ANY):
-        _refuse_private(body, item, problem)
+        _refuse_private(checker, item, problem)
         return
     if is_erroneous(found):
         return
     help_ = _HELP
     if isinstance(item, ast.StringLit):
         help_ = f"leave the quotes out: `{item.value}`" if item.value.isidentifier() else _HELP
-    body.report(
-        problem(body.span(item), f"`{name}` takes tool references, found `{show(found)}`", help=help_)
+    checker.report(
+        problem(checker.span(item), f"`{name}` takes tool references, found `{show(found)}`", help=help_)
     )
 
 
-def _reference(body: Body, item: ast.Expr) -> Type:
+def _reference(checker: BodyChecker, item: ast.Expr) -> Type:
     """The type of an expression that may also name a server or Python tool which only the manifest
     declares."""
     if not isinstance(item, ast.Path):
-        return body.infer(item)
+        return checker.infer(item)
     name = item.segments[0].name.text
-    if name in body.locals or body.world.lookup(name, body.scope) is not None:
-        return body.infer(item)
+    if name in checker.locals or checker.declarations.lookup(name, checker.scope) is not None:
+        return checker.infer(item)
     owner: ToolSymbol | McpSymbol
-    if name in body.world.project.mcp_servers:
+    if name in checker.declarations.project.mcp_servers:
         owner = McpSymbol(name=name)
-    elif name in body.world.project.python_tools:
+    elif name in checker.declarations.project.python_tools:
         owner = ToolSymbol(name=name, state=StructSymbol(name=name), library=True)
     else:
-        return body.infer(item)
+        return checker.infer(item)
     used: Symbol = owner
     if len(item.segments) == 2:
         used = FunctionSymbol(name=item.segments[1].name.text, owner=owner, result=ANY, public=True)
-    body.analysis.uses[item] = used
-    body.types[item] = MCP_REF if used is owner and isinstance(owner, McpSymbol) else TOOL_REF
-    return body.types[item]
+    checker.analysis.uses[item] = used
+    checker.types[item] = MCP_REF if used is owner and isinstance(owner, McpSymbol) else TOOL_REF
+    return checker.types[item]
 
 
-def _refuse_private(body: Body, item: ast.Expr, problem: type[Problem]) -> None:
-    method = _method(body, item)
+def _refuse_private(checker: BodyChecker, item: ast.Expr, problem: type[Problem]) -> None:
+    method = _method(checker, item)
     if method is not None and isinstance(method.owner, ToolSymbol) and not method.public:
-        body.report(
+        checker.report(
             problem(
-                body.span(item),
+                checker.span(item),
                 f"`{method.owner.name}::{method.name}` is private and never offered to a model",
                 help="declare it `pub fn`, with `@describe` and `@param`",
             )
         )
 
 
-def _declared(body: Body, path: ast.Path) -> Symbol | None:
-    if len(path.segments) == 1 and path.segments[0].name.text in body.locals:
+def _declared(checker: BodyChecker, path: ast.Path) -> Symbol | None:
+    if len(path.segments) == 1 and path.segments[0].name.text in checker.locals:
         return None
-    return quiet_path(body, path.segments)
+    return quiet_path(checker, path.segments)
 
 
-def _method(body: Body, item: ast.Expr) -> FunctionSymbol | None:
-    found = body.analysis.uses.get(item) if isinstance(item, ast.Path) else None
+def _method(checker: BodyChecker, item: ast.Expr) -> FunctionSymbol | None:
+    found = checker.analysis.uses.get(item) if isinstance(item, ast.Path) else None
     return found if isinstance(found, FunctionSymbol) else None
 
 
@@ -194,41 +198,41 @@ def _method(body: Body, item: ast.Expr) -> FunctionSymbol | None:
 
 
 def _with_tool_choice(
-    body: Body, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
+    checker: BodyChecker, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
 ) -> Type:
     if len(arguments) != 1:
-        check_unknown_arguments(body, arguments)
-        _report_choice(body, node.method, f"`with_tool_choice` takes one argument, {len(arguments)} given")
+        check_unknown_arguments(checker, arguments)
+        _report_choice(checker, node.method, f"`with_tool_choice` takes one argument, {len(arguments)} given")
         return AGENT_BUILDER
     value = arguments[0].value
-    body.analysis.calls[node] = NativeCall(function, [node.receiver, value])
-    found = resolve(_reference(body, value))
+    checker.analysis.calls[node] = NativeCall(function, [node.receiver, value])
+    found = resolve(_reference(checker, value))
     if isinstance(value, ast.StringLit):
         if value.value not in _CHOICES:
             near = suggest(value.value, _CHOICES)
             _report_choice(
-                body,
+                checker,
                 value,
                 f'`"{value.value}"` is not a tool choice',
                 f'did you mean `"{near}"`?' if near else "",
             )
         return AGENT_BUILDER
     if found is TOOL_REF or found is MCP_REF:
-        symbol = body.analysis.uses.get(value) if isinstance(value, ast.Path) else None
+        symbol = checker.analysis.uses.get(value) if isinstance(value, ast.Path) else None
         if isinstance(symbol, ToolSymbol | McpSymbol):
             offered = offered_methods(symbol)
             help_ = f"name one of its methods: `{symbol.name}::{offered[0]}`" if offered else ""
-            _report_choice(body, value, f"`{symbol.name}` is a whole tool; a choice is one method", help_)
+            _report_choice(checker, value, f"`{symbol.name}` is a whole tool; a choice is one method", help_)
         else:
-            _refuse_private(body, value, BadToolChoice)
+            _refuse_private(checker, value, BadToolChoice)
     elif found is not STRING and found is not ANY and not is_erroneous(found):
-        _report_choice(body, value, f"a tool choice is a word or a method, found `{show(found)}`")
+        _report_choice(checker, value, f"a tool choice is a word or a method, found `{show(found)}`")
     return AGENT_BUILDER
 
 
-def _report_choice(body: Body, place: ast.Node, message: str, help_: str = "") -> None:
+def _report_choice(checker: BodyChecker, place: ast.Node, message: str, help_: str = "") -> None:
     choices = 'it is `"auto"`, `"required"`, `"none"` or a method, `Tool::method`'
-    body.report(BadToolChoice(body.span(place), message, help=help_ or choices))
+    checker.report(BadToolChoice(checker.span(place), message, help=help_ or choices))
 
 
 def offered_methods(symbol: ToolSymbol | McpSymbol) -> list[str]:
@@ -240,25 +244,25 @@ def offered_methods(symbol: ToolSymbol | McpSymbol) -> list[str]:
 # --- What is offered ------------------------------------------------------------------------------
 
 
-def _check_offered(body: Body, node: ast.MethodCall) -> None:
+def _check_offered(checker: BodyChecker, node: ast.MethodCall) -> None:
     """A choice or an allowance must be among what the finished builder offers, where that can be told
     here."""
     steps = list(_chain(node))
     wishes = [step for step in steps if step.method.text in ("with_tool_choice", "with_allowed_tools")]
     if not wishes:
         return
-    offered = _offered(body, node, steps)
+    offered = _offered(checker, node, steps)
     if offered is None:
         return
     for step in wishes:
         for item in _items(step):
-            symbol = body.analysis.uses.get(item) if isinstance(item, ast.Path) else None
+            symbol = checker.analysis.uses.get(item) if isinstance(item, ast.Path) else None
             if symbol is None or not _names(symbol) or _is_offered(symbol, offered):
                 continue
-            body.report(
+            checker.report(
                 BadToolChoice(
-                    body.span(item),
-                    f"`{body.text(item)}` is not among the tools of this execution",
+                    checker.span(item),
+                    f"`{checker.text(item)}` is not among the tools of this execution",
                     help=f"add it: `.with_tools([{_names(symbol)[0]}])`",
                 )
             )
@@ -271,11 +275,11 @@ def _chain(node: ast.MethodCall) -> Iterator[ast.MethodCall]:
         receiver = receiver.receiver
 
 
-def _offered(body: Body, node: ast.MethodCall, steps: list[ast.MethodCall]) -> set[str] | None:
+def _offered(checker: BodyChecker, node: ast.MethodCall, steps: list[ast.MethodCall]) -> set[str] | None:
     """Names of offered tools (`T`) and methods (`T::m`); None if they are known only at run time."""
     root = (steps[-1] if steps else node).receiver
-    agent = body.analysis.uses.get(root) if isinstance(root, ast.Path) else None
-    if not isinstance(agent, AgentSymbol) or _has_scopes(body):
+    agent = checker.analysis.uses.get(root) if isinstance(root, ast.Path) else None
+    if not isinstance(agent, AgentSymbol) or _has_scopes(checker):
         return None
     offered: set[str] = set()
     if not any(step.method.text == "without_tools" for step in steps):
@@ -287,7 +291,7 @@ def _offered(body: Body, node: ast.MethodCall, steps: list[ast.MethodCall]) -> s
         if not step.arguments or not isinstance(step.arguments[0].value, ast.ArrayLit):
             return None
         for item in _items(step):
-            symbol = body.analysis.uses.get(item) if isinstance(item, ast.Path) else None
+            symbol = checker.analysis.uses.get(item) if isinstance(item, ast.Path) else None
             names = _names(symbol)
             if not names:
                 return None
@@ -295,8 +299,8 @@ def _offered(body: Body, node: ast.MethodCall, steps: list[ast.MethodCall]) -> s
     return offered
 
 
-def _has_scopes(body: Body) -> bool:
-    pipelines = body.analysis.pipelines
+def _has_scopes(checker: BodyChecker) -> bool:
+    pipelines = checker.analysis.pipelines
     return any(pipeline.tools or any(stage.tools for stage in pipeline.stages) for pipeline in pipelines)
 
 

@@ -12,7 +12,7 @@ from concerto.diagnostics import (
     WrongArguments,
 )
 from concerto.semantics.check.assignability import require_mutable
-from concerto.semantics.check.body_checker import Body, checks, wanted
+from concerto.semantics.check.body_checker import BodyChecker, checks, wanted
 from concerto.semantics.check.bounds import require_bounds
 from concerto.semantics.check.calls.arguments import (
     check_arguments,
@@ -88,12 +88,12 @@ AGENT_CALLS: Final = frozenset(
 
 
 @checks(ast.Call)
-def call(body: Body, node: ast.Call, hint: Type | None) -> Type:
-    return check_call(body, node, node.callee, node.arguments, hint)
+def call(checker: BodyChecker, node: ast.Call, hint: Type | None) -> Type:
+    return check_call(checker, node, node.callee, node.arguments, hint)
 
 
 def check_call(
-    body: Body,
+    checker: BodyChecker,
     node: ast.Expr,
     callee: ast.Expr,
     arguments: Sequence[ast.Argument],
@@ -102,44 +102,44 @@ def check_call(
 ) -> Type:
     """The call `callee(arguments)`, whose meaning is kept under `node`."""
     if not isinstance(callee, ast.Path):
-        return call_value(body, node, callee, body.infer(callee), arguments)
+        return call_value(checker, node, callee, checker.infer(callee), arguments)
     if len(callee.segments) == 1:
         name = callee.segments[0].name.text
-        if name in body.locals:
-            return call_value(body, node, callee, body.infer(callee), arguments)
+        if name in checker.locals:
+            return call_value(checker, node, callee, checker.infer(callee), arguments)
         if name == "emit":
-            return _emit(body, node, callee, arguments, awaited)
+            return _emit(checker, node, callee, arguments, awaited)
         if name in WRAPPERS:
-            return _wrap(body, node, name, arguments, hint)
+            return _wrap(checker, node, name, arguments, hint)
     elif callee.name in ("Option::Some", "Result::Ok", "Result::Err"):
-        return _wrap(body, node, callee.segments[1].name.text, arguments, hint)
-    found = find_path(body, callee)
+        return _wrap(checker, node, callee.segments[1].name.text, arguments, hint)
+    found = find_path(checker, callee)
     match found:
         case None:
-            check_unknown_arguments(body, arguments)
+            check_unknown_arguments(checker, arguments)
             return ERROR
         case MethodMatch():
-            return _associated(body, node, callee, found, arguments, hint)
+            return _associated(checker, node, callee, found, arguments, hint)
         case FunctionSymbol(owner=ToolSymbol() | McpSymbol()):
-            return call_tool(body, node, callee.segments[-1].name, found, arguments)
+            return call_tool(checker, node, callee.segments[-1].name, found, arguments)
         case FunctionSymbol():
-            body.analysis.uses[callee] = found
-            refuse_test(body, callee, found)
+            checker.analysis.uses[callee] = found
+            refuse_test(checker, callee, found)
             written = callee.segments[-1].arguments
-            types = type_arguments(body, callee, found) if found.generics or written else {}
-            return call_function(body, node, callee.segments[-1].name, found, types, arguments, hint)
+            types = type_arguments(checker, callee, found) if found.generics or written else {}
+            return call_function(checker, node, callee.segments[-1].name, found, types, arguments, hint)
         case VariantSymbol():
-            return _variant(body, node, callee, found, arguments, hint)
+            return _variant(checker, node, callee, found, arguments, hint)
         case _:
-            body.analysis.uses[callee] = found
-            return call_value(body, node, callee, symbol_value(body, callee, found), arguments)
+            checker.analysis.uses[callee] = found
+            return call_value(checker, node, callee, symbol_value(checker, callee, found), arguments)
 
 
 # --- Functions ------------------------------------------------------------------------------------
 
 
 def call_function(
-    body: Body,
+    checker: BodyChecker,
     node: ast.Expr,
     name: ast.Ident,
     function: FunctionSymbol,
@@ -154,28 +154,30 @@ def call_function(
     impl. `inferred` are arguments that were looked at before."""
     if types:
         prefer_result(function.result, types, hint)
-    given = check_arguments(body, f"`{function.name}`", name, function.parameters, types, arguments, inferred)
+    given = check_arguments(
+        checker, f"`{function.name}`", name, function.parameters, types, arguments, inferred
+    )
     if receiver is not None:
         given.insert(0, receiver)
     if function.generics:
-        require_bounds(body, name, function.name, function.generics, types)
+        require_bounds(checker, name, function.name, function.generics, types)
     if types:
-        require_witnesses(body, node, name, function, types)
+        require_witnesses(checker, node, name, function, types)
     native = function.native
     if dynamic:
-        body.analysis.calls[node] = BoundCall(function, given)
+        checker.analysis.calls[node] = BoundCall(function, given)
     elif native is None:
-        body.analysis.calls[node] = FunctionCall(function, given)
+        checker.analysis.calls[node] = FunctionCall(function, given)
     elif native == "std::prelude::panic":
         if given:
-            body.analysis.calls[node] = PanicCall(given[0])
+            checker.analysis.calls[node] = PanicCall(given[0])
     else:
-        _native(body, node, name, function, given, types)
+        _native(checker, node, name, function, given, types)
     return substitute(function.result, types) if types else function.result
 
 
 def _native(
-    body: Body,
+    checker: BodyChecker,
     node: ast.Expr,
     place: ast.Node,
     function: FunctionSymbol,
@@ -184,7 +186,9 @@ def _native(
 ) -> None:
     agent = function.native in AGENT_CALLS
     if not (function.reified or (agent and function.generics)):
-        body.analysis.calls[node] = AgentCall(function.name, given) if agent else NativeCall(function, given)
+        checker.analysis.calls[node] = (
+            AgentCall(function.name, given) if agent else NativeCall(function, given)
+        )
         return
     generics = function.generics or (
         function.owner.generics if isinstance(function.owner, ImplSymbol) else []
@@ -194,30 +198,30 @@ def _native(
 
     def settle() -> None:
         if not is_solved(argument):
-            body.report(
+            checker.report(
                 WrongArguments(
-                    body.span(place),
+                    checker.span(place),
                     f"nothing says which type `{function.name}` is to give",
                     help=f"name it: `{function.name}<T>(…)`",
                 )
             )
         type_ = zonk(argument, ERROR)
         if function.generics:
-            _require_schema(body, place, function, type_)
+            _require_schema(checker, place, function, type_)
         if agent:
-            body.analysis.calls[node] = AgentCall(function.name, given, type_)
+            checker.analysis.calls[node] = AgentCall(function.name, given, type_)
         else:
-            body.analysis.calls[node] = NativeCall(function, given, type_)
+            checker.analysis.calls[node] = NativeCall(function, given, type_)
 
-    body.later.append(settle)
+    checker.later.append(settle)
 
 
-def _require_schema(body: Body, place: ast.Node, function: FunctionSymbol, type_: Type) -> None:
+def _require_schema(checker: BodyChecker, place: ast.Node, function: FunctionSymbol, type_: Type) -> None:
     """Values of the type come from JSON, or from a model, which asks for more."""
     problem = why_no_schema(type_) if function.native in AGENT_CALLS else _why_unreadable(type_)
     if problem is not None:
         message = f"`{function.name}` cannot give a `{show(type_)}`: it has no JSON Schema"
-        body.report(NoJsonSchema(body.span(place), message, label=problem.reason, help=problem.help))
+        checker.report(NoJsonSchema(checker.span(place), message, label=problem.reason, help=problem.help))
 
 
 def _why_unreadable(type_: Type) -> Obstacle | None:
@@ -231,7 +235,7 @@ def _why_unreadable(type_: Type) -> Obstacle | None:
 
 
 def _associated(
-    body: Body,
+    checker: BodyChecker,
     node: ast.Expr,
     callee: ast.Path,
     match: MethodMatch,
@@ -243,58 +247,64 @@ def _associated(
     inferred: dict[ast.Expr, Type] = {}
     if match.others:
         rest = arguments[1:] if match.function.receiver else arguments
-        value = body.text(arguments[0].value) if match.function.receiver and arguments else "…"
+        value = checker.text(arguments[0].value) if match.function.receiver and arguments else "…"
         owner = "::".join(segment.name.text for segment in callee.segments[:-1])
-        chosen = choose_match(body, name, match, rest, hint, inferred, value, owner)
+        chosen = choose_match(checker, name, match, rest, hint, inferred, value, owner)
         if chosen is None:
             return ERROR
         match = chosen
     function = match.function
     if isinstance(function.owner, ToolSymbol | McpSymbol):
-        return call_tool(body, node, name, function, arguments)
-    require_visible(body, name, function)
-    body.analysis.uses[callee] = function
-    types = {**match.substitution, **(type_arguments(body, callee, function) if function.generics else {})}
-    require_owner_bounds(body, callee, function, types)
+        return call_tool(checker, node, name, function, arguments)
+    require_visible(checker, name, function)
+    checker.analysis.uses[callee] = function
+    types = {**match.substitution, **(type_arguments(checker, callee, function) if function.generics else {})}
+    require_owner_bounds(checker, callee, function, types)
     if not function.receiver:
         return call_function(
-            body, node, name, function, types, arguments, hint, None, match.dynamic, inferred
+            checker, node, name, function, types, arguments, hint, None, match.dynamic, inferred
         )
     if not arguments or arguments[0].name is not None:
-        check_unknown_arguments(body, arguments)
-        return body.report(
-            WrongArguments(body.span(name), f"`{callee.name}` needs the value it works on as first argument")
+        check_unknown_arguments(checker, arguments)
+        return checker.report(
+            WrongArguments(
+                checker.span(name), f"`{callee.name}` needs the value it works on as first argument"
+            )
         )
     receiver = arguments[0].value
-    body.check(receiver, substitute(function.self_type or ERROR, types))
+    checker.check(receiver, substitute(function.self_type or ERROR, types))
     if function.receiver == "mut self":
-        require_mutable(body, receiver, f"call `{function.name}` on")
+        require_mutable(checker, receiver, f"call `{function.name}` on")
     return call_function(
-        body, node, name, function, types, arguments[1:], hint, receiver, match.dynamic, inferred
+        checker, node, name, function, types, arguments[1:], hint, receiver, match.dynamic, inferred
     )
 
 
 def call_tool(
-    body: Body, node: ast.Expr, name: ast.Ident, method: FunctionSymbol, arguments: Sequence[ast.Argument]
+    checker: BodyChecker,
+    node: ast.Expr,
+    name: ast.Ident,
+    method: FunctionSymbol,
+    arguments: Sequence[ast.Argument],
 ) -> Type:
     """A tool's or server's function, called through the gate; the runtime fills a ToolContext."""
     owner = method.owner
     parameters = [parameter for parameter in method.parameters if parameter.type is not TOOL_CONTEXT]
     assert isinstance(owner, ToolSymbol | McpSymbol)
     callee = f"`{owner.name}::{method.name}`"
-    given = check_arguments(body, callee, name, parameters, {}, arguments)
+    given = check_arguments(checker, callee, name, parameters, {}, arguments)
     if isinstance(owner, McpSymbol):
-        body.analysis.calls[node] = McpFunctionCall(owner, method, given)
+        checker.analysis.calls[node] = McpFunctionCall(owner, method, given)
         return method.result
-    if not method.public and body.frame.function is not None and body.frame.function.owner is not owner:
-        body.report(
+    if not method.public and checker.frame.function is not None and checker.frame.function.owner is not owner:
+        checker.report(
             PrivateName(
-                body.span(name),
+                checker.span(name),
                 f"`{method.name}` is private to the tool `{owner.name}`",
                 help="only `pub fn`s of a tool can be called from outside",
             )
         )
-    body.analysis.calls[node] = ToolMethodCall(owner, method, given)
+    checker.analysis.calls[node] = ToolMethodCall(owner, method, given)
     return method.result
 
 
@@ -302,7 +312,7 @@ def call_tool(
 
 
 def call_value(
-    body: Body, node: ast.Expr, callee: ast.Expr, found: Type, arguments: Sequence[ast.Argument]
+    checker: BodyChecker, node: ast.Expr, callee: ast.Expr, found: Type, arguments: Sequence[ast.Argument]
 ) -> Type:
     """A function value: its parameters have no names and no defaults."""
     function = widened(found)
@@ -311,108 +321,115 @@ def call_value(
         unify(found, function)
     if function is ANY or isinstance(function, ErrorType):
         hint = ANY if function is ANY else ERROR
-        body.analysis.calls[node] = ValueCall(callee, check_unknown_arguments(body, arguments, hint))
+        checker.analysis.calls[node] = ValueCall(callee, check_unknown_arguments(checker, arguments, hint))
         return hint
     if not isinstance(function, FunctionOf):
-        check_unknown_arguments(body, arguments)
-        help_ = f"ask it: `{body.text(callee)}.execute(…)`" if function == AGENT_REF else ""
-        return body.report(
-            MismatchedTypes(body.span(callee), f"expected a function, found `{show(function)}`", help=help_)
+        check_unknown_arguments(checker, arguments)
+        help_ = f"ask it: `{checker.text(callee)}.execute(…)`" if function == AGENT_REF else ""
+        return checker.report(
+            MismatchedTypes(
+                checker.span(callee), f"expected a function, found `{show(function)}`", help=help_
+            )
         )
     for argument in arguments:
         if argument.name is not None:
-            body.report(
-                WrongArguments(body.span(argument.name), "the parameters of a function value have no names")
+            checker.report(
+                WrongArguments(
+                    checker.span(argument.name), "the parameters of a function value have no names"
+                )
             )
     parameters = [ParameterSymbol(name=str(i), type=type_) for i, type_ in enumerate(function.parameters)]
     if len(arguments) != len(parameters):
-        check_unknown_arguments(body, arguments)
-        body.report(
+        check_unknown_arguments(checker, arguments)
+        checker.report(
             WrongArguments(
-                body.span(node),
-                f"`{body.text(callee)}` takes {count(len(parameters), 'argument')}, {len(arguments)} given",
+                checker.span(node),
+                f"`{checker.text(callee)}` takes {count(len(parameters), 'argument')}, "
+                f"{len(arguments)} given",
                 help=f"its type is `{show(function)}`",
             )
         )
         return function.result
     for argument, parameter in zip(arguments, function.parameters, strict=True):
-        body.check(argument.value, parameter)
-    body.analysis.calls[node] = ValueCall(callee, [argument.value for argument in arguments])
+        checker.check(argument.value, parameter)
+    checker.analysis.calls[node] = ValueCall(callee, [argument.value for argument in arguments])
     return function.result
 
 
 def _variant(
-    body: Body,
+    checker: BodyChecker,
     node: ast.Expr,
     callee: ast.Path,
     variant: VariantSymbol,
     arguments: Sequence[ast.Argument],
     hint: Type | None,
 ) -> Type:
-    body.analysis.uses[callee] = variant
-    enum, types = variant_type(body, callee, variant)
+    checker.analysis.uses[callee] = variant
+    enum, types = variant_type(checker, callee, variant)
     if variant.named or not variant.fields:
-        check_unknown_arguments(body, arguments)
+        check_unknown_arguments(checker, arguments)
         if variant.named:
             fields = ", ".join(f"{field.name}: …" for field in variant.fields)
             help_ = f"write `{callee.name} {{ {fields} }}`"
         else:
             help_ = f"write `{callee.name}`"
         message = f"the variant `{variant.name}` {'has named fields' if variant.named else 'holds nothing'}"
-        body.report(WrongArguments(body.span(node), message, help=help_))
+        checker.report(WrongArguments(checker.span(node), message, help=help_))
         return enum
     prefer_result(enum, types, hint)
     if types:
-        require_bounds(body, callee, variant.enum.name, variant.enum.generics, types)
+        require_bounds(checker, callee, variant.enum.name, variant.enum.generics, types)
     parameters = [ParameterSymbol(name=field.name, type=field.type) for field in variant.fields]
-    given = check_arguments(body, f"`{variant.name}`", callee.segments[-1].name, parameters, types, arguments)
-    body.analysis.calls[node] = VariantCall(variant, given)
+    given = check_arguments(
+        checker, f"`{variant.name}`", callee.segments[-1].name, parameters, types, arguments
+    )
+    checker.analysis.calls[node] = VariantCall(variant, given)
     return enum
 
 
 def _wrap(
-    body: Body, node: ast.Expr, name: str, arguments: Sequence[ast.Argument], hint: Type | None
+    checker: BodyChecker, node: ast.Expr, name: str, arguments: Sequence[ast.Argument], hint: Type | None
 ) -> Type:
     """`Some(x)`, `Ok(x)`, `Err(x)`"""
     if len(arguments) != 1 or arguments[0].name is not None or name == "None":
-        check_unknown_arguments(body, arguments)
+        check_unknown_arguments(checker, arguments)
         if name == "None":
             message, help_ = "`None` holds nothing", "write `None`"
         else:
             message = f"`{name}` takes 1 argument, {len(arguments)} given"
             help_ = "the empty value is `nil`: `Ok(nil)`" if name == "Ok" and not arguments else ""
-        return body.report(WrongArguments(body.span(node), message, help=help_))
+        return checker.report(WrongArguments(checker.span(node), message, help=help_))
     value = arguments[0].value
     expected = wanted(hint)
     if name == "Some":
-        body.analysis.calls[node] = WrapCall("Some", value)
-        return _wrap_some(body, value, expected)
-    body.analysis.calls[node] = WrapCall("Ok" if name == "Ok" else "Err", value)
-    return _wrap_result(body, value, name, expected)
+        checker.analysis.calls[node] = WrapCall("Some", value)
+        return _wrap_some(checker, value, expected)
+    checker.analysis.calls[node] = WrapCall("Ok" if name == "Ok" else "Err", value)
+    return _wrap_result(checker, value, name, expected)
 
 
-def _wrap_some(body: Body, value: ast.Expr, expected: Type | None) -> Type:
+def _wrap_some(checker: BodyChecker, value: ast.Expr, expected: Type | None) -> Type:
     item = option_item(expected) if expected is not None else None
     if item is not None and not isinstance(resolve(item), Unsolved):
-        body.check(value, item)
+        checker.check(value, item)
         return option_of(item)
-    return option_of(body.infer(value))
+    return option_of(checker.infer(value))
 
 
-def _wrap_result(body: Body, value: ast.Expr, name: str, expected: Type | None) -> Type:
+def _wrap_result(checker: BodyChecker, value: ast.Expr, name: str, expected: Type | None) -> Type:
     if expected is not None:
         expected = resolve(option_item(expected) or expected)
     ok, error = (result_parts(expected) if expected is not None else None) or (fresh(), fresh())
     if name == "Ok":
         if isinstance(resolve(ok), Unsolved):
-            unify(ok, body.infer(value))
+            unify(ok, checker.infer(value))
         else:
-            body.check(value, ok)
+            checker.check(value, ok)
         return result_of(ok, error)
     if isinstance(resolve(error), Unsolved):
-        unify(error, body.infer(value))
+        unify(error, checker.infer(value))
     else:
-        check_error(body, value, error)
+        check_error(checker, value, error)
     return result_of(ok, error)
 
 
@@ -420,21 +437,21 @@ def _wrap_result(body: Body, value: ast.Expr, name: str, expected: Type | None) 
 
 
 def _emit(
-    body: Body, node: ast.Expr, callee: ast.Path, arguments: Sequence[ast.Argument], awaited: bool
+    checker: BodyChecker, node: ast.Expr, callee: ast.Path, arguments: Sequence[ast.Argument], awaited: bool
 ) -> Type:
     """`emit(channel, payload)`, `emit<Schema>(channel, payload)`"""
     written = callee.segments[0].arguments
-    schema = body.world.resolve_type(written[0], body.scope) if written else None
+    schema = checker.declarations.resolve_type(written[0], checker.scope) if written else None
     names = ("channel", "payload")
     parameters = [
         ParameterSymbol(name=name, type=type_)
         for name, type_ in zip(names, (STRING, schema or ANY), strict=True)
     ]
-    given = check_arguments(body, "`emit`", callee, parameters, {}, arguments)
+    given = check_arguments(checker, "`emit`", callee, parameters, {}, arguments)
     if len(given) == 2:
         channel, payload = given
         assert isinstance(channel, ast.Node) and isinstance(payload, ast.Node)
-        body.analysis.calls[node] = EmitCall(channel, payload, awaited, schema)
+        checker.analysis.calls[node] = EmitCall(channel, payload, awaited, schema)
     if not awaited:
         return NIL
-    return result_of(ANY, body.world.error_type("EmitError") or ERROR)
+    return result_of(ANY, checker.declarations.error_type("EmitError") or ERROR)

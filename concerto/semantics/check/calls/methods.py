@@ -11,7 +11,7 @@ from concerto.diagnostics import (
     WrongArguments,
 )
 from concerto.semantics.check.assignability import require_mutable
-from concerto.semantics.check.body_checker import Body, checks
+from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.calls.arguments import check_arguments, check_unknown_arguments
 from concerto.semantics.check.calls.builders import check_builder_call, offered_methods
 from concerto.semantics.check.calls.functions import call_function, call_tool
@@ -45,7 +45,7 @@ from concerto.semantics.model.builtins import (
     result_of,
     result_parts,
 )
-from concerto.semantics.model.declarations import World
+from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import (
     AgentSymbol,
     AliasSymbol,
@@ -67,79 +67,81 @@ from concerto.syntax import ast
 
 
 @checks(ast.MethodCall)
-def method_call(body: Body, node: ast.MethodCall, hint: Type | None) -> Type:
-    return check_method_call(body, node, node.arguments, hint)
+def method_call(checker: BodyChecker, node: ast.MethodCall, hint: Type | None) -> Type:
+    return check_method_call(checker, node, node.arguments, hint)
 
 
 def check_method_call(
-    body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argument], hint: Type | None
+    checker: BodyChecker, node: ast.MethodCall, arguments: Sequence[ast.Argument], hint: Type | None
 ) -> Type:
     receiver = node.receiver
-    symbol = _declared(body, receiver)
+    symbol = _declared(checker, receiver)
     if symbol is not None:
         assert isinstance(receiver, ast.Path)
-        found = _call_on_declared(body, node, receiver, symbol, arguments, hint)
+        found = _call_on_declared(checker, node, receiver, symbol, arguments, hint)
         if found is not None:
             return found
-    found = body.types[receiver] if symbol is not None else body.infer(receiver)
+    found = checker.types[receiver] if symbol is not None else checker.infer(receiver)
     plain = widened(found)
     if plain is ANY:
-        return _call_on_any(body, node, arguments)
-    match = body.find_method(plain, node.method.text)
+        return _call_on_any(checker, node, arguments)
+    match = checker.find_method(plain, node.method.text)
     if match is None and node.method.text == "to_string" and not isinstance(plain, ErrorType | Unsolved):
-        return _text_of_any_value(body, node, arguments)
+        return _text_of_any_value(checker, node, arguments)
     if match is None:
-        check_unknown_arguments(body, arguments)
-        return report_no_method(body, node, plain)
+        check_unknown_arguments(checker, arguments)
+        return report_no_method(checker, node, plain)
     inferred: dict[ast.Expr, Type] = {}
     if match.others:
-        value = body.text(receiver)
-        chosen = choose_match(body, node.method, match, arguments, hint, inferred, value)
+        value = checker.text(receiver)
+        chosen = choose_match(checker, node.method, match, arguments, hint, inferred, value)
         if chosen is None:
             return ERROR
         match = chosen
     function = match.function
-    require_visible(body, node.method, function)
+    require_visible(checker, node.method, function)
     types = match.substitution
     if function.generics:
-        types = {**types, **written_types(body, node.type_arguments, function, node.method)}
+        types = {**types, **written_types(checker, node.type_arguments, function, node.method)}
     elif node.type_arguments:
-        body.report(WrongArguments(body.span(node.method), f"`{function.name}` takes no type arguments"))
+        checker.report(
+            WrongArguments(checker.span(node.method), f"`{function.name}` takes no type arguments")
+        )
     if function.receiver == "mut self":
-        require_mutable(body, receiver, f"call `{function.name}` on")
+        require_mutable(checker, receiver, f"call `{function.name}` on")
     if plain is AGENT_REF or plain is AGENT_BUILDER:
-        checked = check_builder_call(body, node, function, arguments)
+        checked = check_builder_call(checker, node, function, arguments)
         if checked is not None:
             return checked
     elif not function.receiver and not isinstance(function.owner, ToolSymbol | AgentSymbol):
-        check_unknown_arguments(body, arguments)
-        return report_without_self(body, node, plain)
+        check_unknown_arguments(checker, arguments)
+        return report_without_self(checker, node, plain)
     given = receiver if function.receiver else None
     return call_function(
-        body, node, node.method, function, types, arguments, hint, given, match.dynamic, inferred
+        checker, node, node.method, function, types, arguments, hint, given, match.dynamic, inferred
     )
 
 
-def _text_of_any_value(body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
+def _text_of_any_value(checker: BodyChecker, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
     """`to_string()` of a value whose type has no such method of its own."""
-    function = body.world.prelude.members["to_string"]
+    function = checker.declarations.prelude.members["to_string"]
     assert isinstance(function, FunctionSymbol)
-    check_arguments(body, "`to_string`", node.method, [], {}, arguments)
-    body.analysis.calls[node] = NativeCall(function, [node.receiver])
+    check_arguments(checker, "`to_string`", node.method, [], {}, arguments)
+    checker.analysis.calls[node] = NativeCall(function, [node.receiver])
     return STRING
 
 
-def _declared(body: Body, receiver: ast.Expr) -> Symbol | None:
+def _declared(checker: BodyChecker, receiver: ast.Expr) -> Symbol | None:
     """The declaration that a receiver names, unless it is a variable."""
     if not isinstance(receiver, ast.Path):
         return None
-    if len(receiver.segments) == 1 and receiver.segments[0].name.text in body.locals:
+    if len(receiver.segments) == 1 and receiver.segments[0].name.text in checker.locals:
         return None
-    return quiet_path(body, receiver.segments)
+    return quiet_path(checker, receiver.segments)
 
 
 def _call_on_declared(
-    body: Body,
+    checker: BodyChecker,
     node: ast.MethodCall,
     receiver: ast.Path,
     symbol: Symbol,
@@ -150,62 +152,64 @@ def _call_on_declared(
     name = node.method.text
     match symbol:
         case ToolSymbol() | McpSymbol():
-            body.types[receiver] = TOOL_REF if isinstance(symbol, ToolSymbol) else MCP_REF
-            body.analysis.uses[receiver] = symbol
+            checker.types[receiver] = TOOL_REF if isinstance(symbol, ToolSymbol) else MCP_REF
+            checker.analysis.uses[receiver] = symbol
             names = [segment.name for segment in receiver.segments]
-            if len(names) > 1 and body.world.resolve_path(names, body.scope) is None:
+            if len(names) > 1 and checker.declarations.resolve_path(names, checker.scope) is None:
                 return ERROR  # It is private, which was reported.
             method = symbol.methods.get(name)
             if method is None:
-                check_unknown_arguments(body, arguments)
+                check_unknown_arguments(checker, arguments)
                 offered = offered_methods(symbol)
-                owner = owner_of(body, receiver, TOOL_REF)
-                return report_unknown(body, node.method, owner, "method", offered, receiver, TOOL_REF)
-            return call_tool(body, node, node.method, method, arguments)
+                owner = owner_of(checker, receiver, TOOL_REF)
+                return report_unknown(checker, node.method, owner, "method", offered, receiver, TOOL_REF)
+            return call_tool(checker, node, node.method, method, arguments)
         case AgentSymbol():
-            body.infer(receiver)
+            checker.infer(receiver)
             own = symbol.methods.get(name)
             if own is None:
                 return None
             given = receiver if own.receiver else None
-            types = written_types(body, node.type_arguments, own, node.method)
-            return call_function(body, node, node.method, own, types, arguments, hint, given)
+            types = written_types(checker, node.type_arguments, own, node.method)
+            return call_function(checker, node, node.method, own, types, arguments, hint, given)
         case PipelineSymbol():
-            return _call_pipeline(body, node, receiver, symbol, arguments)
+            return _call_pipeline(checker, node, receiver, symbol, arguments)
         case BuiltinSymbol() | StructSymbol() | EnumSymbol() | AliasSymbol() | ModuleSymbol() | TraitSymbol():
-            check_unknown_arguments(body, arguments)
+            check_unknown_arguments(checker, arguments)
             kind = "a module" if isinstance(symbol, ModuleSymbol) else "a type"
-            return body.report(
+            return checker.report(
                 UnknownName(
-                    body.span(receiver),
+                    checker.span(receiver),
                     f"`{receiver.name}` is {kind}, not a value",
                     help=f"write `{receiver.name}::{name}(…)`",
                 )
             )
         case _:
-            body.infer(receiver)
+            checker.infer(receiver)
             return None
 
 
 def _call_pipeline(
-    body: Body,
+    checker: BodyChecker,
     node: ast.MethodCall,
     receiver: ast.Path,
     pipeline: PipelineSymbol,
     arguments: Sequence[ast.Argument],
 ) -> Type:
-    body.analysis.uses[receiver] = pipeline
-    body.types[receiver] = ANY
+    checker.analysis.uses[receiver] = pipeline
+    checker.types[receiver] = ANY
     if node.method.text != "run":
-        check_unknown_arguments(body, arguments)
+        check_unknown_arguments(checker, arguments)
         owner = f"the pipeline `{pipeline.name}`"
-        return report_unknown(body, node.method, owner, "method", ["run"], node.receiver, ERROR)
-    given = check_arguments(body, f"`{pipeline.name}.run`", node.method, pipeline.parameters, {}, arguments)
-    body.analysis.calls[node] = PipelineCall(pipeline, given)
-    return result_of(pipeline.result, pipeline_error(body.world, pipeline))
+        return report_unknown(checker, node.method, owner, "method", ["run"], node.receiver, ERROR)
+    given = check_arguments(
+        checker, f"`{pipeline.name}.run`", node.method, pipeline.parameters, {}, arguments
+    )
+    checker.analysis.calls[node] = PipelineCall(pipeline, given)
+    return result_of(pipeline.result, pipeline_error(checker.declarations, pipeline))
 
 
-def pipeline_error(world: World, pipeline: PipelineSymbol) -> Type:
+def pipeline_error(declarations: Declarations, pipeline: PipelineSymbol) -> Type:
     """The error of a pipeline's run: that of its stages if they agree, else an AgentError."""
     found: list[Type] = []
     for stage in pipeline.stages:
@@ -214,28 +218,32 @@ def pipeline_error(world: World, pipeline: PipelineSymbol) -> Type:
             found.append(parts[1])
     if len(found) == 1:
         return found[0]
-    return world.error_type("AgentError") or ERROR
+    return declarations.error_type("AgentError") or ERROR
 
 
-def _call_on_any(body: Body, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
+def _call_on_any(checker: BodyChecker, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
     for argument in arguments:
         if argument.name is not None:
-            body.report(WrongArguments(body.span(argument.name), "a call on `Any` takes no named arguments"))
-    given = check_unknown_arguments(body, arguments, ANY)
+            checker.report(
+                WrongArguments(checker.span(argument.name), "a call on `Any` takes no named arguments")
+            )
+    given = check_unknown_arguments(checker, arguments, ANY)
     name = node.method.text
-    mutable = _may_change(body, name)
+    mutable = _may_change(checker, name)
     if mutable:
-        require_mutable(body, node.receiver, f"call `{name}` on")
-    body.analysis.calls[node] = DynamicCall(name, [node.receiver, *given], mutable)
+        require_mutable(checker, node.receiver, f"call `{name}` on")
+    checker.analysis.calls[node] = DynamicCall(name, [node.receiver, *given], mutable)
     return ANY
 
 
-def _may_change(body: Body, name: str) -> bool:
+def _may_change(checker: BodyChecker, name: str) -> bool:
     """Whether a method of this name changes its receiver, as far as that can be told without the receiver's
     type: the library's types decide, then the program's."""
-    library = body.world.library
-    for world in (body.world,) if library is None else (library.world, body.world):
-        receivers = [method.receiver for method in world.impls.named(name)]
+    library = checker.declarations.library
+    for declarations in (
+        (checker.declarations,) if library is None else (library.declarations, checker.declarations)
+    ):
+        receivers = [method.receiver for method in declarations.impls.named(name)]
         if receivers:
             return "mut self" in receivers
     return False
@@ -245,63 +253,63 @@ def _may_change(body: Body, name: str) -> bool:
 
 
 @checks(ast.FieldAccess)
-def field_access(body: Body, node: ast.FieldAccess, hint: Type | None) -> Type:
+def field_access(checker: BodyChecker, node: ast.FieldAccess, hint: Type | None) -> Type:
     receiver = node.receiver
-    symbol = _declared(body, receiver)
+    symbol = _declared(checker, receiver)
     if isinstance(symbol, StructSymbol | EnumSymbol | BuiltinSymbol | ModuleSymbol | AliasSymbol):
         assert isinstance(receiver, ast.Path)
         kind = "a module" if isinstance(symbol, ModuleSymbol) else "a type"
-        return body.report(
+        return checker.report(
             UnknownName(
-                body.span(receiver),
+                checker.span(receiver),
                 f"`{receiver.name}` is {kind}, not a value",
                 help=f"write `{receiver.name}::{node.name.text}`",
             )
         )
-    return field_of(body, node, resolve(body.infer(receiver)))
+    return field_of(checker, node, resolve(checker.infer(receiver)))
 
 
-def field_of(body: Body, node: ast.FieldAccess, receiver: Type) -> Type:
+def field_of(checker: BodyChecker, node: ast.FieldAccess, receiver: Type) -> Type:
     name = node.name.text
     if name.isdigit() and isinstance(receiver, TupleOf):
-        return tuple_item(body, node, node.name, receiver, int(name))
+        return tuple_item(checker, node, node.name, receiver, int(name))
     if receiver is ANY:
-        body.analysis.fields[node] = NamedMember(name)
+        checker.analysis.fields[node] = NamedMember(name)
         return ANY
     if receiver is NEVER:
         return NEVER
     if isinstance(receiver, ErrorType):
         return ERROR
     if receiver is TOOL_CONTEXT and name in TOOL_CONTEXT_FIELDS:
-        body.analysis.fields[node] = NamedMember(name)
+        checker.analysis.fields[node] = NamedMember(name)
         return TOOL_CONTEXT_FIELDS[name]
-    found = body.world.find_field(receiver, name)
+    found = checker.declarations.find_field(receiver, name)
     if found is None:
-        return report_no_field(body, node, receiver)
+        return report_no_field(checker, node, receiver)
     field, type_ = found
     struct = receiver.symbol if isinstance(receiver, Named) else None
     is_error = isinstance(struct, StructSymbol) and struct.is_error
-    if not (is_error or body.world.may_use(field, body.scope) or body.own_tool(receiver)):
+    if not (is_error or checker.declarations.may_use(field, checker.scope) or checker.own_tool(receiver)):
         owner = show(receiver)
-        body.report(
+        checker.report(
             PrivateName(
-                body.span(node.name),
+                checker.span(node.name),
                 f"the field `{name}` of `{owner}` is private",
                 help=f"declare it `pub {name}`, or add a method that returns it",
             )
         )
-    body.analysis.fields[node] = NamedMember(name) if is_error else SlotField(field)
+    checker.analysis.fields[node] = NamedMember(name) if is_error else SlotField(field)
     return type_
 
 
-def tuple_item(body: Body, node: ast.Expr, place: ast.Node, receiver: TupleOf, index: int) -> Type:
+def tuple_item(checker: BodyChecker, node: ast.Expr, place: ast.Node, receiver: TupleOf, index: int) -> Type:
     """`t.0` and `t[0]`"""
     if index < len(receiver.items):
-        body.analysis.fields[node] = TupleItem(index)
+        checker.analysis.fields[node] = TupleItem(index)
         return receiver.items[index]
-    return body.report(
+    return checker.report(
         UnknownMember(
-            body.span(place),
+            checker.span(place),
             f"`{show(receiver)}` has no element {index}",
             help=f"it has {count(len(receiver.items), 'element')}, counted from 0",
         )

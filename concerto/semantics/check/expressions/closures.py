@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import DefinedTwice, MismatchedTypes
-from concerto.semantics.check.body_checker import DISCARD, Body, checks, spoilt, wanted
+from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, spoilt, wanted
 from concerto.semantics.check.paths import count
 from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.model.builtins import ANY, NEVER, NIL, option_item
@@ -13,37 +13,37 @@ from concerto.syntax import ast
 
 
 @checks(ast.Closure)
-def closure(body: Body, node: ast.Closure, hint: Type | None) -> Type:
-    expected = _expected(body, node, hint)
-    parameters = tuple(_parameter_type(body, node, i, expected, hint) for i in range(len(node.parameters)))
-    result = _result_type(body, node, expected)
-    body.enter_frame(node, "closure", result, node.body)
-    mark = body.enter_scope()
-    _refuse_repeated(body, node)
+def closure(checker: BodyChecker, node: ast.Closure, hint: Type | None) -> Type:
+    expected = _expected(checker, node, hint)
+    parameters = tuple(_parameter_type(checker, node, i, expected, hint) for i in range(len(node.parameters)))
+    result = _result_type(checker, node, expected)
+    checker.enter_frame(node, "closure", result, node.body)
+    mark = checker.enter_scope()
+    _refuse_repeated(checker, node)
     for parameter, type_ in zip(node.parameters, parameters, strict=True):
-        _declare(body, parameter, type_)
-    found = _check_body(body, node, result)
-    body.leave_scope(mark)
-    body.leave_frame()
+        _declare(checker, parameter, type_)
+    found = _check_body(checker, node, result)
+    checker.leave_scope(mark)
+    checker.leave_frame()
     if isinstance(resolve(result), Unsolved):
         unify(result, found)
     return ERROR if _asked_for(hint) is not None and expected is None else FunctionOf(parameters, result)
 
 
-def _check_body(body: Body, node: ast.Closure, result: Type) -> Type:
+def _check_body(checker: BodyChecker, node: ast.Closure, result: Type) -> Type:
     """Nobody looks at the value of a closure that is to give nothing."""
     if result is NIL and node.result is None:
-        body.infer(node.body, DISCARD)
+        checker.infer(node.body, DISCARD)
         return NIL
     if isinstance(resolve(result), Unsolved):
-        found = body.infer(node.body)
+        found = checker.infer(node.body)
         if found is not NEVER:
-            body.coerce(node.body, found, result)
+            checker.coerce(node.body, found, result)
         return found
-    return body.check(node.body, result)
+    return checker.check(node.body, result)
 
 
-def _expected(body: Body, node: ast.Closure, hint: Type | None) -> FunctionOf | None:
+def _expected(checker: BodyChecker, node: ast.Closure, hint: Type | None) -> FunctionOf | None:
     """The function type that is asked for, if it has as many parameters as the closure."""
     expected = _asked_for(hint)
     if expected is None:
@@ -51,9 +51,9 @@ def _expected(body: Body, node: ast.Closure, hint: Type | None) -> FunctionOf | 
     if len(expected.parameters) == len(node.parameters):
         return expected
     end = node.parameters[-1].end if node.parameters else node.start + 2
-    body.report(
+    checker.report(
         MismatchedTypes(
-            body.source.span(node.start, end),
+            checker.source.span(node.start, end),
             f"expected a closure with {count(len(expected.parameters), 'parameter')}, "
             f"found one with {len(node.parameters)}",
             help=f"its type is to be `{show(expected)}`",
@@ -70,37 +70,37 @@ def _asked_for(hint: Type | None) -> FunctionOf | None:
 
 
 def _parameter_type(
-    body: Body, node: ast.Closure, index: int, expected: FunctionOf | None, hint: Type | None
+    checker: BodyChecker, node: ast.Closure, index: int, expected: FunctionOf | None, hint: Type | None
 ) -> Type:
     """As written, else as expected; a written type may be wider than the expected one."""
     written = node.parameters[index].type
     if written is not None:
-        return body.world.resolve_type(written, body.scope)
+        return checker.declarations.resolve_type(written, checker.scope)
     if expected is None:
         return ERROR if spoilt(hint) else ANY if wanted(hint) is ANY else fresh()
     return expected.parameters[index]
 
 
-def _result_type(body: Body, node: ast.Closure, expected: FunctionOf | None) -> Type:
+def _result_type(checker: BodyChecker, node: ast.Closure, expected: FunctionOf | None) -> Type:
     if node.result is not None:
-        return body.world.resolve_type(node.result, body.scope)
+        return checker.declarations.resolve_type(node.result, checker.scope)
     if expected is None:
         return fresh()
     result = resolve(expected.result)
     return fresh() if result is ANY else result
 
 
-def _refuse_repeated(body: Body, node: ast.Closure) -> None:
+def _refuse_repeated(checker: BodyChecker, node: ast.Closure) -> None:
     seen: set[str] = set()
     for parameter in node.parameters:
         name = parameter.name.text
         if name in seen and name != "_" and parameter.pattern is None:
-            body.report(DefinedTwice(body.span(parameter.name), f"parameter `{name}` is defined twice"))
+            checker.report(DefinedTwice(checker.span(parameter.name), f"parameter `{name}` is defined twice"))
         seen.add(name)
 
 
-def _declare(body: Body, node: ast.Parameter, type_: Type) -> None:
-    local = body.declare(node.name.text, type_, node, "parameter", node.mutable)
-    body.analysis.parameters[node] = local
+def _declare(checker: BodyChecker, node: ast.Parameter, type_: Type) -> None:
+    local = checker.declare(node.name.text, type_, node, "parameter", node.mutable)
+    checker.analysis.parameters[node] = local
     if node.pattern is not None:
-        bind_pattern(body, node.pattern, type_, "pattern")
+        bind_pattern(checker, node.pattern, type_, "pattern")

@@ -4,7 +4,7 @@ it uses."""
 from __future__ import annotations
 
 from concerto.diagnostics import MismatchedTypes, WrongArguments
-from concerto.semantics.check.body_checker import Body, checks
+from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.calls.functions import check_call
 from concerto.semantics.check.expressions.control import element_type
 from concerto.semantics.check.join import value_place
@@ -25,15 +25,15 @@ from concerto.syntax import ast
 
 
 @checks(ast.Await)
-def wait(body: Body, node: ast.Await, hint: Type | None) -> Type:
+def wait(checker: BodyChecker, node: ast.Await, hint: Type | None) -> Type:
     operand = node.operand
     if isinstance(operand, ast.Call):
-        found = check_call(body, operand, operand.callee, operand.arguments, hint, awaited=True)
-        body.types[operand] = found
+        found = check_call(checker, operand, operand.callee, operand.arguments, hint, awaited=True)
+        checker.types[operand] = found
         return awaited_type(found)
     # What is wanted of the branches of an operand may be the value itself or a task of it.
     branching = isinstance(operand, ast.Block | ast.If | ast.Match | ast.TryCatch | ast.Loop)
-    return awaited_type(body.infer(operand, None if branching else hint))
+    return awaited_type(checker.infer(operand, None if branching else hint))
 
 
 def awaited_type(found: Type) -> Type:
@@ -42,21 +42,21 @@ def awaited_type(found: Type) -> Type:
 
 
 @checks(ast.AwaitAll)
-def wait_for_all(body: Body, node: ast.AwaitAll, hint: Type | None) -> Type:
-    return TupleOf(tuple([awaited_type(_branch(body, item)) for item in node.items]))
+def wait_for_all(checker: BodyChecker, node: ast.AwaitAll, hint: Type | None) -> Type:
+    return TupleOf(tuple([awaited_type(_branch(checker, item)) for item in node.items]))
 
 
 @checks(ast.Race)
-def race(body: Body, node: ast.Race, hint: Type | None) -> Type:
+def race(checker: BodyChecker, node: ast.Race, hint: Type | None) -> Type:
     common: Type = ERROR
     for position, item in enumerate(node.items):
-        found = awaited_type(_branch(body, item))
+        found = awaited_type(_branch(checker, item))
         joined = join(common, found) if position else found
         if joined is None:
             if not is_erroneous(found):
-                body.report(
+                checker.report(
                     MismatchedTypes(
-                        body.span(item),
+                        checker.span(item),
                         "expected `{}`, found `{}`".format(*show_both(common, found)),
                         label="whichever of a `race` is first, its value has one type",
                     )
@@ -64,84 +64,86 @@ def race(body: Body, node: ast.Race, hint: Type | None) -> Type:
             return ERROR
         common = joined
     for item in node.items:
-        if body.types[item] is not common and task_item(resolve(body.types[item])) is None:
-            body.coerce(item, body.types[item], common)
+        if checker.types[item] is not common and task_item(resolve(checker.types[item])) is None:
+            checker.coerce(item, checker.types[item], common)
     return common
 
 
 @checks(ast.Spawn)
-def spawn(body: Body, node: ast.Spawn, hint: Type | None) -> Type:
+def spawn(checker: BodyChecker, node: ast.Spawn, hint: Type | None) -> Type:
     """A task is like a closure: `?` and `throw` inside make its value a Result."""
     result = fresh()
-    body.enter_frame(node.operand, "task", result)
-    mark = body.enter_scope()
-    found = body.infer(node.operand)
-    body.leave_scope(mark)
-    body.leave_frame()
+    checker.enter_frame(node.operand, "task", result)
+    mark = checker.enter_scope()
+    found = checker.infer(node.operand)
+    checker.leave_scope(mark)
+    checker.leave_frame()
     left = resolve(result)
     if isinstance(left, Unsolved):
         return task_of(found)
     if fit(found, left) is None and not is_erroneous(found):
-        body.report(
+        checker.report(
             MismatchedTypes(
-                body.span(value_place(node.operand)),
+                checker.span(value_place(node.operand)),
                 f"`?` and `throw` make the value of this task a `{show(left)}`, found `{show(found)}`",
                 help="end with `Ok(…)`, or `spawn` the call without `?` and write `task.await?`",
             )
         )
         return task_of(left)
-    body.coerce(node.operand, found, left)
+    checker.coerce(node.operand, found, left)
     return task_of(left)
 
 
-def _branch(body: Body, item: ast.Expr) -> Type:
-    body.enter_frame(item, "branch", fresh())
-    mark = body.enter_scope()
-    found = body.infer(item)
-    body.leave_scope(mark)
-    body.leave_frame()
+def _branch(checker: BodyChecker, item: ast.Expr) -> Type:
+    checker.enter_frame(item, "branch", fresh())
+    mark = checker.enter_scope()
+    found = checker.infer(item)
+    checker.leave_scope(mark)
+    checker.leave_frame()
     return found
 
 
 @checks(ast.ParallelFor)
-def parallel_for(body: Body, node: ast.ParallelFor, hint: Type | None) -> Type:
-    item = element_type(body, node.iterable, body.infer(node.iterable))
+def parallel_for(checker: BodyChecker, node: ast.ParallelFor, hint: Type | None) -> Type:
+    item = element_type(checker, node.iterable, checker.infer(node.iterable))
     if node.limit is not None:
-        body.check(node.limit, INT)
-    body.enter_frame(node, "branch", fresh())
-    mark = body.enter_scope()
-    bind_pattern(body, node.pattern, item, "pattern")
-    found = body.infer(node.body)
-    body.leave_scope(mark)
-    body.leave_frame()
+        checker.check(node.limit, INT)
+    checker.enter_frame(node, "branch", fresh())
+    mark = checker.enter_scope()
+    bind_pattern(checker, node.pattern, item, "pattern")
+    found = checker.infer(node.body)
+    checker.leave_scope(mark)
+    checker.leave_frame()
     return array_of(found)
 
 
 @checks(ast.Listen)
-def listen(body: Body, node: ast.Listen, hint: Type | None) -> Type:
+def listen(checker: BodyChecker, node: ast.Listen, hint: Type | None) -> Type:
     """The value is that of the call; a handler answers its message with whatever it gives."""
-    found = body.infer(node.call)
+    found = checker.infer(node.call)
     # Which call it is may be settled at the end of the body.
-    body.later.append(lambda: _check_listened(body, node.call, found))
+    checker.later.append(lambda: _check_listened(checker, node.call, found))
     for arm in node.arms:
         count = len(arm.handler.parameters)
         if count > 1:
-            body.report(
-                WrongArguments(body.span(arm.handler), f"a handler takes one message, not {count} parameters")
+            checker.report(
+                WrongArguments(
+                    checker.span(arm.handler), f"a handler takes one message, not {count} parameters"
+                )
             )
         # A parameter without a type takes any message.
-        body.infer(arm.handler, FunctionOf((ANY,) * count, fresh()))
+        checker.infer(arm.handler, FunctionOf((ANY,) * count, fresh()))
     return found
 
 
-def _check_listened(body: Body, call: ast.Expr, found: Type) -> None:
+def _check_listened(checker: BodyChecker, call: ast.Expr, found: Type) -> None:
     """Only hosts have something to say in the middle of an execution."""
-    target = body.analysis.calls.get(call)
+    target = checker.analysis.calls.get(call)
     if isinstance(target, AgentCall) and target.method in ("execute", "execute_with_schema"):
         root = call
         while isinstance(root, ast.MethodCall):
             root = root.receiver
-        symbol = body.analysis.uses.get(root) if isinstance(root, ast.Path) else None
+        symbol = checker.analysis.uses.get(root) if isinstance(root, ast.Path) else None
         if not isinstance(symbol, AgentSymbol):
             return
         message = f"`{symbol.name}` is no host: a model has no messages to listen to"
@@ -149,4 +151,4 @@ def _check_listened(body: Body, call: ast.Expr, found: Type) -> None:
         return
     else:
         message = "`listen` goes with a call of a host: `listen Host.execute(…) { … }`"
-    body.report(MismatchedTypes(body.span(call), message))
+    checker.report(MismatchedTypes(checker.span(call), message))

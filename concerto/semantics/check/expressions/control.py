@@ -6,8 +6,16 @@ from typing import Final
 
 from concerto.diagnostics import ConditionNotBool, MismatchedTypes, Misplaced, MissingReturn
 from concerto.semantics.check.blocks import report_missing_return
-from concerto.semantics.check.body_checker import DISCARD, Body, Frame, FrameKind, LoopFrame, checks, wanted
-from concerto.semantics.check.expressions.failures import pass_broken_stream_on
+from concerto.semantics.check.body_checker import (
+    DISCARD,
+    BodyChecker,
+    BodyFrame,
+    FrameKind,
+    LoopFrame,
+    checks,
+    wanted,
+)
+from concerto.semantics.check.expressions.error_handling import pass_broken_stream_on
 from concerto.semantics.check.expressions.operators import check_compared
 from concerto.semantics.check.join import Branches
 from concerto.semantics.check.patterns import bind_pattern
@@ -35,105 +43,105 @@ from concerto.syntax import ast
 
 
 @checks(ast.If)
-def if_else(body: Body, node: ast.If, hint: Type | None) -> Type:
-    mark = body.enter_scope()
-    _check_head(body, node.pattern, node.condition)
+def if_else(checker: BodyChecker, node: ast.If, hint: Type | None) -> Type:
+    mark = checker.enter_scope()
+    _check_head(checker, node.pattern, node.condition)
     if node.otherwise is None:
-        body.infer(node.then, DISCARD)
-        body.leave_scope(mark)
-        return NIL if hint is None or hint is NIL or hint is DISCARD else without_else(body, node, hint)
-    branches = Branches(body, hint, "`if` and `else`")
+        checker.infer(node.then, DISCARD)
+        checker.leave_scope(mark)
+        return NIL if hint is None or hint is NIL or hint is DISCARD else without_else(checker, node, hint)
+    branches = Branches(checker, hint, "`if` and `else`")
     branches.add(node.then)
-    body.leave_scope(mark)
+    checker.leave_scope(mark)
     branches.add(node.otherwise)
     return branches.result()
 
 
-def without_else(body: Body, node: ast.If, hint: Type) -> Type:
+def without_else(checker: BodyChecker, node: ast.If, hint: Type) -> Type:
     """The type of an `if` without `else` where a value is wanted."""
     expected = wanted(hint)
     if expected is None or isinstance(expected, Unsolved) or expected in (ANY, NIL):
         return NIL
-    block = body.frame.block
+    block = checker.frame.block
     if block is not None and block.result is node:
-        return report_missing_return(body, block, expected, None)
-    return body.report(
+        return report_missing_return(checker, block, expected, None)
+    return checker.report(
         MismatchedTypes(
-            body.source.span(node.start, node.start + 2),
+            checker.source.span(node.start, node.start + 2),
             f"expected `{show(expected)}`, but an `if` without `else` has no value",
             help="add `else { … }`",
         )
     )
 
 
-def _check_head(body: Body, pattern: ast.Pattern | None, condition: ast.Expr) -> None:
+def _check_head(checker: BodyChecker, pattern: ast.Pattern | None, condition: ast.Expr) -> None:
     """`if c` and `while c`, or `if let p = e` and `while let p = e`."""
     if pattern is None and isinstance(condition, ast.Assign) and condition.op == "=":
         # The parser has said that `==` is meant.
-        check_compared(body, condition)
+        check_compared(checker, condition)
     elif pattern is None:
-        check_condition(body, condition)
+        check_condition(checker, condition)
     elif isinstance(condition, ast.Binary) and condition.op in ("&&", "||") and _takes_apart(pattern):
-        _check_chain(body, pattern, condition)
+        _check_chain(checker, pattern, condition)
     else:
-        bind_pattern(body, pattern, body.infer(condition), "pattern")
+        bind_pattern(checker, pattern, checker.infer(condition), "pattern")
 
 
 def _takes_apart(pattern: ast.Pattern) -> bool:
     return not isinstance(pattern, ast.LiteralPattern | ast.BindPattern | ast.WildcardPattern)
 
 
-def _check_chain(body: Body, pattern: ast.Pattern, condition: ast.Binary) -> None:
+def _check_chain(checker: BodyChecker, pattern: ast.Pattern, condition: ast.Binary) -> None:
     """`if let Some(x) = e && x > 1`: one report, and all parts are checked as they are meant."""
     parts: list[ast.Expr] = []
     first: ast.Expr = condition
     while isinstance(first, ast.Binary) and first.op in ("&&", "||"):
-        body.types[first] = ERROR
+        checker.types[first] = ERROR
         parts.append(first.right)
         first = first.left
-    bind_pattern(body, pattern, body.infer(first), "pattern")
+    bind_pattern(checker, pattern, checker.infer(first), "pattern")
     for part in reversed(parts):
-        check_condition(body, part)
-    shown = body.source.text[pattern.start : pattern.end]
-    body.report(
+        check_condition(checker, part)
+    shown = checker.source.text[pattern.start : pattern.end]
+    checker.report(
         ConditionNotBool(
-            body.source.span(condition.op_start, condition.op_start + len(condition.op)),
+            checker.source.span(condition.op_start, condition.op_start + len(condition.op)),
             f"a pattern behind `let` is not joined with `{condition.op}`",
             help=f"write an `if` inside, or a guard: `match … {{ {shown} if … => …, _ => … }}`",
         )
     )
 
 
-def check_condition(body: Body, node: ast.Expr) -> None:
-    found = body.infer(node, BOOL if isinstance(node, ast.Assign) else None)
+def check_condition(checker: BodyChecker, node: ast.Expr) -> None:
+    found = checker.infer(node, BOOL if isinstance(node, ast.Assign) else None)
     if found is BOOL:
         return
     plain = widened(found)
     if plain is BOOL or plain is NEVER or isinstance(plain, ErrorType):
         return
     if plain is ANY or isinstance(plain, Unsolved):
-        body.coerce(node, plain, BOOL)
+        checker.coerce(node, plain, BOOL)
         return
-    body.report(
+    checker.report(
         ConditionNotBool(
-            body.span(node),
+            checker.span(node),
             f"a condition is a Bool, found `{show(found)}`",
-            help=condition_help(body.source, node, plain),
+            help=condition_help(checker.source, node, plain),
         )
     )
 
 
 @checks(ast.Match)
-def match(body: Body, node: ast.Match, hint: Type | None) -> Type:
-    subject = body.infer(node.subject)
-    branches = Branches(body, hint, "the arms of a `match`")
+def match(checker: BodyChecker, node: ast.Match, hint: Type | None) -> Type:
+    subject = checker.infer(node.subject)
+    branches = Branches(checker, hint, "the arms of a `match`")
     for arm in node.arms:
-        mark = body.enter_scope()
-        bind_pattern(body, arm.pattern, subject, "pattern")
+        mark = checker.enter_scope()
+        bind_pattern(checker, arm.pattern, subject, "pattern")
         if arm.guard is not None:
-            check_condition(body, arm.guard)
+            check_condition(checker, arm.guard)
         branches.add(arm.body)
-        body.leave_scope(mark)
+        checker.leave_scope(mark)
     return branches.result()
 
 
@@ -141,43 +149,43 @@ def match(body: Body, node: ast.Match, hint: Type | None) -> Type:
 
 
 @checks(ast.While)
-def while_loop(body: Body, node: ast.While, hint: Type | None) -> Type:
-    mark = body.enter_scope()
-    _check_head(body, node.pattern, node.condition)
-    _check_loop_body(body, LoopFrame(node, None), node.body)
-    body.leave_scope(mark)
+def while_loop(checker: BodyChecker, node: ast.While, hint: Type | None) -> Type:
+    mark = checker.enter_scope()
+    _check_head(checker, node.pattern, node.condition)
+    _check_loop_body(checker, LoopFrame(node, None), node.body)
+    checker.leave_scope(mark)
     return NIL
 
 
 @checks(ast.Loop)
-def loop(body: Body, node: ast.Loop, hint: Type | None) -> Type:
-    branches = Branches(body, hint, "the `break`s of a `loop`")
+def loop(checker: BodyChecker, node: ast.Loop, hint: Type | None) -> Type:
+    branches = Branches(checker, hint, "the `break`s of a `loop`")
     frame = LoopFrame(node, branches)
-    _check_loop_body(body, frame, node.body)
+    _check_loop_body(checker, frame, node.body)
     return branches.result() if frame.broken else NEVER
 
 
 @checks(ast.For)
-def for_loop(body: Body, node: ast.For, hint: Type | None) -> Type:
-    found = body.infer(node.iterable)
-    item = element_type(body, node.iterable, found)
+def for_loop(checker: BodyChecker, node: ast.For, hint: Type | None) -> Type:
+    found = checker.infer(node.iterable)
+    item = element_type(checker, node.iterable, found)
     if isinstance(known := widened(found), Named) and known.symbol is ITERATOR:
-        pass_broken_stream_on(body, node)
-    mark = body.enter_scope()
-    bind_pattern(body, node.pattern, item, "pattern")
-    _check_loop_body(body, LoopFrame(node, None), node.body)
-    body.leave_scope(mark)
+        pass_broken_stream_on(checker, node)
+    mark = checker.enter_scope()
+    bind_pattern(checker, node.pattern, item, "pattern")
+    _check_loop_body(checker, LoopFrame(node, None), node.body)
+    checker.leave_scope(mark)
     return NIL
 
 
-def _check_loop_body(body: Body, frame: LoopFrame, block: ast.Block) -> None:
-    loops = body.frame.loops
+def _check_loop_body(checker: BodyChecker, frame: LoopFrame, block: ast.Block) -> None:
+    loops = checker.frame.loops
     loops.append(frame)
-    body.infer(block, DISCARD)
+    checker.infer(block, DISCARD)
     loops.pop()
 
 
-def element_type(body: Body, node: ast.Expr, found: Type) -> Type:
+def element_type(checker: BodyChecker, node: ast.Expr, found: Type) -> Type:
     """What a `for` meets in a value; what cannot be walked is reported."""
     found = widened(found)
     if found is RANGE:
@@ -193,7 +201,7 @@ def element_type(body: Body, node: ast.Expr, found: Type) -> Type:
             return found.arguments[0]
         if found.symbol is MAP:
             return TupleOf(found.arguments)
-    quoted = quote(body.source, node)
+    quoted = quote(checker.source, node)
     help_ = ""
     if found is INT:
         help_ = f"walk a range: `0..{quoted}`"
@@ -201,21 +209,23 @@ def element_type(body: Body, node: ast.Expr, found: Type) -> Type:
         help_ = f"walk its keys: `{quoted}.keys()`"
     elif isinstance(found, Named) and found.symbol.name in ("Option", "Result"):
         help_ = f"take the value out first: `{quoted}?`"
-    return body.report(MismatchedTypes(body.span(node), f"cannot walk through `{show(found)}`", help=help_))
+    return checker.report(
+        MismatchedTypes(checker.span(node), f"cannot walk through `{show(found)}`", help=help_)
+    )
 
 
 # --- Jumps ----------------------------------------------------------------------------------------
 
 
 @checks(ast.Break)
-def break_loop(body: Body, node: ast.Break, hint: Type | None) -> Type:
-    frame = _find_loop(body, node, node.label, "break")
-    body.analysis.jumps[node] = None if frame is None else frame.node
+def break_loop(checker: BodyChecker, node: ast.Break, hint: Type | None) -> Type:
+    frame = _find_loop(checker, node, node.label, "break")
+    checker.analysis.jumps[node] = None if frame is None else frame.node
     branches = None if frame is None else frame.branches
     if frame is None:
         if node.value is not None:
-            body.infer(node.value)
-        _doubt_loops(body)
+            checker.infer(node.value)
+        _doubt_loops(checker)
         return ERROR
     frame.broken = True
     if branches is not None and node.value is None:
@@ -223,10 +233,10 @@ def break_loop(body: Body, node: ast.Break, hint: Type | None) -> Type:
     elif branches is not None and node.value is not None:
         branches.add(node.value)
     elif node.value is not None:
-        body.infer(node.value)
-        body.report(
+        checker.infer(node.value)
+        checker.report(
             Misplaced(
-                body.span(node.value),
+                checker.span(node.value),
                 "only `loop` has a value that `break` can give",
                 help="assign it to a variable declared before the loop",
             )
@@ -234,35 +244,35 @@ def break_loop(body: Body, node: ast.Break, hint: Type | None) -> Type:
     return NEVER
 
 
-def _doubt_loops(body: Body) -> None:
+def _doubt_loops(checker: BodyChecker) -> None:
     """A `break` with a wrong label was meant for one of the loops around, nobody knows which."""
-    for frame in body.frame.loops:
+    for frame in checker.frame.loops:
         frame.broken = True
         if frame.branches is not None:
             frame.branches.broken = True
 
 
 @checks(ast.Continue)
-def continue_loop(body: Body, node: ast.Continue, hint: Type | None) -> Type:
-    frame = _find_loop(body, node, node.label, "continue")
-    body.analysis.jumps[node] = None if frame is None else frame.node
+def continue_loop(checker: BodyChecker, node: ast.Continue, hint: Type | None) -> Type:
+    frame = _find_loop(checker, node, node.label, "continue")
+    checker.analysis.jumps[node] = None if frame is None else frame.node
     return ERROR if frame is None else NEVER
 
 
-def _find_loop(body: Body, node: ast.Expr, label: ast.Ident | None, word: str) -> LoopFrame | None:
-    loops = body.frame.loops
+def _find_loop(checker: BodyChecker, node: ast.Expr, label: ast.Ident | None, word: str) -> LoopFrame | None:
+    loops = checker.frame.loops
     for frame in reversed(loops):
         if label is None or (frame.node.label is not None and frame.node.label.text == label.text):
             return frame
     help_ = ""
     if label is not None:
         message = f"no loop around this has the label `'{label.text}`"
-    elif body.frame.kind in _PLACES and _any_loop_outside(body.frame):
-        message = f"`{word}` cannot leave {_PLACES[body.frame.kind]}"
-        help_ = _BRANCH_HELP if body.frame.kind in ("branch", "task") else ""
+    elif checker.frame.kind in _PLACES and _any_loop_outside(checker.frame):
+        message = f"`{word}` cannot leave {_PLACES[checker.frame.kind]}"
+        help_ = _BRANCH_HELP if checker.frame.kind in ("branch", "task") else ""
     else:
         message = f"`{word}` outside of a loop"
-    body.report(Misplaced(body.span(label or node), message, help=help_))
+    checker.report(Misplaced(checker.span(label or node), message, help=help_))
     return None
 
 
@@ -275,7 +285,7 @@ _PLACES: Final[dict[FrameKind, str]] = {
 _BRANCH_HELP: Final = "let it give a value, and look at that afterwards"
 
 
-def _any_loop_outside(frame: Frame) -> bool:
+def _any_loop_outside(frame: BodyFrame) -> bool:
     outer = frame.outer
     while outer is not None:
         if outer.loops:
@@ -285,45 +295,47 @@ def _any_loop_outside(frame: Frame) -> bool:
 
 
 @checks(ast.Return)
-def return_value(body: Body, node: ast.Return, hint: Type | None) -> Type:
-    frame = body.frame
+def return_value(checker: BodyChecker, node: ast.Return, hint: Type | None) -> Type:
+    frame = checker.frame
     if frame.kind in ("branch", "task", "constant"):
         if node.value is not None:
-            body.infer(node.value)
+            checker.infer(node.value)
         help_ = "" if frame.kind == "constant" else _BRANCH_HELP
-        body.report(Misplaced(body.span(node), f"`return` cannot leave {_PLACES[frame.kind]}", help=help_))
+        checker.report(
+            Misplaced(checker.span(node), f"`return` cannot leave {_PLACES[frame.kind]}", help=help_)
+        )
         return NEVER
     result = resolve(frame.result)
     if node.value is None:
-        _return_nothing(body, node, result)
+        _return_nothing(checker, node, result)
     elif result is NIL and frame.kind != "closure":
-        _return_from_nothing(body, node.value)
+        _return_from_nothing(checker, node.value)
     else:
-        body.check(node.value, frame.result)
+        checker.check(node.value, frame.result)
     return NEVER
 
 
-def _return_nothing(body: Body, node: ast.Return, result: Type) -> None:
+def _return_nothing(checker: BodyChecker, node: ast.Return, result: Type) -> None:
     if isinstance(result, Unsolved):
-        body.coerce(node, NIL, result)
+        checker.coerce(node, NIL, result)
         return
     if result in (NIL, ANY) or isinstance(result, ErrorType):
         return
     help_ = "`return Ok(nil);`" if show(result).startswith("Result<Nil,") else "give a value: `return …;`"
-    body.report(
+    checker.report(
         MissingReturn(
-            body.span(node), f"`return` without a value where `{show(result)}` is promised", help=help_
+            checker.span(node), f"`return` without a value where `{show(result)}` is promised", help=help_
         )
     )
 
 
-def _return_from_nothing(body: Body, value: ast.Expr) -> None:
-    found = resolve(body.infer(value))
+def _return_from_nothing(checker: BodyChecker, value: ast.Expr) -> None:
+    found = resolve(checker.infer(value))
     if found in (NIL, NEVER) or isinstance(found, ErrorType):
         return
-    body.report(
+    checker.report(
         MismatchedTypes(
-            body.span(value),
+            checker.span(value),
             f"this function returns nothing, found `{show(found)}`",
             help=f"promise a value in its signature: `-> {show(found)}`",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import BadOperands
-from concerto.semantics.check.body_checker import Body, checks
+from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.calls.methods import tuple_item
 from concerto.semantics.check.unknown_members import report_unknown_type
 from concerto.semantics.model.builtins import (
@@ -25,34 +25,34 @@ from concerto.syntax import ast
 
 
 @checks(ast.Index)
-def index(body: Body, node: ast.Index, hint: Type | None) -> Type:
-    receiver = widened(body.infer(node.receiver))
+def index(checker: BodyChecker, node: ast.Index, hint: Type | None) -> Type:
+    receiver = widened(checker.infer(node.receiver))
     if isinstance(node.index, ast.RangeExpr):
-        return _slice(body, node, receiver)
+        return _slice(checker, node, receiver)
     item = array_item(receiver)
     if item is not None:
-        body.check(node.index, INT)
+        checker.check(node.index, INT)
         return item
     parts = map_parts(receiver)
     if parts is not None:
-        body.check(node.index, parts[0])
+        checker.check(node.index, parts[0])
         return parts[1]
     if receiver is STRING:
-        body.check(node.index, INT)
+        checker.check(node.index, INT)
         return STRING
     if isinstance(receiver, TupleOf) and isinstance(node.index, ast.IntLit):
-        body.types[node.index] = INT
-        return tuple_item(body, node, node.index, receiver, node.index.value)
-    body.infer(node.index)
+        checker.types[node.index] = INT
+        return tuple_item(checker, node, node.index, receiver, node.index.value)
+    checker.infer(node.index)
     if receiver is ANY or isinstance(receiver, ErrorType) or receiver is NEVER:
         return receiver
     if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, "to index it")
-    return _report(body, node, receiver)
+        return report_unknown_type(checker, node.receiver, "to index it")
+    return _report(checker, node, receiver)
 
 
-def _slice(body: Body, node: ast.Index, receiver: Type) -> Type:
-    body.infer(node.index)
+def _slice(checker: BodyChecker, node: ast.Index, receiver: Type) -> Type:
+    checker.infer(node.index)
     if (
         array_item(receiver) is not None
         or receiver in (STRING, ANY, NEVER)
@@ -60,20 +60,20 @@ def _slice(body: Body, node: ast.Index, receiver: Type) -> Type:
     ):
         return receiver
     if isinstance(receiver, Unsolved):
-        return report_unknown_type(body, node.receiver, "to slice it")
-    return _report(body, node, receiver)
+        return report_unknown_type(checker, node.receiver, "to slice it")
+    return _report(checker, node, receiver)
 
 
-def _report(body: Body, node: ast.Index, receiver: Type) -> Type:
-    quoted = quote(body.source, node.receiver)
+def _report(checker: BodyChecker, node: ast.Index, receiver: Type) -> Type:
+    quoted = quote(checker.source, node.receiver)
     help_ = ""
     if option_item(receiver) is not None or result_parts(receiver) is not None:
         help_ = f"take the value out first: `{quoted}?`"
     elif isinstance(receiver, Named) and receiver.symbol is HASH_MAP:
-        key = body.text(node.index)
+        key = checker.text(node.index)
         help_ = f"ask for the key: `{quoted}.get({key})`, or set it: `{quoted}.set({key}, …)`"
     elif isinstance(receiver, TupleOf):
         help_ = "an element of a tuple is named by a literal: `t.0`"
-    return body.report(
-        BadOperands(body.span(node), f"`[]` is not defined for `{show(receiver)}`", help=help_)
+    return checker.report(
+        BadOperands(checker.span(node), f"`[]` is not defined for `{show(receiver)}`", help=help_)
     )

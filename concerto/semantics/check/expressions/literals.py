@@ -12,7 +12,7 @@ from concerto.diagnostics import (
     UnknownName,
     WrongArguments,
 )
-from concerto.semantics.check.body_checker import Body, checks, spoilt, wanted
+from concerto.semantics.check.body_checker import BodyChecker, checks, spoilt, wanted
 from concerto.semantics.check.bounds import require_bounds
 from concerto.semantics.check.paths import find_owner, find_path, variant_type
 from concerto.semantics.model.builtins import (
@@ -55,27 +55,27 @@ from concerto.syntax import ast
 
 
 @checks(ast.IntLit)
-def int_literal(body: Body, node: ast.IntLit, hint: Type | None) -> Type:
+def int_literal(checker: BodyChecker, node: ast.IntLit, hint: Type | None) -> Type:
     return INT if hint is None or hint is INT else literal(hint, node.value, INT)
 
 
 @checks(ast.FloatLit)
-def float_literal(body: Body, node: ast.FloatLit, hint: Type | None) -> Type:
+def float_literal(checker: BodyChecker, node: ast.FloatLit, hint: Type | None) -> Type:
     return FLOAT
 
 
 @checks(ast.StringLit)
-def string_literal(body: Body, node: ast.StringLit, hint: Type | None) -> Type:
+def string_literal(checker: BodyChecker, node: ast.StringLit, hint: Type | None) -> Type:
     return STRING if hint is None or hint is STRING else literal(hint, node.value, STRING)
 
 
 @checks(ast.BoolLit)
-def bool_literal(body: Body, node: ast.BoolLit, hint: Type | None) -> Type:
+def bool_literal(checker: BodyChecker, node: ast.BoolLit, hint: Type | None) -> Type:
     return BOOL if hint is None or hint is BOOL else literal(hint, node.value, BOOL)
 
 
 @checks(ast.NilLit)
-def nil_literal(body: Body, node: ast.NilLit, hint: Type | None) -> Type:
+def nil_literal(checker: BodyChecker, node: ast.NilLit, hint: Type | None) -> Type:
     return literal(hint, None, NIL)
 
 
@@ -90,15 +90,15 @@ def literal(hint: Type | None, value: LiteralValue, otherwise: Type) -> Type:
 
 
 @checks(ast.Interpolation)
-def interpolation(body: Body, node: ast.Interpolation, hint: Type | None) -> Type:
+def interpolation(checker: BodyChecker, node: ast.Interpolation, hint: Type | None) -> Type:
     for part in node.parts:
-        if not isinstance(part, str) and body.infer(part) is NIL and isinstance(part, ast.Block):
-            body.report(BadOperands(body.span(part), "this has no value to put into the text"))
+        if not isinstance(part, str) and checker.infer(part) is NIL and isinstance(part, ast.Block):
+            checker.report(BadOperands(checker.span(part), "this has no value to put into the text"))
     return STRING
 
 
 @checks(ast.ErrorExpr)
-def erroneous(body: Body, node: ast.ErrorExpr, hint: Type | None) -> Type:
+def erroneous(checker: BodyChecker, node: ast.ErrorExpr, hint: Type | None) -> Type:
     return ERROR
 
 
@@ -106,24 +106,24 @@ def erroneous(body: Body, node: ast.ErrorExpr, hint: Type | None) -> Type:
 
 
 @checks(ast.ArrayLit)
-def array(body: Body, node: ast.ArrayLit, hint: Type | None) -> Type:
+def array(checker: BodyChecker, node: ast.ArrayLit, hint: Type | None) -> Type:
     if spoilt(hint):
-        return _infer_all(body, node.items)
+        return _infer_all(checker, node.items)
     expected = _inside_option(hint)
     item = array_item(expected) if expected is not None else None
     if expected is ANY:
         item = ANY
     if item is not None and not isinstance(resolve(item), Unsolved):
         for value in node.items:
-            body.check(value, item)
+            checker.check(value, item)
         return array_of(item)
-    return array_of(_common_type(body, node.items, "elements", "Array<Any>"))
+    return array_of(_common_type(checker, node.items, "elements", "Array<Any>"))
 
 
 @checks(ast.MapLit)
-def map_literal(body: Body, node: ast.MapLit, hint: Type | None) -> Type:
+def map_literal(checker: BodyChecker, node: ast.MapLit, hint: Type | None) -> Type:
     if spoilt(hint):
-        return _infer_all(body, [part for entry in node.entries for part in (entry.key, entry.value)])
+        return _infer_all(checker, [part for entry in node.entries for part in (entry.key, entry.value)])
     expected = _inside_option(hint)
     key, value = (map_parts(expected) if expected is not None else None) or (None, None)
     keys = [entry.key for entry in node.entries]
@@ -132,31 +132,31 @@ def map_literal(body: Body, node: ast.MapLit, hint: Type | None) -> Type:
         value = ANY
     if key is not None and not isinstance(resolve(key), Unsolved):
         for entry in keys:
-            body.check(entry, key)
+            checker.check(entry, key)
     else:
-        key = _common_type(body, keys, "keys", "")
-        _check_key(body, keys, key)
+        key = _common_type(checker, keys, "keys", "")
+        _check_key(checker, keys, key)
     if value is not None and not isinstance(resolve(value), Unsolved):
         for entry in values:
-            body.check(entry, value)
+            checker.check(entry, value)
     else:
-        value = _common_type(body, values, "values", "Map<String, Any>")
+        value = _common_type(checker, values, "values", "Map<String, Any>")
     return map_of(key, value)
 
 
-def _infer_all(body: Body, items: Sequence[ast.Expr]) -> Type:
+def _infer_all(checker: BodyChecker, items: Sequence[ast.Expr]) -> Type:
     for item in items:
-        body.infer(item, ERROR)
+        checker.infer(item, ERROR)
     return ERROR
 
 
-def _check_key(body: Body, keys: Sequence[ast.Expr], key: Type) -> None:
+def _check_key(checker: BodyChecker, keys: Sequence[ast.Expr], key: Type) -> None:
     key = resolve(key)
     fine = isinstance(key, Unsolved | Generic) or key in MAP_KEYS or key is ANY or is_erroneous(key)
     if not fine and not isinstance(key, Literals):
-        body.report(
+        checker.report(
             MismatchedTypes(
-                body.span(keys[0]),
+                checker.span(keys[0]),
                 f"a map's key cannot be `{show(key)}`",
                 help="keys are String, Int or Bool",
             )
@@ -171,21 +171,21 @@ def _inside_option(hint: Type | None) -> Type | None:
     return resolve(option_item(expected) or expected)
 
 
-def _common_type(body: Body, items: Sequence[ast.Expr], what: str, open_type: str) -> Type:
+def _common_type(checker: BodyChecker, items: Sequence[ast.Expr], what: str, open_type: str) -> Type:
     """The type that all items can be turned into; they are turned into it."""
     common: Type = Unsolved()
     found: list[Type] = []
     for position, item in enumerate(items):
-        type_ = body.infer(item, common if position else None)
+        type_ = checker.infer(item, common if position else None)
         joined = _join_literals(common, type_)
         if joined is None:
-            return _no_common_type(body, item, common, type_, what, open_type)
+            return _no_common_type(checker, item, common, type_, what, open_type)
         if joined is not common:
             common = joined
         found.append(type_)
     for item, type_ in zip(items, found, strict=True):
         if type_ is not common:
-            body.coerce(item, type_, common)
+            checker.coerce(item, type_, common)
     return common
 
 
@@ -197,12 +197,14 @@ def _join_literals(common: Type, found: Type) -> Type | None:
     return join(common, found)
 
 
-def _no_common_type(body: Body, item: ast.Expr, common: Type, found: Type, what: str, open_type: str) -> Type:
+def _no_common_type(
+    checker: BodyChecker, item: ast.Expr, common: Type, found: Type, what: str, open_type: str
+) -> Type:
     if is_erroneous(common) or is_erroneous(found):
         return ERROR
-    return body.report(
+    return checker.report(
         MismatchedTypes(
-            body.span(item),
+            checker.span(item),
             "expected `{}`, found `{}`".format(*show_both(common, found)),
             label=f"the {what} before have the type `{show(common)}`",
             help=f"say that it may hold anything: `let x: {open_type} = …`" if open_type else "",
@@ -211,20 +213,22 @@ def _no_common_type(body: Body, item: ast.Expr, common: Type, found: Type, what:
 
 
 @checks(ast.TupleLit)
-def tuple_literal(body: Body, node: ast.TupleLit, hint: Type | None) -> Type:
+def tuple_literal(checker: BodyChecker, node: ast.TupleLit, hint: Type | None) -> Type:
     expected = _inside_option(hint)
     if isinstance(expected, TupleOf) and len(expected.items) == len(node.items):
         return TupleOf(
-            tuple([body.check(item, type_) for item, type_ in zip(node.items, expected.items, strict=True)])
+            tuple(
+                [checker.check(item, type_) for item, type_ in zip(node.items, expected.items, strict=True)]
+            )
         )
-    return TupleOf(tuple([body.infer(item) for item in node.items]))
+    return TupleOf(tuple([checker.infer(item) for item in node.items]))
 
 
 @checks(ast.RangeExpr)
-def range_literal(body: Body, node: ast.RangeExpr, hint: Type | None) -> Type:
+def range_literal(checker: BodyChecker, node: ast.RangeExpr, hint: Type | None) -> Type:
     for bound in (node.low, node.high):
         if bound is not None:
-            body.check(bound, INT)
+            checker.check(bound, INT)
     return RANGE
 
 
@@ -232,66 +236,68 @@ def range_literal(body: Body, node: ast.RangeExpr, hint: Type | None) -> Type:
 
 
 @checks(ast.StructLit)
-def struct_literal(body: Body, node: ast.StructLit, hint: Type | None) -> Type:
-    target = _built(body, node, _inside_option(hint))
+def struct_literal(checker: BodyChecker, node: ast.StructLit, hint: Type | None) -> Type:
+    target = _built(checker, node, _inside_option(hint))
     if target is None:
-        _check_loosely(body, node)
+        _check_loosely(checker, node)
         return ERROR
     symbol, result, types = target
-    body.analysis.uses[node.path] = symbol
+    checker.analysis.uses[node.path] = symbol
     if types:
         declared = symbol.enum if isinstance(symbol, VariantSymbol) else symbol
-        require_bounds(body, node.path, declared.name, declared.generics, types)
+        require_bounds(checker, node.path, declared.name, declared.generics, types)
     fields = {field.name: field for field in symbol.fields}
     given: set[str] = set()
     for init in node.fields:
         field = fields.get(init.name.text)
         if field is None:
-            _report_unknown_field(body, init, symbol, fields)
+            _report_unknown_field(checker, init, symbol, fields)
             if init.value is not None:
-                body.infer(init.value)
+                checker.infer(init.value)
             continue
         if field.name in given:
-            body.report(WrongArguments(body.span(init.name), f"the field `{field.name}` is given twice"))
+            checker.report(
+                WrongArguments(checker.span(init.name), f"the field `{field.name}` is given twice")
+            )
         given.add(field.name)
-        _check_private(body, init.name, symbol, field)
-        check_field_value(body, init, substitute(field.type, types))
+        _check_private(checker, init.name, symbol, field)
+        check_field_value(checker, init, substitute(field.type, types))
     if node.base is not None:
-        body.check(node.base, result)
+        checker.check(node.base, result)
     elif all(init.name.text in fields for init in node.fields):
         # A field that is missing and another one that does not exist are often one slip.
-        _report_missing_fields(body, node, symbol, given)
+        _report_missing_fields(checker, node, symbol, given)
     return result
 
 
 def _built(
-    body: Body, node: ast.StructLit, expected: Type | None
+    checker: BodyChecker, node: ast.StructLit, expected: Type | None
 ) -> tuple[StructSymbol | VariantSymbol, Named, dict[GenericSymbol, Type]] | None:
     """The struct or variant of a literal, its type and what its generics stand for; None if that was
     reported."""
     path = node.path
-    owner = find_owner(body, path.segments)
+    owner = find_owner(checker, path.segments)
     if isinstance(owner, Named) and isinstance(owner.symbol, StructSymbol):
         if (
             len(path.segments) > 1
-            and body.world.resolve_path([s.name for s in path.segments], body.scope) is None
+            and checker.declarations.resolve_path([s.name for s in path.segments], checker.scope) is None
         ):
             return None
         if owner.symbol.is_error:
             message = f"a `{owner.symbol.name}` is not built with fields"
             help_ = f'write `{owner.symbol.name}::new("…")`'
-            body.report(MismatchedTypes(body.span(path), message, help=help_))
+            checker.report(MismatchedTypes(checker.span(path), message, help=help_))
             return None
         _meet(owner, expected)
         return owner.symbol, owner, dict(zip(owner.symbol.generics, owner.arguments, strict=True))
-    found = find_path(body, path) if owner is None else owner
+    found = find_path(checker, path) if owner is None else owner
     if isinstance(found, VariantSymbol):
-        result, types = variant_type(body, path, found)
+        result, types = variant_type(checker, path, found)
         _meet(result, expected)
         return found, result, types
     if found is not None and not isinstance(found, ErrorType):
         message = f"`{path.name}` is not a struct and cannot be built with fields"
-        body.report(MismatchedTypes(body.span(path), message))
+        checker.report(MismatchedTypes(checker.span(path), message))
     return None
 
 
@@ -301,50 +307,57 @@ def _meet(result: Named, expected: Type | None) -> None:
         unify(result, expected)
 
 
-def check_field_value(body: Body, init: ast.FieldInit, expected: Type) -> None:
+def check_field_value(checker: BodyChecker, init: ast.FieldInit, expected: Type) -> None:
     """The value of `x: e`, or the variable of a short `x`."""
     if init.value is not None:
-        body.check(init.value, expected)
+        checker.check(init.value, expected)
         return
     name = init.name.text
-    symbol: Symbol | None = body.locals.get(name) or body.world.lookup(name, body.scope)
+    symbol: Symbol | None = checker.locals.get(name) or checker.declarations.lookup(name, checker.scope)
     if symbol is None:
-        near = body.world.problems.nearest(name, body.locals)
+        near = checker.declarations.problems.nearest(name, checker.locals)
         help_ = f"did you mean `{name}: {near}`" if near else f"give it a value: `{name}: …`"
-        body.report(UnknownName(body.span(init.name), f"there is no variable `{name}` here", help=help_))
+        checker.report(
+            UnknownName(checker.span(init.name), f"there is no variable `{name}` here", help=help_)
+        )
         return
-    body.analysis.uses[init] = symbol
+    checker.analysis.uses[init] = symbol
     found = getattr(symbol, "type", ERROR)
     if isinstance(symbol, LocalSymbol):
-        body.use(symbol)
-    body.types[init] = found
-    body.coerce(init, found, expected)
+        checker.use(symbol)
+    checker.types[init] = found
+    checker.coerce(init, found, expected)
 
 
-def _check_loosely(body: Body, node: ast.StructLit) -> None:
+def _check_loosely(checker: BodyChecker, node: ast.StructLit) -> None:
     for init in node.fields:
         if init.value is not None:
-            body.infer(init.value)
+            checker.infer(init.value)
     if node.base is not None:
-        body.infer(node.base)
+        checker.infer(node.base)
 
 
 def _check_private(
-    body: Body, name: ast.Ident, symbol: StructSymbol | VariantSymbol, field: FieldSymbol
+    checker: BodyChecker, name: ast.Ident, symbol: StructSymbol | VariantSymbol, field: FieldSymbol
 ) -> None:
-    if isinstance(symbol, StructSymbol) and not body.world.may_use(field, body.scope):
+    if isinstance(symbol, StructSymbol) and not checker.declarations.may_use(field, checker.scope):
         message = f"the field `{field.name}` of `{symbol.name}` is private"
-        body.report(PrivateName(body.span(name), message, help="build it with a function of its module"))
+        checker.report(
+            PrivateName(checker.span(name), message, help="build it with a function of its module")
+        )
 
 
 def _report_unknown_field(
-    body: Body, init: ast.FieldInit, symbol: StructSymbol | VariantSymbol, fields: dict[str, FieldSymbol]
+    checker: BodyChecker,
+    init: ast.FieldInit,
+    symbol: StructSymbol | VariantSymbol,
+    fields: dict[str, FieldSymbol],
 ) -> None:
-    near = body.world.problems.nearest(init.name.text, fields)
+    near = checker.declarations.problems.nearest(init.name.text, fields)
     known = ", ".join(f"`{name}`" for name in fields)
-    body.report(
+    checker.report(
         UnknownMember(
-            body.span(init.name),
+            checker.span(init.name),
             f"`{symbol.name}` has no field `{init.name.text}`",
             help=f"did you mean `{near}`?"
             if near
@@ -354,15 +367,15 @@ def _report_unknown_field(
 
 
 def _report_missing_fields(
-    body: Body, node: ast.StructLit, symbol: StructSymbol | VariantSymbol, given: set[str]
+    checker: BodyChecker, node: ast.StructLit, symbol: StructSymbol | VariantSymbol, given: set[str]
 ) -> None:
     missing = [f.name for f in symbol.fields if f.name not in given and f.default is None and not f.optional]
     if not missing:
         return
     names = ", ".join(f"`{name}`" for name in missing)
-    body.report(
+    checker.report(
         WrongArguments(
-            body.span(node.path),
+            checker.span(node.path),
             f"`{symbol.name}` needs a value for {names}",
             help=f"add {', '.join(f'`{name}: …`' for name in missing)}",
         )

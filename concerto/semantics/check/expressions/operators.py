@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from concerto.diagnostics import BadOperands, ImmutableChange, MismatchedTypes, UnusedValue
 from concerto.semantics.check.assignability import require_mutable
-from concerto.semantics.check.body_checker import DISCARD, Body, checks, wanted
+from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, wanted
 from concerto.semantics.check.conversions import ERROR_TO_TEXT, is_error
 from concerto.semantics.model.builtins import (
     ANY,
@@ -39,27 +39,27 @@ _TEXTS = (STRING, PROMPT)
 
 
 @checks(ast.Unary)
-def unary(body: Body, node: ast.Unary, hint: Type | None) -> Type:
+def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
     if node.op == "!":
-        return _negation(body, node)
+        return _negation(checker, node)
     operand = node.operand
-    found = widened(body.infer(operand, None if hint is DISCARD else hint))
+    found = widened(checker.infer(operand, None if hint is DISCARD else hint))
     if isinstance(operand, ast.IntLit) and isinstance(wanted(hint), Literals):
-        body.types[operand] = INT
+        checker.types[operand] = INT
         return _negative_literal(hint, operand.value)
     if (
         found in _NUMBERS
         or found is ANY
         or found is NEVER
         or isinstance(found, ErrorType | Unsolved)
-        or _is_number(body, found)
+        or _is_number(checker, found)
     ):
         return found
-    return body.report(
+    return checker.report(
         BadOperands(
-            body.span(node),
+            checker.span(node),
             f"`-` is not defined for `{show(found)}`",
-            help=_number_help(body, operand, found),
+            help=_number_help(checker, operand, found),
         )
     )
 
@@ -71,14 +71,14 @@ def _negative_literal(hint: Type | None, value: int) -> Type:
     return INT
 
 
-def _negation(body: Body, node: ast.Unary) -> Type:
-    found = widened(_infer_bool(body, node.operand))
+def _negation(checker: BodyChecker, node: ast.Unary) -> Type:
+    found = widened(_infer_bool(checker, node.operand))
     if found is BOOL or isinstance(found, ErrorType) or found is NEVER:
         return BOOL
     if found is ANY or isinstance(found, Unsolved):
-        body.coerce(node.operand, found, BOOL)
+        checker.coerce(node.operand, found, BOOL)
         return BOOL
-    quoted = quote(body.source, node.operand)
+    quoted = quote(checker.source, node.operand)
     help_ = ""
     if option_item(found) is not None:
         help_ = f"ask for the missing value: `{quoted}.is_none()`"
@@ -86,85 +86,87 @@ def _negation(body: Body, node: ast.Unary) -> Type:
         help_ = f"ask whether there is nothing in it: `{quoted}.is_empty()`"
     elif found in _NUMBERS:
         help_ = f"compare it: `{quoted} == 0`"
-    return body.report(BadOperands(body.span(node), f"`!` is not defined for `{show(found)}`", help=help_))
+    return checker.report(
+        BadOperands(checker.span(node), f"`!` is not defined for `{show(found)}`", help=help_)
+    )
 
 
 # --- Binary -------------------------------------------------------------------------------------
 
 
 @checks(ast.Binary)
-def binary(body: Body, node: ast.Binary, hint: Type | None) -> Type:
+def binary(checker: BodyChecker, node: ast.Binary, hint: Type | None) -> Type:
     spine = [node]
     left = node.left
     while left.__class__ is ast.Binary:
         spine.append(left)
         left = left.left
-    found = body.infer(left)
+    found = checker.infer(left)
     while True:
         current = spine.pop()
-        found = _apply(body, current, found, hint)
+        found = _apply(checker, current, found, hint)
         if not spine:
             return found
-        body.types[current] = found
+        checker.types[current] = found
 
 
-def _apply(body: Body, node: ast.Binary, left: Type, hint: Type | None) -> Type:
+def _apply(checker: BodyChecker, node: ast.Binary, left: Type, hint: Type | None) -> Type:
     """The type of an operation whose left operand is checked."""
     op = node.op
     if op in _ARITHMETIC:
-        right = body.infer(node.right)
+        right = checker.infer(node.right)
         if left is right and (left is INT or left is FLOAT):
             return left
-        return _arithmetic(body, node, left, right)
+        return _arithmetic(checker, node, left, right)
     if op in _ORDER:
-        right = body.infer(node.right)
+        right = checker.infer(node.right)
         if left is right and (left is INT or left is FLOAT or left is STRING):
             return BOOL
-        return _order(body, node, left, right)
+        return _order(checker, node, left, right)
     if op in _EQUALITY:
-        right = body.infer(node.right, None if left is NEVER or isinstance(left, ErrorType) else left)
+        right = checker.infer(node.right, None if left is NEVER or isinstance(left, ErrorType) else left)
         same = left is right and left.__class__ is not FunctionOf
-        return BOOL if same else _equality(body, node, left, right)
+        return BOOL if same else _equality(checker, node, left, right)
     if op == "??":
-        return _coalesce(body, node, left, hint)
-    _require_bool(body, node, node.left, left)
-    _require_bool(body, node, node.right, _infer_bool(body, node.right))
+        return _coalesce(checker, node, left, hint)
+    _require_bool(checker, node, node.left, left)
+    _require_bool(checker, node, node.right, _infer_bool(checker, node.right))
     return BOOL
 
 
-def _infer_bool(body: Body, node: ast.Expr) -> Type:
-    return body.infer(node, BOOL if isinstance(node, ast.Assign) else None)
+def _infer_bool(checker: BodyChecker, node: ast.Expr) -> Type:
+    return checker.infer(node, BOOL if isinstance(node, ast.Assign) else None)
 
 
-def _arithmetic(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
+def _arithmetic(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type:
     left, right = widened(left), widened(right)
     if isinstance(left, ErrorType) or isinstance(right, ErrorType):
         return ERROR
     if left is NEVER or right is NEVER:
         return NEVER
-    if node.op == "+" and (joined := _joined_with_error(body, node, left, right)) is not None:
+    if node.op == "+" and (joined := _joined_with_error(checker, node, left, right)) is not None:
         return joined
     if isinstance(left, Unsolved) or isinstance(right, Unsolved):
-        return _arithmetic_later(body, node, left, right)
-    result = arithmetic_type(body, node.op, left, right)
+        return _arithmetic_later(checker, node, left, right)
+    result = arithmetic_type(checker, node.op, left, right)
     if result is None:
-        return _bad_operands(body, node, left, right)
+        return _bad_operands(checker, node, left, right)
     if result is FLOAT:
-        _widen(body, node.left, left)
-        _widen(body, node.right, right)
+        _widen(checker, node.left, left)
+        _widen(checker, node.right, right)
     return result
 
 
-def _joined_with_error(body: Body, node: ast.Binary, left: Type, right: Type) -> Type | None:
+def _joined_with_error(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type | None:
     """`"text" + error`: the error's message."""
     for text, other, operand in ((left, right, node.right), (right, left, node.left)):
         if text in _TEXTS and is_error(other):
-            body.add_coercions(operand, (ERROR_TO_TEXT,))
+            checker.add_coercions(operand, (ERROR_TO_TEXT,))
             return text
     return None
 
 
-def arithmetic_type(body: Body, op: str, left: Type, right: Type) -> Type | None:
+def arithmetic_type(checker: BodyChecker, op: str, left: Type, right: Type) -> Type | None:
     """The type of an operation on two known types, None if it is not defined."""
     if left in _NUMBERS and right in _NUMBERS:
         return left if left is right else FLOAT
@@ -173,87 +175,93 @@ def arithmetic_type(body: Body, op: str, left: Type, right: Type) -> Type | None
         return left if left is right else PROMPT
     if ANY in (left, right):
         other = right if left is ANY else left
-        fine = other is ANY or other in _NUMBERS or (op == "+" and other in texts) or _is_number(body, other)
+        fine = (
+            other is ANY or other in _NUMBERS or (op == "+" and other in texts) or _is_number(checker, other)
+        )
         return ANY if fine else None
-    if left == right and isinstance(left, Generic) and _is_number(body, left):
+    if left == right and isinstance(left, Generic) and _is_number(checker, left):
         return left
     return None
 
 
-def _arithmetic_later(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
+def _arithmetic_later(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type:
     """An operand is not known yet: it is taken to have the other's type, which is looked at when the body is
     done."""
     known = left if not isinstance(left, Unsolved) else right
-    if not isinstance(known, Unsolved) and arithmetic_type(body, node.op, known, known) is None:
-        return _bad_operands(body, node, left, right)
+    if not isinstance(known, Unsolved) and arithmetic_type(checker, node.op, known, known) is None:
+        return _bad_operands(checker, node, left, right)
     unify(left, right)
 
     def look_again() -> None:
         settled = widened(left)
         if isinstance(settled, Unsolved | ErrorType):
             return
-        if arithmetic_type(body, node.op, settled, settled) is None:
-            _bad_operands(body, node, settled, settled)
+        if arithmetic_type(checker, node.op, settled, settled) is None:
+            _bad_operands(checker, node, settled, settled)
 
-    body.later.append(look_again)
+    checker.later.append(look_again)
     return left
 
 
-def _widen(body: Body, operand: ast.Expr, found: Type) -> None:
+def _widen(checker: BodyChecker, operand: ast.Expr, found: Type) -> None:
     if found is INT:
-        body.add_coercions(operand, (INT_TO_FLOAT,))
+        checker.add_coercions(operand, (INT_TO_FLOAT,))
 
 
-def _order(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
+def _order(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type:
     left, right = widened(left), widened(right)
     if isinstance(left, ErrorType) or isinstance(right, ErrorType) or NEVER in (left, right):
         return BOOL
     if left in _NUMBERS and right in _NUMBERS:
-        _meet_in_float(body, node, left, right)
+        _meet_in_float(checker, node, left, right)
         return BOOL
     if ANY in (left, right):
         return BOOL
     if unify(left, right):
-        body.later.append(lambda: _require_ordered(body, node, left, right))
+        checker.later.append(lambda: _require_ordered(checker, node, left, right))
         return BOOL
-    return _bad_operands(body, node, left, right)
+    return _bad_operands(checker, node, left, right)
 
 
-def _meet_in_float(body: Body, node: ast.Binary, left: Type, right: Type) -> None:
+def _meet_in_float(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> None:
     if left is not right:
-        _widen(body, node.left, left)
-        _widen(body, node.right, right)
+        _widen(checker, node.left, left)
+        _widen(checker, node.right, right)
 
 
-def _require_ordered(body: Body, node: ast.Binary, left: Type, right: Type) -> None:
-    if is_solved(left) and not is_erroneous(left) and not body.world.satisfies(resolve(left), TraitUse(ORD)):
-        _bad_operands(body, node, left, right)
+def _require_ordered(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> None:
+    if (
+        is_solved(left)
+        and not is_erroneous(left)
+        and not checker.declarations.satisfies(resolve(left), TraitUse(ORD))
+    ):
+        _bad_operands(checker, node, left, right)
 
 
-def _equality(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
+def _equality(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type:
     left, right = resolve(left), resolve(right)
     if isinstance(left, ErrorType) or isinstance(right, ErrorType) or ANY in (left, right):
         return BOOL
     plain_left, plain_right = widened(left), widened(right)
     if plain_left in _NUMBERS and plain_right in _NUMBERS:
-        _meet_in_float(body, node, plain_left, plain_right)
+        _meet_in_float(checker, node, plain_left, plain_right)
         return BOOL
     if isinstance(left, Literals) and isinstance(right, Literals):
         return BOOL
     if isinstance(left, FunctionOf) or isinstance(right, FunctionOf):
-        return _bad_operands(body, node, left, right)
+        return _bad_operands(checker, node, left, right)
     if isinstance(left, Literals) and literal_base(left) is None:
         return BOOL
     for operand, found, other in ((node.right, right, left), (node.left, left, right)):
         coercions = fit(found, other)
         if coercions is not None:
             if coercions:
-                body.add_coercions(operand, coercions)
+                checker.add_coercions(operand, coercions)
             return BOOL
-    return _bad_operands(body, node, left, right)
+    return _bad_operands(checker, node, left, right)
 
 
-def _coalesce(body: Body, node: ast.Binary, left: Type, hint: Type | None) -> Type:
+def _coalesce(checker: BodyChecker, node: ast.Binary, left: Type, hint: Type | None) -> Type:
     found = resolve(left)
     inside = option_item(found)
     if inside is None and isinstance(found, Unsolved):
@@ -262,36 +270,36 @@ def _coalesce(body: Body, node: ast.Binary, left: Type, hint: Type | None) -> Ty
     if isinstance(found, Literals):
         inside = _without_nil(found)
     if found is ANY or found is NEVER or isinstance(found, ErrorType):
-        body.infer(node.right, None if found is ANY else DISCARD)
+        checker.infer(node.right, None if found is ANY else DISCARD)
         return found
     if found is NIL:
         message, help_ = "`nil ??` is always its right side", "write the right side alone"
-        body.report(UnusedValue(body.span(node.left), message, help=help_))
-        return body.infer(node.right, hint)
+        checker.report(UnusedValue(checker.span(node.left), message, help=help_))
+        return checker.infer(node.right, hint)
     if inside is None:
-        body.infer(node.right, DISCARD)
+        checker.infer(node.right, DISCARD)
         parts = result_parts(found)
         help_ = (
-            f"`{quote(body.source, node.left)}.unwrap_or(…)` does this for a Result"
+            f"`{quote(checker.source, node.left)}.unwrap_or(…)` does this for a Result"
             if parts is not None
             else ""
         )
-        return body.report(
+        return checker.report(
             BadOperands(
-                body.span(node.left),
+                checker.span(node.left),
                 f"`??` asks for an Option, found `{show(found)}`",
                 label="this is never `None`" if parts is None else "",
                 help=help_ or "leave `??` and its right side out",
             )
         )
-    right = body.infer(node.right, inside)
+    right = checker.infer(node.right, inside)
     if resolve(right) is NEVER:
         return inside
     joined = join(inside, right) if isinstance(resolve(inside), Literals) else None
     if joined is not None:
         return joined
     result = found if option_item(found) is not None and _deeper(right, inside) else inside
-    body.coerce(node.right, right, result)
+    checker.coerce(node.right, right, result)
     return result
 
 
@@ -315,47 +323,47 @@ def _without_nil(found: Literals) -> Type | None:
     return Literals(rest) if rest and len(rest) < len(found.values) else None
 
 
-def _require_bool(body: Body, node: ast.Binary, operand: ast.Expr, found: Type) -> None:
+def _require_bool(checker: BodyChecker, node: ast.Binary, operand: ast.Expr, found: Type) -> None:
     found = widened(found)
     if found is BOOL or found is NEVER or isinstance(found, ErrorType):
         return
     if found is ANY or isinstance(found, Unsolved):
-        body.coerce(operand, found, BOOL)
+        checker.coerce(operand, found, BOOL)
         return
     help_ = ""
     if option_item(found) is not None and node.op == "||":
-        help_ = f"`??` gives another value for `None`: `{quote(body.source, operand)} ?? …`"
-    body.report(
-        BadOperands(body.span(operand), f"`{node.op}` asks for Bool, found `{show(found)}`", help=help_)
+        help_ = f"`??` gives another value for `None`: `{quote(checker.source, operand)} ?? …`"
+    checker.report(
+        BadOperands(checker.span(operand), f"`{node.op}` asks for Bool, found `{show(found)}`", help=help_)
     )
 
 
-def _is_number(body: Body, found: Type) -> bool:
-    return isinstance(found, Generic) and body.world.satisfies(found, TraitUse(NUMBER))
+def _is_number(checker: BodyChecker, found: Type) -> bool:
+    return isinstance(found, Generic) and checker.declarations.satisfies(found, TraitUse(NUMBER))
 
 
 # --- Words for bad operands -----------------------------------------------------------------------
 
 
-def _bad_operands(body: Body, node: ast.Binary, left: Type, right: Type) -> Type:
+def _bad_operands(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type:
     if is_erroneous(left) or is_erroneous(right) or (isinstance(left, Generic) and has_lost_bound(left)):
         return ERROR
-    return body.report(
+    return checker.report(
         BadOperands(
-            body.source.span(node.op_start, node.op_start + len(node.op)),
+            checker.source.span(node.op_start, node.op_start + len(node.op)),
             f"`{node.op}` is not defined for " + "`{}` and `{}`".format(*show_both(left, right)),
-            help=_operand_help(body, node, resolve(left), resolve(right)),
+            help=_operand_help(checker, node, resolve(left), resolve(right)),
             related=(
-                (body.span(node.left), f"`{show(left)}`"),
-                (body.span(node.right), f"`{show(right)}`"),
+                (checker.span(node.left), f"`{show(left)}`"),
+                (checker.span(node.right), f"`{show(right)}`"),
             ),
         )
     )
 
 
-def _operand_help(body: Body, node: ast.Binary, left: Type, right: Type) -> str:
+def _operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> str:
     for operand, found in ((node.left, left), (node.right, right)):
-        quoted = quote(body.source, operand)
+        quoted = quote(checker.source, operand)
         if option_item(found) is not None and node.op not in _EQUALITY:
             return f"give a value for `None` first: `({quoted} ?? …)`"
         if result_parts(found) is not None:
@@ -363,25 +371,25 @@ def _operand_help(body: Body, node: ast.Binary, left: Type, right: Type) -> str:
         if isinstance(found, FunctionOf):
             return f"call it: `{quoted}({', '.join('…' for _ in found.parameters)})`"
     if node.op == "+" and STRING in (left, right):
-        quoted = body.text(node.right if left is STRING else node.left)
+        quoted = checker.text(node.right if left is STRING else node.left)
         return f'put it into the text: `"${{{quoted}}}"`, or use `.to_string()`'
     if node.op == "+" and array_item(left) is not None:
-        return f"`{quote(body.source, node.left)}.concat(…)` joins arrays, `push` adds an element"
+        return f"`{quote(checker.source, node.left)}.concat(…)` joins arrays, `push` adds an element"
     if node.op == "*" and left is STRING and right is INT:
-        return f"repeat it with `{quote(body.source, node.left)}.repeat({body.text(node.right)})`"
+        return f"repeat it with `{quote(checker.source, node.left)}.repeat({checker.text(node.right)})`"
     if {left, right} == {STRING, INT} or {left, right} == {STRING, FLOAT}:
         text = node.left if left is STRING else node.right
         kind = "int" if INT in (left, right) else "float"
-        return f"make both numbers: `{quote(body.source, text)}.parse_{kind}()?`"
+        return f"make both numbers: `{quote(checker.source, text)}.parse_{kind}()?`"
     if isinstance(left, Generic) and left == right:
         bound = "Ord" if node.op in _ORDER else "Number"
         return f"say what the type can do: `{left.symbol.name}: {bound}`"
     return ""
 
 
-def _number_help(body: Body, operand: ast.Expr, found: Type) -> str:
+def _number_help(checker: BodyChecker, operand: ast.Expr, found: Type) -> str:
     if found is STRING:
-        return f"parse it with `{quote(body.source, operand)}.parse_int()?`"
+        return f"parse it with `{quote(checker.source, operand)}.parse_int()?`"
     return ""
 
 
@@ -389,9 +397,9 @@ def _number_help(body: Body, operand: ast.Expr, found: Type) -> str:
 
 
 @checks(ast.Cast)
-def cast(body: Body, node: ast.Cast, hint: Type | None) -> Type:
-    target = body.world.resolve_type(node.type, body.scope)
-    found = resolve(body.infer(node.operand, target if _is_literal_value(node.operand) else None))
+def cast(checker: BodyChecker, node: ast.Cast, hint: Type | None) -> Type:
+    target = checker.declarations.resolve_type(node.type, checker.scope)
+    found = resolve(checker.infer(node.operand, target if _is_literal_value(node.operand) else None))
     plain = widened(found)
     if isinstance(target, ErrorType) or isinstance(found, ErrorType) or found is ANY:
         return target
@@ -400,9 +408,9 @@ def cast(body: Body, node: ast.Cast, hint: Type | None) -> Type:
     coercions = fit(found, target)
     if coercions is not None:
         if coercions:
-            body.add_coercions(node.operand, coercions)
+            checker.add_coercions(node.operand, coercions)
         return target
-    quoted = quote(body.source, node.operand)
+    quoted = quote(checker.source, node.operand)
     help_ = "`as` turns Int into Float and back, and Any into a type"
     if plain is STRING and target in _NUMBERS:
         help_ = f"parse it with `{quoted}.parse_{'int' if target is INT else 'float'}()?`"
@@ -415,7 +423,7 @@ def cast(body: Body, node: ast.Cast, hint: Type | None) -> Type:
     elif plain is BOOL and target is INT:
         help_ = f"choose the numbers: `if {quoted} {{ 1 }} else {{ 0 }}`"
     message = "`{}` cannot become `{}`".format(*show_both(found, target))
-    return body.report(MismatchedTypes(body.span(node), message, help=help_))
+    return checker.report(MismatchedTypes(checker.span(node), message, help=help_))
 
 
 def _is_literal_value(node: ast.Expr) -> bool:
@@ -423,19 +431,19 @@ def _is_literal_value(node: ast.Expr) -> bool:
 
 
 @checks(ast.Assign)
-def assign(body: Body, node: ast.Assign, hint: Type | None) -> Type:
+def assign(checker: BodyChecker, node: ast.Assign, hint: Type | None) -> Type:
     if hint is BOOL and node.op == "=":
-        return _mistaken_for_equality(body, node)
-    target = body.infer(node.target)
-    if not _is_place(body, node.target, target):
-        body.infer(node.value)
+        return _mistaken_for_equality(checker, node)
+    target = checker.infer(node.target)
+    if not _is_place(checker, node.target, target):
+        checker.infer(node.value)
         return NIL
     if not isinstance(resolve(target), ErrorType):
-        require_mutable(body, node.target, "assign to")
+        require_mutable(checker, node.target, "assign to")
     if node.op == "=":
-        body.check(node.value, target)
+        checker.check(node.value, target)
         return NIL
-    value = body.infer(node.value)
+    value = checker.infer(node.value)
     left, right = widened(target), widened(value)
     if isinstance(left, ErrorType) or isinstance(right, ErrorType) or right is NEVER:
         return NIL
@@ -443,51 +451,53 @@ def assign(body: Body, node: ast.Assign, hint: Type | None) -> Type:
         unify(left, right)
         return NIL
     if node.op == "+=" and left in _TEXTS and is_error(right):
-        body.add_coercions(node.value, (ERROR_TO_TEXT,))
+        checker.add_coercions(node.value, (ERROR_TO_TEXT,))
         right = STRING
-    result = arithmetic_type(body, node.op[0], left, right)
+    result = arithmetic_type(checker, node.op[0], left, right)
     if result is None:
-        _bad_compound(body, node, left, right)
+        _bad_compound(checker, node, left, right)
     elif isinstance(declared := resolve(target), Literals):
-        body.mismatch(node, declared, result)
+        checker.mismatch(node, declared, result)
     elif result is not left and left is not ANY and result is not ANY:
-        body.mismatch(node.value, left, right)
+        checker.mismatch(node.value, left, right)
     elif left is FLOAT:
-        _widen(body, node.value, right)
+        _widen(checker, node.value, right)
     elif result is ANY and left is not ANY:
-        body.coerce(node.value, value, left)
+        checker.coerce(node.value, value, left)
     return NIL
 
 
-def _mistaken_for_equality(body: Body, node: ast.Assign) -> Type:
-    check_compared(body, node)
-    return body.report(
+def _mistaken_for_equality(checker: BodyChecker, node: ast.Assign) -> Type:
+    check_compared(checker, node)
+    return checker.report(
         MismatchedTypes(
-            body.span(node),
+            checker.span(node),
             "expected `Bool`, found an assignment",
-            help=f"`==` compares: `{body.text(node.target)} == {body.text(node.value)}`",
+            help=f"`==` compares: `{checker.text(node.target)} == {checker.text(node.value)}`",
         )
     )
 
 
-def check_compared(body: Body, node: ast.Assign) -> None:
+def check_compared(checker: BodyChecker, node: ast.Assign) -> None:
     """The sides of an `=` that was to be `==`."""
-    body.types[node] = ERROR
-    body.infer(node.value, body.infer(node.target))
+    checker.types[node] = ERROR
+    checker.infer(node.value, checker.infer(node.target))
 
 
-def _is_place(body: Body, target: ast.Expr, found: Type) -> bool:
+def _is_place(checker: BodyChecker, target: ast.Expr, found: Type) -> bool:
     """Report a target that exists but cannot be assigned to."""
     match target:
         case ast.Index(receiver=receiver, index=index):
-            holder = widened(body.types[receiver])
+            holder = widened(checker.types[receiver])
             if isinstance(index, ast.RangeExpr):
-                body.report(ImmutableChange(body.span(target), "a slice is a copy and cannot be assigned to"))
+                checker.report(
+                    ImmutableChange(checker.span(target), "a slice is a copy and cannot be assigned to")
+                )
                 return False
             if holder is STRING:
-                body.report(
+                checker.report(
                     ImmutableChange(
-                        body.span(target),
+                        checker.span(target),
                         "the characters of a String cannot be assigned to",
                         help="build a new one with `replace` or `slice`",
                     )
@@ -500,19 +510,19 @@ def _is_place(body: Body, target: ast.Expr, found: Type) -> bool:
             return not isinstance(found, ErrorType)
 
 
-def _bad_compound(body: Body, node: ast.Assign, left: Type, right: Type) -> None:
+def _bad_compound(checker: BodyChecker, node: ast.Assign, left: Type, right: Type) -> None:
     if is_erroneous(left) or is_erroneous(right):
         return
     help_ = ""
     if node.op == "+=" and left is STRING:
-        help_ = f'put it into the text: `"${{{body.text(node.value)}}}"`, or use `.to_string()`'
+        help_ = f'put it into the text: `"${{{checker.text(node.value)}}}"`, or use `.to_string()`'
     elif node.op == "+=" and array_item(left) is not None:
-        help_ = f"add an element with `{quote(body.source, node.target)}.push(…)`"
+        help_ = f"add an element with `{quote(checker.source, node.target)}.push(…)`"
     elif option_item(left) is not None or option_item(right) is not None:
         help_ = "give a value for `None` first: `… ?? …`"
-    body.report(
+    checker.report(
         BadOperands(
-            body.span(node),
+            checker.span(node),
             f"`{node.op}` is not defined for " + "`{}` and `{}`".format(*show_both(left, right)),
             help=help_,
         )

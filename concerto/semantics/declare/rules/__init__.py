@@ -36,18 +36,18 @@ from concerto.semantics.model.symbols import (
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.declare.declare_items import Declared
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.declare.declare_items import DeclaredItem
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
-_FILL: dict[type, Callable[[World, Any, Any, TypeScope], None]] = {
+_FILL: dict[type, Callable[[Declarations, Any, Any, TypeScope], None]] = {
     ToolSymbol: tool.fill,
     McpSymbol: mcp.fill,
     PipelineSymbol: pipeline.fill,
     StateSymbol: state.fill,
 }
 
-_CHECK: dict[type, Callable[[World, Any, Any, TypeScope], None]] = {
+_CHECK: dict[type, Callable[[Declarations, Any, Any, TypeScope], None]] = {
     AgentSymbol: agent.check,
     ConnectionSymbol: connect.check,
     FunctionSymbol: function.check,
@@ -60,30 +60,30 @@ _CHECK: dict[type, Callable[[World, Any, Any, TypeScope], None]] = {
 }
 
 
-def fill_declaration(world: World, one: Declared) -> None:
+def fill_declaration(declarations: Declarations, one: DeclaredItem) -> None:
     """Types of what the `signatures` module does not know."""
     fill = _FILL.get(type(one.symbol))
     if fill is not None:
-        fill(world, one.symbol, one.node, world.module_scope(one.module))
+        fill(declarations, one.symbol, one.node, declarations.module_scope(one.module))
 
 
-def check_declaration(world: World, one: Declared) -> None:
+def check_declaration(declarations: Declarations, one: DeclaredItem) -> None:
     """Every rule of the declaration's kind."""
-    scope = world.module_scope(one.module)
+    scope = declarations.module_scope(one.module)
     check = _CHECK.get(type(one.symbol))
     if check is not None:
-        check(world, one.symbol, one.node, scope)
+        check(declarations, one.symbol, one.node, scope)
         return
-    check_decorators(world, one.node.decorators, "declaration", scope)
+    check_decorators(declarations, one.node.decorators, "declaration", scope)
     match one.node:
         case ast.ImplDecl():
-            function.check_impl(world, one.node, scope)
+            function.check_impl(declarations, one.node, scope)
         case ast.TraitDecl():
             for method in one.node.methods:
-                function.check_method_decorators(world, method, "trait method", scope)
+                function.check_method_decorators(declarations, method, "trait method", scope)
         case ast.EnumDecl() if isinstance(one.symbol, EnumSymbol):
             for variant in one.node.variants:
                 for field in variant.fields or ():
-                    check_decorators(world, field.decorators, "field", scope)
+                    check_decorators(declarations, field.decorators, "field", scope)
         case _:
             pass

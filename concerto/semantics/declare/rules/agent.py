@@ -39,7 +39,7 @@ from concerto.semantics.model.types import ERROR, Named
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 _FIELDS = {
@@ -64,16 +64,16 @@ _FIELDS = {
 _CHOICES = ("auto", "required", "none")
 
 
-def check(world: World, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
+def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
     owner = f"agent `{agent.name}`"
-    world.analysis.agents.append(agent)
-    check_decorators(world, node.decorators, "agent", scope)
-    agent.settings, references = read_settings(world, owner, node.settings, _FIELDS, scope)
-    _join_base(world, owner, agent, node, scope)
+    declarations.analysis.agents.append(agent)
+    check_decorators(declarations, node.decorators, "agent", scope)
+    agent.settings, references = read_settings(declarations, owner, node.settings, _FIELDS, scope)
+    _join_base(declarations, owner, agent, node, scope)
     if "provider" in references:
-        _set_provider(world, owner, agent, references["provider"].value, scope)
+        _set_provider(declarations, owner, agent, references["provider"].value, scope)
     elif not is_misspelt("provider", node.settings, _FIELDS):
-        world.report(
+        declarations.report(
             AgentWithoutProvider,
             scope.module,
             node.name,
@@ -82,17 +82,17 @@ def check(world: World, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScop
             help="add `provider: openai,`",
         )
     if "tools" in references:
-        agent.tools = read_tools(world, owner, references["tools"].value, scope)
+        agent.tools = read_tools(declarations, owner, references["tools"].value, scope)
     if "allowed_tools" in references:
         tools = references.get("tools")
         tools_known = tools is None or isinstance(tools.value, ast.ArrayLit)
         allowed = references["allowed_tools"].value
-        agent.allowed_tools = _allowed(world, owner, agent, allowed, scope, tools_known)
+        agent.allowed_tools = _allowed(declarations, owner, agent, allowed, scope, tools_known)
     if "tool_choice" in references:
-        _set_choice(world, owner, agent, references["tool_choice"].value, scope)
+        _set_choice(declarations, owner, agent, references["tool_choice"].value, scope)
     if "memory" in references:
-        _set_memory(world, owner, agent, references["memory"].value, scope)
-    _check_hook(world, agent)
+        _set_memory(declarations, owner, agent, references["memory"].value, scope)
+    _check_hook(declarations, agent)
 
 
 def reference_name(node: ast.Expr) -> str | None:
@@ -106,93 +106,106 @@ def reference_name(node: ast.Expr) -> str | None:
             return None
 
 
-def _check_hook(world: World, agent: AgentSymbol) -> None:
+def _check_hook(declarations: Declarations, agent: AgentSymbol) -> None:
     """The runtime calls `on_tool_error` by itself, so its form is fixed."""
     hook = agent.methods.get("on_tool_error")
-    action = world.prelude.members.get("ToolErrorAction")
+    action = declarations.prelude.members.get("ToolErrorAction")
     if hook is None or hook.decl is None or not isinstance(action, EnumSymbol):
         return
-    wanted = [STRING, world.error_type("ToolError")]
+    wanted = [STRING, declarations.error_type("ToolError")]
     found = [parameter.type for parameter in hook.parameters]
     if hook.receiver == "self" and not hook.generics and found == wanted and hook.result == Named(action):
         return
     if ERROR in (*found, hook.result):
         return
-    world.report(
+    declarations.report(
         TraitNotSatisfied,
-        world.module_of(hook),
+        declarations.module_of(hook),
         hook.decl.name,
         f"`on_tool_error` of agent `{agent.name}` has another form than the runtime calls",
         help="write `fn on_tool_error(self, tool_name: String, error: ToolError) -> ToolErrorAction`",
     )
 
 
-def _join_base(world: World, owner: str, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
+def _join_base(
+    declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScope
+) -> None:
     base = agent.settings.pop("base", None)
     if base is None:
         return
     if "model" in agent.settings:
         place = next(setting.name for setting in node.settings if setting.name.text == "base")
         message = f"{owner} has `model` and `base`, which are one field"
-        world.report(BadDeclarationField, scope.module, place, message, help="keep one of the two")
+        declarations.report(BadDeclarationField, scope.module, place, message, help="keep one of the two")
         return
     agent.settings["model"] = base
 
 
-def _set_provider(world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope) -> None:
+def _set_provider(
+    declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
+) -> None:
     name = reference_name(node)
     if name is None:
-        report_value(world, owner, "provider", node, "the name of a connection", scope)
+        report_value(declarations, owner, "provider", node, "the name of a connection", scope)
         return
-    known = _connections(world)
+    known = _connections(declarations)
     if name in known:
         agent.settings["provider"] = name
         return
     near = suggest(name, known)
     if near is not None:
         help_ = f"did you mean `{near}`?"
-    elif world.project.connections:
+    elif declarations.project.connections:
         help_ = f"add `[connections.{name}]` to `Concerto.toml`"
     else:
         names = ", ".join(f"`{each}`" for each in sorted(known))
         help_ = f"where no `Concerto.toml` has `[connections.{name}]` there are {names}"
-    world.report(
+    declarations.report(
         UnknownReference, scope.module, node, f"{owner} has an unknown provider `{name}`", help=help_
     )
 
 
-def _connections(world: World) -> set[str]:
+def _connections(declarations: Declarations) -> set[str]:
     declared = {
         symbol.name
-        for module in world.modules.by_path.values()
+        for module in declarations.modules.by_path.values()
         for symbol in module.members.values()
         if isinstance(symbol, ConnectionSymbol)
     }
-    defaults = () if world.project.connections else DEFAULT_CONNECTIONS
-    return {*declared, *world.project.connections, *defaults}
+    defaults = () if declarations.project.connections else DEFAULT_CONNECTIONS
+    return {*declared, *declarations.project.connections, *defaults}
 
 
 def _allowed(
-    world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope, tools_known: bool
+    declarations: Declarations,
+    owner: str,
+    agent: AgentSymbol,
+    node: ast.Expr,
+    scope: TypeScope,
+    tools_known: bool,
 ) -> list[ToolUseSymbol]:
     if not isinstance(node, ast.ArrayLit):
         message = f"`allowed_tools` of {owner} is an array of tools and methods"
-        world.report(BadToolChoice, scope.module, node, message, help="write `[Calculator, Files::read]`")
+        declarations.report(
+            BadToolChoice, scope.module, node, message, help="write `[Calculator, Files::read]`"
+        )
         return []
     allowed: list[ToolUseSymbol] = []
     for item in node.items:
-        use = read_tool(world, owner, item, scope)
+        use = read_tool(declarations, owner, item, scope)
         if use is None:
             continue
         if tools_known and not is_offered(use, agent.tools):
             message = f"`allowed_tools` of {owner} names `{show_use(use)}`, which it is not offered"
             help_ = f"add `{use.name}` to its `tools`"
-            world.report(BadToolChoice, scope.module, item, message, help=help_)
+            declarations.report(BadToolChoice, scope.module, item, message, help=help_)
         allowed.append(use)
     return allowed
 
 
-def _set_choice(world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope) -> None:
+def _set_choice(
+    declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
+) -> None:
     allowed = '`"auto"`, `"required"`, `"none"` or one method, `Tool::method`'
     if isinstance(node, ast.StringLit):
         if node.value in _CHOICES:
@@ -201,48 +214,52 @@ def _set_choice(world: World, owner: str, agent: AgentSymbol, node: ast.Expr, sc
         near = suggest(node.value, _CHOICES)
         help_ = f'did you mean `"{near}"`?' if near else f"write {allowed}"
         message = f'`tool_choice` of {owner} cannot be `"{node.value}"`'
-        world.report(BadToolChoice, scope.module, node, message, help=help_)
+        declarations.report(BadToolChoice, scope.module, node, message, help=help_)
         return
     if not isinstance(node, ast.Path):
-        world.report(BadToolChoice, scope.module, node, f"`tool_choice` of {owner} is {allowed}")
+        declarations.report(BadToolChoice, scope.module, node, f"`tool_choice` of {owner} is {allowed}")
         return
-    use = read_tool(world, owner, node, scope)
+    use = read_tool(declarations, owner, node, scope)
     if use is None:
         return
     if use.kind != "method":
         message = f"`tool_choice` of {owner} names the whole of `{use.name}`"
         help_ = f"name one method: `{use.name}::…`"
-        world.report(BadToolChoice, scope.module, node, message, help=help_)
+        declarations.report(BadToolChoice, scope.module, node, message, help=help_)
     elif not is_offered(use, agent.tools):
         message = f"`tool_choice` of {owner} names `{show_use(use)}`, which it is not offered"
-        world.report(BadToolChoice, scope.module, node, message, help=f"add `{use.name}` to its `tools`")
+        declarations.report(
+            BadToolChoice, scope.module, node, message, help=f"add `{use.name}` to its `tools`"
+        )
     else:
         agent.settings["tool_choice"] = {"tool": use.qualified, "method": use.method}
 
 
-def _set_memory(world: World, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope) -> None:
+def _set_memory(
+    declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
+) -> None:
     name = node.segments[0].name.text if isinstance(node, ast.Path) and len(node.segments) == 1 else None
-    symbol = world.lookup(name, scope) if name is not None else None
+    symbol = declarations.lookup(name, scope) if name is not None else None
     if isinstance(symbol, StateSymbol) and symbol.keyword == "memory":
         agent.memory = symbol.qualified
     elif name is None:
-        report_value(world, owner, "memory", node, "the name of a `memory`", scope)
+        report_value(declarations, owner, "memory", node, "the name of a `memory`", scope)
     elif symbol is not None:
-        world.report(
+        declarations.report(
             UnknownReference,
             scope.module,
             node,
             f"`memory` of {owner} names `{name}`, which is not a memory",
             help=f"declare `memory {name}: Memory = Memory::new(50);`",
         )
-    elif not world.is_broken(name, scope):
+    elif not declarations.is_broken(name, scope):
         names = [
             each
-            for each, found in world.visible_names(scope)
+            for each, found in declarations.visible_names(scope)
             if isinstance(found, StateSymbol) and found.keyword == "memory"
         ]
         near = suggest(name, names)
         help_ = f"did you mean `{near}`?" if near else f"declare `memory {name}: Memory = Memory::new(50);`"
-        world.report(
+        declarations.report(
             UnknownReference, scope.module, node, f"{owner} has an unknown memory `{name}`", help=help_
         )

@@ -24,7 +24,7 @@ from concerto.semantics.model.symbols import ConnectionSymbol
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 _FIELDS = {
@@ -43,11 +43,13 @@ _FIELDS = {
 }
 
 
-def check(world: World, connection: ConnectionSymbol, node: ast.ConnectDecl, scope: TypeScope) -> None:
+def check(
+    declarations: Declarations, connection: ConnectionSymbol, node: ast.ConnectDecl, scope: TypeScope
+) -> None:
     owner = f"connection `{connection.name}`"
-    world.analysis.connections.append(connection)
-    check_decorators(world, node.decorators, "declaration", scope)
-    connection.settings, references = read_settings(world, owner, node.settings, _FIELDS, scope)
+    declarations.analysis.connections.append(connection)
+    check_decorators(declarations, node.decorators, "declaration", scope)
+    connection.settings, references = read_settings(declarations, owner, node.settings, _FIELDS, scope)
     setting = references.get("provider")
     if setting is None:
         return
@@ -56,4 +58,4 @@ def check(world: World, connection: ConnectionSymbol, node: ast.ConnectDecl, sco
             connection.settings["provider"] = name
         case _:
             expects = one_of(*PROVIDER_KINDS).expects
-            report_value(world, owner, "provider", setting.value, expects, scope)
+            report_value(declarations, owner, "provider", setting.value, expects, scope)

@@ -15,7 +15,7 @@ from concerto.semantics.declare.constants import NotConstant, Value, evaluate
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 Place = Literal[
@@ -100,7 +100,7 @@ _PARAM_ON_PARAMETER = _Rule(("parameter",), (_Argument("text", "String", require
 
 
 def check_decorators(
-    world: World, decorators: Sequence[ast.Decorator], place: Place, scope: TypeScope
+    declarations: Declarations, decorators: Sequence[ast.Decorator], place: Place, scope: TypeScope
 ) -> None:
     """Check the decorators of one thing and keep their arguments."""
     seen: set[str] = set()
@@ -108,23 +108,25 @@ def check_decorators(
         name = decorator.name.text
         rule = _PARAM_ON_PARAMETER if place == "parameter" and name == "param" else DECORATORS.get(name)
         if rule is None:
-            _report_unknown(world, decorator, place, scope)
+            _report_unknown(declarations, decorator, place, scope)
         elif place not in rule.places:
-            _report_misplaced(world, decorator, place, rule, scope)
+            _report_misplaced(declarations, decorator, place, rule, scope)
         elif name in seen and not rule.repeats:
             message = f"`@{name}` is given twice"
-            world.report(UnknownDecorator, scope.module, decorator, message, help="keep one of the two")
+            declarations.report(
+                UnknownDecorator, scope.module, decorator, message, help="keep one of the two"
+            )
         else:
             seen.add(name)
-            world.analysis.decorators[decorator] = _arguments(world, decorator, rule, scope)
+            declarations.analysis.decorators[decorator] = _arguments(declarations, decorator, rule, scope)
 
 
-def is_broken(world: World, decorators: Iterable[ast.Decorator], name: str) -> bool:
+def is_broken(declarations: Declarations, decorators: Iterable[ast.Decorator], name: str) -> bool:
     """Whether there is a decorator of that name, or one that was most likely to be it, that was reported:
     what it was to say is not missing too."""
     required = {argument.name for argument in DECORATORS[name].arguments if argument.required}
     for decorator in decorators:
-        given = world.analysis.decorators.get(decorator)
+        given = declarations.analysis.decorators.get(decorator)
         if decorator.name.text == name:
             if given is None or not required <= given.keys():
                 return True
@@ -145,23 +147,25 @@ def has_decorator(decorators: Iterable[ast.Decorator], name: str) -> bool:
     return any(decorator.name.text == name for decorator in decorators)
 
 
-def _arguments(world: World, decorator: ast.Decorator, rule: _Rule, scope: TypeScope) -> dict[str, object]:
+def _arguments(
+    declarations: Declarations, decorator: ast.Decorator, rule: _Rule, scope: TypeScope
+) -> dict[str, object]:
     found: dict[str, object] = {}
     given: set[str] = set()
     wrong = False
     for index, argument in enumerate(decorator.arguments):
-        expected = _expected(world, decorator, rule, index, argument, scope)
+        expected = _expected(declarations, decorator, rule, index, argument, scope)
         if expected is None:
             wrong = True
             continue
         if expected.name in given:
             message = f"`@{decorator.name.text}` has `{expected.name}` twice"
-            world.report(UnknownDecorator, scope.module, argument, message, help="keep one of the two")
+            declarations.report(UnknownDecorator, scope.module, argument, message, help="keep one of the two")
             wrong = True
             continue
         given.add(expected.name)
         if expected.kind != "Reference":
-            value = _value(world, decorator, expected, argument, scope)
+            value = _value(declarations, decorator, expected, argument, scope)
             if value is None:
                 wrong = True
             else:
@@ -170,7 +174,7 @@ def _arguments(world: World, decorator: ast.Decorator, rule: _Rule, scope: TypeS
         argument.name for argument in rule.arguments if argument.required and argument.name not in given
     ]
     if missing and not wrong:
-        world.report(
+        declarations.report(
             UnknownDecorator,
             scope.module,
             decorator,
@@ -181,14 +185,21 @@ def _arguments(world: World, decorator: ast.Decorator, rule: _Rule, scope: TypeS
 
 
 def _expected(
-    world: World, decorator: ast.Decorator, rule: _Rule, index: int, argument: ast.Argument, scope: TypeScope
+    declarations: Declarations,
+    decorator: ast.Decorator,
+    rule: _Rule,
+    index: int,
+    argument: ast.Argument,
+    scope: TypeScope,
 ) -> _Argument | None:
     name = decorator.name.text
     if argument.name is None:
         if index < len(rule.arguments):
             return rule.arguments[index]
         message = f"`@{name}` takes {len(rule.arguments) or 'no'} argument{'s' * (len(rule.arguments) != 1)}"
-        world.report(UnknownDecorator, scope.module, argument, message, help=f"write `{_form(name, rule)}`")
+        declarations.report(
+            UnknownDecorator, scope.module, argument, message, help=f"write `{_form(name, rule)}`"
+        )
         return None
     for expected in rule.arguments:
         if expected.name == argument.name.text:
@@ -196,20 +207,24 @@ def _expected(
     near = suggest(argument.name.text, [expected.name for expected in rule.arguments])
     message = f"`@{name}` has no argument `{argument.name.text}`"
     help_ = f"did you mean `{near}`?" if near else f"write `{_form(name, rule)}`"
-    world.report(UnknownDecorator, scope.module, argument.name, message, help=help_)
+    declarations.report(UnknownDecorator, scope.module, argument.name, message, help=help_)
     return None
 
 
 def _value(
-    world: World, decorator: ast.Decorator, expected: _Argument, argument: ast.Argument, scope: TypeScope
+    declarations: Declarations,
+    decorator: ast.Decorator,
+    expected: _Argument,
+    argument: ast.Argument,
+    scope: TypeScope,
 ) -> Value:
     label = f"`{expected.name}` of `@{decorator.name.text}`"
     try:
-        value = evaluate(world, argument.value, scope)
+        value = evaluate(declarations, argument.value, scope)
     except NotConstant as problem:
         if problem.message:
             message = f"{label}: {problem.message}"
-            world.report(UnknownDecorator, scope.module, problem.node, message, help=problem.help)
+            declarations.report(UnknownDecorator, scope.module, problem.node, message, help=problem.help)
         return None
     wanted = {"String": str, "Int": int, "Number": (int, float), "Reference": object}[expected.kind]
     if isinstance(value, bool) or not isinstance(value, wanted):  # type: ignore[arg-type]
@@ -222,11 +237,13 @@ def _value(
         message = f"{label} cannot be negative"
     else:
         return value
-    world.report(UnknownDecorator, scope.module, argument.value, message)
+    declarations.report(UnknownDecorator, scope.module, argument.value, message)
     return None
 
 
-def _report_unknown(world: World, decorator: ast.Decorator, place: Place, scope: TypeScope) -> None:
+def _report_unknown(
+    declarations: Declarations, decorator: ast.Decorator, place: Place, scope: TypeScope
+) -> None:
     name = decorator.name.text
     near = suggest(name, DECORATORS)
     fitting = [f"`@{each}`" for each, rule in DECORATORS.items() if place in rule.places]
@@ -236,15 +253,15 @@ def _report_unknown(world: World, decorator: ast.Decorator, place: Place, scope:
         help_ = f"before {_with_article(place)} may stand {', '.join(fitting)}"
     else:
         help_ = "remove it"
-    world.report(UnknownDecorator, scope.module, decorator, f"unknown decorator `@{name}`", help=help_)
+    declarations.report(UnknownDecorator, scope.module, decorator, f"unknown decorator `@{name}`", help=help_)
 
 
 def _report_misplaced(
-    world: World, decorator: ast.Decorator, place: Place, rule: _Rule, scope: TypeScope
+    declarations: Declarations, decorator: ast.Decorator, place: Place, rule: _Rule, scope: TypeScope
 ) -> None:
     message = f"`@{decorator.name.text}` does not belong before {_with_article(place)}"
     where = ", ".join(_SHOWN.get(each, each) for each in rule.places)
-    world.report(UnknownDecorator, scope.module, decorator, message, help=f"it stands before: {where}")
+    declarations.report(UnknownDecorator, scope.module, decorator, message, help=f"it stands before: {where}")
 
 
 def _with_article(place: Place) -> str:

@@ -9,16 +9,16 @@ from concerto.semantics.model.symbols import ConstSymbol, EnumSymbol, ModuleSymb
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 
-def check_default(world: World, owner: str, node: ast.Expr, scope: TypeScope) -> None:
+def check_default(declarations: Declarations, owner: str, node: ast.Expr, scope: TypeScope) -> None:
     """`owner` is as in "`limit` of tool method `Search::find`". Types and unknown names are not looked at:
     the default is checked like any expression too."""
-    computed = _computed(world, node, scope)
+    computed = _computed(declarations, node, scope)
     if computed is not None:
-        world.report(
+        declarations.report(
             BadDeclarationField,
             scope.module,
             computed,
@@ -27,7 +27,7 @@ def check_default(world: World, owner: str, node: ast.Expr, scope: TypeScope) ->
         )
 
 
-def _computed(world: World, node: ast.Expr, scope: TypeScope) -> ast.Node | None:
+def _computed(declarations: Declarations, node: ast.Expr, scope: TypeScope) -> ast.Node | None:
     """The first part that is neither a literal nor a name for one."""
     match node:
         case ast.IntLit() | ast.FloatLit() | ast.StringLit() | ast.BoolLit() | ast.NilLit() | ast.ErrorExpr():
@@ -35,22 +35,22 @@ def _computed(world: World, node: ast.Expr, scope: TypeScope) -> ast.Node | None
         case ast.Unary(op="-", operand=ast.IntLit() | ast.FloatLit()):
             return None
         case ast.ArrayLit(items=parts) | ast.TupleLit(items=parts):
-            return _first(world, parts, scope)
+            return _first(declarations, parts, scope)
         case ast.MapLit(entries=entries):
-            return _first(world, [entry.value for entry in entries], scope)
+            return _first(declarations, [entry.value for entry in entries], scope)
         case ast.Path():
-            return None if _names_a_literal(world, node, scope) else node
-        case ast.Call(callee=ast.Path() as path) if _makes_a_value(world, path, scope):
-            return _first(world, [argument.value for argument in node.arguments], scope)
+            return None if _names_a_literal(declarations, node, scope) else node
+        case ast.Call(callee=ast.Path() as path) if _makes_a_value(declarations, path, scope):
+            return _first(declarations, [argument.value for argument in node.arguments], scope)
         case ast.StructLit(base=None, fields=fields):
-            return _first(world, [field.value or path_of(field.name) for field in fields], scope)
+            return _first(declarations, [field.value or path_of(field.name) for field in fields], scope)
         case _:
             return node
 
 
-def _first(world: World, nodes: list[ast.Expr], scope: TypeScope) -> ast.Node | None:
+def _first(declarations: Declarations, nodes: list[ast.Expr], scope: TypeScope) -> ast.Node | None:
     for node in nodes:
-        found = _computed(world, node, scope)
+        found = _computed(declarations, node, scope)
         if found is not None:
             return found
     return None
@@ -61,19 +61,19 @@ def path_of(name: ast.Ident) -> ast.Path:
     return ast.Path(name.start, name.end, [ast.PathSegment(name.start, name.end, name, [])])
 
 
-def _names_a_literal(world: World, node: ast.Path, scope: TypeScope) -> bool:
+def _names_a_literal(declarations: Declarations, node: ast.Path, scope: TypeScope) -> bool:
     first = node.segments[0].name.text
     if node.name == "None":
         return True
-    symbol = world.lookup(first, scope)
+    symbol = declarations.lookup(first, scope)
     if len(node.segments) > 1:
         return symbol is None or isinstance(symbol, EnumSymbol | ModuleSymbol)
     return symbol is None or isinstance(symbol, ConstSymbol | VariantSymbol)
 
 
-def _makes_a_value(world: World, path: ast.Path, scope: TypeScope) -> bool:
+def _makes_a_value(declarations: Declarations, path: ast.Path, scope: TypeScope) -> bool:
     """`Some(…)` and variants."""
     if path.name == "Some":
         return True
-    symbol = world.lookup(path.segments[0].name.text, scope)
+    symbol = declarations.lookup(path.segments[0].name.text, scope)
     return isinstance(symbol, VariantSymbol) or (isinstance(symbol, EnumSymbol) and len(path.segments) > 1)

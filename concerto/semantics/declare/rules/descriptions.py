@@ -26,18 +26,20 @@ from concerto.source import Span
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 
-def check_described(world: World, kind: str, function: FunctionSymbol, scope: TypeScope) -> None:
+def check_described(
+    declarations: Declarations, kind: str, function: FunctionSymbol, scope: TypeScope
+) -> None:
     """Check a function that models may call. `kind` is "tool method" or "mcp function"."""
     node = function.decl
     assert node is not None and function.owner is not None
     shown = f"{kind} `{function.owner.name}::{function.name}`"
-    function.description = _text_of(world, node.decorators, "describe")
-    if not function.description.strip() and not is_broken(world, node.decorators, "describe"):
-        world.report(
+    function.description = _text_of(declarations, node.decorators, "describe")
+    if not function.description.strip() and not is_broken(declarations, node.decorators, "describe"):
+        declarations.report(
             MethodWithoutDescribe,
             scope.module,
             node.name,
@@ -45,15 +47,17 @@ def check_described(world: World, kind: str, function: FunctionSymbol, scope: Ty
             label="a model cannot choose a method it knows nothing about",
             help='add `@describe("what it does")` above it',
         )
-    described = _above(world, shown, function, node, scope)
-    nameless = is_broken(world, (each for each in node.decorators if _is_nameless(world, each)), "param")
+    described = _above(declarations, shown, function, node, scope)
+    nameless = is_broken(
+        declarations, (each for each in node.decorators if _is_nameless(declarations, each)), "param"
+    )
     for parameter in function.parameters:
         assert isinstance(parameter.node, ast.Parameter)
-        _on_parameter(world, shown, parameter, parameter.node, described, scope)
+        _on_parameter(declarations, shown, parameter, parameter.node, described, scope)
         if parameter.type is TOOL_CONTEXT:
             continue
-        if parameter.name not in described and not (nameless or _is_misplaced(world, parameter.node)):
-            world.report(
+        if parameter.name not in described and not (nameless or _is_misplaced(declarations, parameter.node)):
+            declarations.report(
                 UndescribedParameter,
                 scope.module,
                 parameter.node.name,
@@ -61,63 +65,63 @@ def check_described(world: World, kind: str, function: FunctionSymbol, scope: Ty
                 label="a model has to know what to pass",
                 help=f'add `@param("{parameter.name}", "what it is")` above the method',
             )
-        _check_type(world, shown, parameter, parameter.node, scope)
+        _check_type(declarations, shown, parameter, parameter.node, scope)
         if parameter.default is not None:
-            check_default(world, f"`{parameter.name}` of {shown}", parameter.default, scope)
+            check_default(declarations, f"`{parameter.name}` of {shown}", parameter.default, scope)
 
 
-def _is_nameless(world: World, decorator: ast.Decorator) -> bool:
+def _is_nameless(declarations: Declarations, decorator: ast.Decorator) -> bool:
     """Whether nobody knows which parameter a `@param` speaks of."""
-    return "name" not in world.analysis.decorators.get(decorator, {})
+    return "name" not in declarations.analysis.decorators.get(decorator, {})
 
 
-def _is_misplaced(world: World, node: ast.Parameter) -> bool:
+def _is_misplaced(declarations: Declarations, node: ast.Parameter) -> bool:
     """Whether a decorator before a parameter was to describe it."""
-    return any(is_broken(world, node.decorators, name) for name in ("param", "describe"))
+    return any(is_broken(declarations, node.decorators, name) for name in ("param", "describe"))
 
 
-def _text_of(world: World, decorators: list[ast.Decorator], name: str) -> str:
+def _text_of(declarations: Declarations, decorators: list[ast.Decorator], name: str) -> str:
     for decorator in decorators:
         if decorator.name.text == name:
-            return str(world.analysis.decorators.get(decorator, {}).get("text", ""))
+            return str(declarations.analysis.decorators.get(decorator, {}).get("text", ""))
     return ""
 
 
 def _above(
-    world: World, shown: str, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope
+    declarations: Declarations, shown: str, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope
 ) -> dict[str, Span]:
     """The parameters described above the method, with the place of the description."""
     parameters = {parameter.name: parameter for parameter in function.parameters}
     described: dict[str, Span] = {}
-    names = _names_above(world, node)
+    names = _names_above(declarations, node)
     missing = {name for name in parameters if name not in names.values()}
     missing -= {each.name.text for each in node.parameters if _describes_itself(each)}
     for decorator, name in names.items():
-        given = world.analysis.decorators[decorator]
+        given = declarations.analysis.decorators[decorator]
         parameter = parameters.get(name)
         if name == "self" and function.receiver:
-            _report_filled(world, shown, decorator, "self", "is not passed by the model", scope)
+            _report_filled(declarations, shown, decorator, "self", "is not passed by the model", scope)
         elif parameter is None:
             if meant := suggest(name, missing):
                 missing.remove(meant)
-                described[meant] = world.at(scope.module, decorator)
+                described[meant] = declarations.at(scope.module, decorator)
             near = meant or suggest(name, parameters)
             message = f"`@param` of {shown} names `{name}`, which is no parameter"
             help_ = f"did you mean `{near}`?" if near else "remove it, or add the parameter"
-            world.report(UnknownParam, scope.module, decorator, message, help=help_)
+            declarations.report(UnknownParam, scope.module, decorator, message, help=help_)
         elif name in described:
-            _report_twice(world, shown, name, decorator, described[name], scope)
+            _report_twice(declarations, shown, name, decorator, described[name], scope)
         elif parameter.type is TOOL_CONTEXT:
-            _report_filled(world, shown, decorator, name, "is filled by the runtime", scope)
+            _report_filled(declarations, shown, decorator, name, "is filled by the runtime", scope)
         else:
-            described[name] = world.at(scope.module, decorator)
+            described[name] = declarations.at(scope.module, decorator)
             parameter.description = str(given.get("text", ""))
     return described
 
 
-def _names_above(world: World, node: ast.FnDecl) -> dict[ast.Decorator, str]:
+def _names_above(declarations: Declarations, node: ast.FnDecl) -> dict[ast.Decorator, str]:
     """The `@param`s above a method, each with the parameter's name that it gives."""
-    given = world.analysis.decorators
+    given = declarations.analysis.decorators
     above = [each for each in node.decorators if each.name.text == "param" and "name" in given.get(each, {})]
     return {each: str(given[each]["name"]) for each in above}
 
@@ -127,7 +131,7 @@ def _describes_itself(parameter: ast.Parameter) -> bool:
 
 
 def _on_parameter(
-    world: World,
+    declarations: Declarations,
     shown: str,
     parameter: ParameterSymbol,
     node: ast.Parameter,
@@ -135,22 +139,22 @@ def _on_parameter(
     scope: TypeScope,
 ) -> None:
     for decorator in node.decorators:
-        given = world.analysis.decorators.get(decorator)
+        given = declarations.analysis.decorators.get(decorator)
         if decorator.name.text != "param" or given is None:
             continue
         if parameter.name in described:
-            _report_twice(world, shown, parameter.name, decorator, described[parameter.name], scope)
+            _report_twice(declarations, shown, parameter.name, decorator, described[parameter.name], scope)
         elif parameter.type is TOOL_CONTEXT:
-            _report_filled(world, shown, decorator, parameter.name, "is filled by the runtime", scope)
+            _report_filled(declarations, shown, decorator, parameter.name, "is filled by the runtime", scope)
         else:
-            described[parameter.name] = world.at(scope.module, decorator)
+            described[parameter.name] = declarations.at(scope.module, decorator)
             parameter.description = str(given.get("text", ""))
 
 
 def _report_twice(
-    world: World, shown: str, name: str, decorator: ast.Decorator, first: Span, scope: TypeScope
+    declarations: Declarations, shown: str, name: str, decorator: ast.Decorator, first: Span, scope: TypeScope
 ) -> None:
-    world.report(
+    declarations.report(
         DescribedTwice,
         scope.module,
         decorator,
@@ -161,17 +165,19 @@ def _report_twice(
 
 
 def _report_filled(
-    world: World, shown: str, decorator: ast.Decorator, name: str, why: str, scope: TypeScope
+    declarations: Declarations, shown: str, decorator: ast.Decorator, name: str, why: str, scope: TypeScope
 ) -> None:
     message = f"`@param` for `{name}` of {shown}, which {why}"
-    world.report(ParamCount, scope.module, decorator, message, help="remove this `@param`")
+    declarations.report(ParamCount, scope.module, decorator, message, help="remove this `@param`")
 
 
 def _check_type(
-    world: World, shown: str, parameter: ParameterSymbol, node: ast.Parameter, scope: TypeScope
+    declarations: Declarations, shown: str, parameter: ParameterSymbol, node: ast.Parameter, scope: TypeScope
 ) -> None:
     problem = why_no_schema(parameter.type)
     if problem is None:
         return
     what = f"type `{show(parameter.type)}` of parameter `{parameter.name}` of {shown} has no JSON Schema"
-    world.report(NoJsonSchema, scope.module, node.type or node, what, label=problem.reason, help=problem.help)
+    declarations.report(
+        NoJsonSchema, scope.module, node.type or node, what, label=problem.reason, help=problem.help
+    )

@@ -15,7 +15,7 @@ from concerto.semantics.declare.constants import NotConstant, Value, evaluate
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 
@@ -91,7 +91,11 @@ RETRY_POLICY = map_with(
 
 
 def read_settings(
-    world: World, owner: str, settings: Sequence[ast.Setting], table: Mapping[str, Field], scope: TypeScope
+    declarations: Declarations,
+    owner: str,
+    settings: Sequence[ast.Setting],
+    table: Mapping[str, Field],
+    scope: TypeScope,
 ) -> tuple[dict[str, object], dict[str, ast.Setting]]:
     """The values of the settings, and the settings of reference fields. `owner` is as in "agent `A`"."""
     values: dict[str, object] = {}
@@ -101,22 +105,22 @@ def read_settings(
         name = setting.name.text
         field = table.get(name)
         if field is None:
-            _report_unknown(world, owner, setting.name, table, scope)
+            _report_unknown(declarations, owner, setting.name, table, scope)
             continue
         first = seen.setdefault(name, setting.name)
         if first is not setting.name:
-            world.report(
+            declarations.report(
                 DefinedTwice,
                 scope.module,
                 setting.name,
                 f"{owner} has `{name}` twice",
                 help="keep one of the two",
-                related=((world.at(scope.module, first), "first given here"),),
+                related=((declarations.at(scope.module, first), "first given here"),),
             )
         elif field.reference:
             references[name] = setting
         else:
-            found = _value(world, owner, name, setting.value, field, scope)
+            found = _value(declarations, owner, name, setting.value, field, scope)
             if found is not None:
                 values[name] = found[0]
     return values, references
@@ -130,42 +134,49 @@ def is_misspelt(name: str, settings: Sequence[ast.Setting], table: Mapping[str, 
     )
 
 
-def report_value(world: World, owner: str, name: str, node: ast.Node, expects: str, scope: TypeScope) -> None:
+def report_value(
+    declarations: Declarations, owner: str, name: str, node: ast.Node, expects: str, scope: TypeScope
+) -> None:
     """E0412: a field has a value of the wrong kind."""
-    world.report(BadDeclarationField, scope.module, node, f"`{name}` of {owner} is {expects}")
+    declarations.report(BadDeclarationField, scope.module, node, f"`{name}` of {owner} is {expects}")
 
 
 def _report_unknown(
-    world: World, owner: str, name: ast.Ident, table: Mapping[str, Field], scope: TypeScope
+    declarations: Declarations, owner: str, name: ast.Ident, table: Mapping[str, Field], scope: TypeScope
 ) -> None:
     near = suggest(name.text, table)
     help_ = (
         f"did you mean `{near}`?" if near else f"its fields are {', '.join(f'`{each}`' for each in table)}"
     )
     message = f"{owner} has no field `{name.text}`"
-    world.report(BadDeclarationField, scope.module, name, message, help=help_)
+    declarations.report(BadDeclarationField, scope.module, name, message, help=help_)
 
 
 def _value(
-    world: World, owner: str, name: str, node: ast.Expr, field: Field, scope: TypeScope
+    declarations: Declarations, owner: str, name: str, node: ast.Expr, field: Field, scope: TypeScope
 ) -> tuple[Value] | None:
     if field.parts is not None and isinstance(node, ast.MapLit):
-        return _parts(world, owner, name, node, field.parts, scope)
+        return _parts(declarations, owner, name, node, field.parts, scope)
     try:
-        value = _with_env(world, node, scope) if field.env else evaluate(world, node, scope)
+        value = _with_env(declarations, node, scope) if field.env else evaluate(declarations, node, scope)
     except NotConstant as problem:
         if problem.message:
             message = f"`{name}` of {owner}: {problem.message}"
-            world.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
+            declarations.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
         return None
     if not field.accepts(value):
-        report_value(world, owner, name, node, field.expects, scope)
+        report_value(declarations, owner, name, node, field.expects, scope)
         return None
     return (value,)
 
 
 def _parts(
-    world: World, owner: str, name: str, node: ast.MapLit, parts: Mapping[str, Field], scope: TypeScope
+    declarations: Declarations,
+    owner: str,
+    name: str,
+    node: ast.MapLit,
+    parts: Mapping[str, Field],
+    scope: TypeScope,
 ) -> tuple[Value] | None:
     found: dict[str, Value] = {}
     for entry in node.entries:
@@ -177,28 +188,32 @@ def _parts(
                 f"did you mean `{near}`?" if near else f"its keys are {', '.join(f'`{k}`' for k in parts)}"
             )
             message = f"`{name}` of {owner} has no key `{key}`"
-            world.report(BadDeclarationField, scope.module, entry.key, message, help=help_)
+            declarations.report(BadDeclarationField, scope.module, entry.key, message, help=help_)
             continue
-        value = _value(world, owner, f"{name}.{key}", entry.value, part, scope)
+        value = _value(declarations, owner, f"{name}.{key}", entry.value, part, scope)
         if value is not None:
             found[key] = value[0]
     return (found,)
 
 
-def _with_env(world: World, node: ast.Expr, scope: TypeScope) -> Value:
+def _with_env(declarations: Declarations, node: ast.Expr, scope: TypeScope) -> Value:
     """A constant in which `env("NAME")` may stand for a String, to be read when the program runs."""
     match node:
         case ast.Call(callee=ast.Path(name="env"), arguments=[ast.Argument(value=ast.StringLit(value=name))]):
             return {"env": name}
         case ast.MapLit():
             keys = evaluate(
-                world, ast.MapLit(node.start, node.end, [_keyed(entry) for entry in node.entries]), scope
+                declarations,
+                ast.MapLit(node.start, node.end, [_keyed(entry) for entry in node.entries]),
+                scope,
             )
             return dict(
-                zip(keys, [_with_env(world, entry.value, scope) for entry in node.entries], strict=True)
+                zip(
+                    keys, [_with_env(declarations, entry.value, scope) for entry in node.entries], strict=True
+                )
             )
         case _:
-            return evaluate(world, node, scope)
+            return evaluate(declarations, node, scope)
 
 
 def _keyed(entry: ast.MapEntry) -> ast.MapEntry:

@@ -14,38 +14,40 @@ from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 
-def check(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
-    check_method_decorators(world, node, "function", scope)
+def check(declarations: Declarations, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+    check_method_decorators(declarations, node, "function", scope)
     is_test = has_decorator(node.decorators, "test")
     if has_decorator(node.decorators, "expect_fail") and not is_test:
         decorator = next(each for each in node.decorators if each.name.text == "expect_fail")
         message = f"`@expect_fail` on `{function.name}`, which is no test"
         help_ = "add `@test` above it, or remove `@expect_fail`"
-        world.report(ExpectFailWithoutTest, scope.module, decorator, message, help=help_)
+        declarations.report(ExpectFailWithoutTest, scope.module, decorator, message, help=help_)
     if is_test:
-        _check_test(world, function, node, scope)
+        _check_test(declarations, function, node, scope)
 
 
-def check_impl(world: World, node: ast.ImplDecl, scope: TypeScope) -> None:
+def check_impl(declarations: Declarations, node: ast.ImplDecl, scope: TypeScope) -> None:
     """Methods of an impl."""
-    impl = world.impl_nodes.get(node)
+    impl = declarations.impl_nodes.get(node)
     provider = impl is not None and _is_provider(impl)
     for method in node.methods:
-        check_method_decorators(world, method, "provider method" if provider else "method", scope)
+        check_method_decorators(declarations, method, "provider method" if provider else "method", scope)
     if impl is not None and provider:
-        _check_provided(world, impl)
+        _check_provided(declarations, impl)
 
 
-def check_method_decorators(world: World, node: ast.FnDecl, place: Place, scope: TypeScope) -> None:
+def check_method_decorators(
+    declarations: Declarations, node: ast.FnDecl, place: Place, scope: TypeScope
+) -> None:
     """Decorators of a function and of its parameters."""
-    check_decorators(world, node.decorators, place, scope)
+    check_decorators(declarations, node.decorators, place, scope)
     for parameter in node.parameters:
         before: Place = "other parameter" if place == "function" else "parameter"
-        check_decorators(world, parameter.decorators, before, scope)
+        check_decorators(declarations, parameter.decorators, before, scope)
 
 
 def _is_provider(impl: ImplSymbol) -> bool:
@@ -55,39 +57,41 @@ def _is_provider(impl: ImplSymbol) -> bool:
     return has_decorator(target.node.decorators, "tool_provider")
 
 
-def _check_provided(world: World, impl: ImplSymbol) -> None:
+def _check_provided(declarations: Declarations, impl: ImplSymbol) -> None:
     """The described methods of a `@tool_provider` become tools, so they are described like these."""
     for function in impl.methods.values():
         if function.decl is not None and has_decorator(function.decl.decorators, "describe"):
-            check_described(world, "method", function, world.function_scope(function))
+            check_described(declarations, "method", function, declarations.function_scope(function))
 
 
-def _check_test(world: World, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
+def _check_test(
+    declarations: Declarations, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope
+) -> None:
     if node.parameters or node.generics:
         place: ast.Node = node.parameters[0] if node.parameters else node.generics[0]
         message = f"test `{function.name}` has parameters"
-        world.report(TestMisused, scope.module, place, message, help="make what it needs inside of it")
+        declarations.report(TestMisused, scope.module, place, message, help="make what it needs inside of it")
     elif function.result not in (NIL, ERROR) and result_parts(function.result) is None:
         message = f"test `{function.name}` returns `{show(function.result)}`"
         help_ = "a test returns nothing or a `Result`; say with `assert_eq` what is expected"
-        world.report(TestMisused, scope.module, node.result or node, message, help=help_)
+        declarations.report(TestMisused, scope.module, node.result or node, message, help=help_)
     elif function.name == "main":
         message = "`main` cannot be a test"
-        world.report(TestMisused, scope.module, node.name, message, help="give the test another name")
+        declarations.report(TestMisused, scope.module, node.name, message, help="give the test another name")
     else:
-        _check_title(world, node, scope)
+        _check_title(declarations, node, scope)
         function.is_test = True
-        world.analysis.tests.append(function)
+        declarations.analysis.tests.append(function)
 
 
-def _check_title(world: World, node: ast.FnDecl, scope: TypeScope) -> None:
+def _check_title(declarations: Declarations, node: ast.FnDecl, scope: TypeScope) -> None:
     """Two tests of a module under one name could not be told apart."""
     title = _title(node)
-    titles = world.analysis.test_titles.setdefault(scope.module.path, set())
+    titles = declarations.analysis.test_titles.setdefault(scope.module.path, set())
     if title in titles:
         message = f"another test is called `{title}`"
         help_ = "give each a name of its own: results and `--filter` go by it"
-        world.report(TestMisused, scope.module, node.name, message, help=help_)
+        declarations.report(TestMisused, scope.module, node.name, message, help=help_)
     titles.add(title)
 
 

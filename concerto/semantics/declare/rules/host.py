@@ -19,7 +19,7 @@ from concerto.semantics.model.symbols import HostSymbol
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 _FIELDS = {
@@ -30,27 +30,29 @@ _FIELDS = {
 }
 
 
-def check(world: World, host: HostSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
+def check(declarations: Declarations, host: HostSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:
     owner = f"host `{host.name}`"
-    world.analysis.hosts.append(host)
-    check_decorators(world, node.decorators, "host", scope)
-    host.settings, references = read_settings(world, owner, node.settings, _FIELDS, scope)
+    declarations.analysis.hosts.append(host)
+    check_decorators(declarations, node.decorators, "host", scope)
+    host.settings, references = read_settings(declarations, owner, node.settings, _FIELDS, scope)
     setting = references.get("connector")
     if setting is None:
         if is_misspelt("connector", node.settings, _FIELDS):
             return
         message = f"{owner} has no `connector`"
         help_ = "name a `[hosts.…]` of `Concerto.toml`: `connector: worker,`"
-        world.report(BadDeclarationField, scope.module, node.name, message, help=help_)
+        declarations.report(BadDeclarationField, scope.module, node.name, message, help=help_)
         return
     name = reference_name(setting.value)
-    known = world.project.hosts
+    known = declarations.project.hosts
     if name is None:
-        report_value(world, owner, "connector", setting.value, "the name of a host in `Concerto.toml`", scope)
+        report_value(
+            declarations, owner, "connector", setting.value, "the name of a host in `Concerto.toml`", scope
+        )
     elif name in known:
         host.settings["connector"] = name
     else:
         near = suggest(name, known)
         help_ = f"did you mean `{near}`?" if near else f"add `[hosts.{name}]` to `Concerto.toml`"
         message = f"{owner} has an unknown connector `{name}`"
-        world.report(UnknownReference, scope.module, setting.value, message, help=help_)
+        declarations.report(UnknownReference, scope.module, setting.value, message, help=help_)

@@ -22,7 +22,7 @@ from concerto.semantics.model.symbols import McpSymbol
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 _FIELDS = {
@@ -37,25 +37,27 @@ _FIELDS = {
 }
 
 
-def fill(world: World, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:
-    make_methods(world, server, server.methods, node.functions, scope)
-    world.analysis.mcps.append(server)
+def fill(declarations: Declarations, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:
+    make_methods(declarations, server, server.methods, node.functions, scope)
+    declarations.analysis.mcps.append(server)
 
 
-def check(world: World, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:
-    check_decorators(world, node.decorators, "declaration", scope)
-    server.settings, _ = read_settings(world, f"mcp `{server.name}`", node.settings, _FIELDS, scope)
-    _check_transport(world, server, node, scope)
+def check(declarations: Declarations, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:
+    check_decorators(declarations, node.decorators, "declaration", scope)
+    server.settings, _ = read_settings(declarations, f"mcp `{server.name}`", node.settings, _FIELDS, scope)
+    _check_transport(declarations, server, node, scope)
     for declared in node.functions:
-        check_method_decorators(world, declared, "mcp function", scope)
-        _check_form(world, server, declared, scope)
+        check_method_decorators(declarations, declared, "mcp function", scope)
+        _check_form(declarations, server, declared, scope)
         function = server.methods.get(declared.name.text)
         if function is not None and function.node is declared:
-            check_described(world, "mcp function", function, world.function_scope(function))
+            check_described(declarations, "mcp function", function, declarations.function_scope(function))
 
 
-def _check_transport(world: World, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:
-    if server.name in world.project.mcp_servers:
+def _check_transport(
+    declarations: Declarations, server: McpSymbol, node: ast.McpDecl, scope: TypeScope
+) -> None:
+    if server.name in declarations.project.mcp_servers:
         return
     given = {setting.name.text for setting in node.settings}
     if any(is_misspelt(name, node.settings, _FIELDS) for name in ("transport", "command", "url")):
@@ -72,15 +74,19 @@ def _check_transport(world: World, server: McpSymbol, node: ast.McpDecl, scope: 
         'add `transport: "stdio", command: "…"` or `transport: "http", url: "…"`, '
         f"or `[mcp.{server.name}]` to `Concerto.toml`"
     )
-    world.report(McpWithoutTransport, scope.module, node.name, f"mcp `{server.name}` {what}", help=help_)
+    declarations.report(
+        McpWithoutTransport, scope.module, node.name, f"mcp `{server.name}` {what}", help=help_
+    )
 
 
-def _check_form(world: World, server: McpSymbol, declared: ast.FnDecl, scope: TypeScope) -> None:
+def _check_form(
+    declarations: Declarations, server: McpSymbol, declared: ast.FnDecl, scope: TypeScope
+) -> None:
     shown = f"mcp function `{server.name}::{declared.name.text}`"
     if declared.body is not None:
         help_ = "end the declaration with `;`: the server carries it out"
-        world.report(BadMcpFunction, scope.module, declared.body, f"{shown} has a body", help=help_)
+        declarations.report(BadMcpFunction, scope.module, declared.body, f"{shown} has a body", help=help_)
     for parameter in declared.parameters:
         if parameter.name.text == "self" and parameter.type is None:
             help_ = "remove `self`: the server keeps its own state"
-            world.report(BadMcpFunction, scope.module, parameter, f"{shown} takes `self`", help=help_)
+            declarations.report(BadMcpFunction, scope.module, parameter, f"{shown} takes `self`", help=help_)

@@ -16,41 +16,45 @@ from concerto.semantics.typing.unify import show, show_both
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 
-def fill(world: World, pipeline: PipelineSymbol, node: ast.PipelineDecl, scope: TypeScope) -> None:
+def fill(
+    declarations: Declarations, pipeline: PipelineSymbol, node: ast.PipelineDecl, scope: TypeScope
+) -> None:
     seen: dict[str, ast.Ident] = {}
     for stage in node.stages:
         first = seen.setdefault(stage.name.text, stage.name)
         if first is not stage.name:
-            world.report(
+            declarations.report(
                 DefinedTwice,
                 scope.module,
                 stage.name,
                 f"pipeline `{pipeline.name}` has two stages called `{stage.name.text}`",
                 help="give one of the two another name",
-                related=((world.at(scope.module, first), "first defined here"),),
+                related=((declarations.at(scope.module, first), "first defined here"),),
             )
-        pipeline.stages.append(_stage(world, pipeline, stage, scope))
+        pipeline.stages.append(_stage(declarations, pipeline, stage, scope))
     if node.parameters is not None:
-        pipeline.parameters = make_parameters(world, node.parameters, scope)
+        pipeline.parameters = make_parameters(declarations, node.parameters, scope)
     elif pipeline.stages:
         pipeline.parameters = pipeline.stages[0].parameters
     if node.result is not None:
-        pipeline.result = unwrapped(world.resolve_type(node.result, scope))
+        pipeline.result = unwrapped(declarations.resolve_type(node.result, scope))
     elif pipeline.stages:
         pipeline.result = unwrapped(pipeline.stages[-1].result)
-    world.analysis.pipelines.append(pipeline)
+    declarations.analysis.pipelines.append(pipeline)
 
 
-def _stage(world: World, pipeline: PipelineSymbol, node: ast.StageDecl, scope: TypeScope) -> StageSymbol:
+def _stage(
+    declarations: Declarations, pipeline: PipelineSymbol, node: ast.StageDecl, scope: TypeScope
+) -> StageSymbol:
     result: Type = ERROR
     if node.result is not None:
-        result = world.resolve_type(node.result, scope)
+        result = declarations.resolve_type(node.result, scope)
     else:
-        world.report(
+        declarations.report(
             StageWithoutType,
             scope.module,
             node.name,
@@ -63,7 +67,7 @@ def _stage(world: World, pipeline: PipelineSymbol, node: ast.StageDecl, scope: T
         module=scope.module.path,
         source=scope.module.source,
         docs=node.docs,
-        parameters=make_parameters(world, node.parameters, scope),
+        parameters=make_parameters(declarations, node.parameters, scope),
         result=result,
     )
 
@@ -74,35 +78,39 @@ def unwrapped(type_: Type) -> Type:
     return type_ if parts is None else parts[0]
 
 
-def check(world: World, pipeline: PipelineSymbol, node: ast.PipelineDecl, scope: TypeScope) -> None:
-    check_decorators(world, node.decorators, "pipeline", scope)
+def check(
+    declarations: Declarations, pipeline: PipelineSymbol, node: ast.PipelineDecl, scope: TypeScope
+) -> None:
+    check_decorators(declarations, node.decorators, "pipeline", scope)
     owner = f"pipeline `{pipeline.name}`"
     listed = argument_of(node.decorators, "tools")
     if listed is not None:
-        pipeline.tools = read_tools(world, owner, listed.value, scope)
+        pipeline.tools = read_tools(declarations, owner, listed.value, scope)
     for stage, declared in zip(pipeline.stages, node.stages, strict=True):
-        check_decorators(world, declared.decorators, "stage", scope)
+        check_decorators(declarations, declared.decorators, "stage", scope)
         for parameter in declared.parameters:
-            check_decorators(world, parameter.decorators, "other parameter", scope)
+            check_decorators(declarations, parameter.decorators, "other parameter", scope)
         listed = argument_of(declared.decorators, "tools")
         if listed is not None:
-            stage.tools = read_tools(world, f"stage `{stage.name}` of {owner}", listed.value, scope)
+            stage.tools = read_tools(declarations, f"stage `{stage.name}` of {owner}", listed.value, scope)
     if not pipeline.stages:
         help_ = "add `stage name(input: T) -> U { … }`"
-        world.report(PipelineSignature, scope.module, node.name, f"{owner} has no stages", help=help_)
+        declarations.report(PipelineSignature, scope.module, node.name, f"{owner} has no stages", help=help_)
         return
     for before, after in pairwise(pipeline.stages):
-        _check_step(world, owner, before, after, scope)
-    _check_signature(world, owner, pipeline, node, scope)
+        _check_step(declarations, owner, before, after, scope)
+    _check_signature(declarations, owner, pipeline, node, scope)
 
 
-def _check_step(world: World, owner: str, before: StageSymbol, after: StageSymbol, scope: TypeScope) -> None:
+def _check_step(
+    declarations: Declarations, owner: str, before: StageSymbol, after: StageSymbol, scope: TypeScope
+) -> None:
     assert isinstance(after.node, ast.StageDecl)
     needed = [parameter for parameter in after.parameters if parameter.default is None]
     if len(needed) > 1 or not after.parameters:
         message = f"stage `{after.name}` of {owner} takes {len(needed)} parameters, and is passed one"
         help_ = f"it takes what stage `{before.name}` returns"
-        world.report(StagesDoNotFit, scope.module, after.node.name, message, help=help_)
+        declarations.report(StagesDoNotFit, scope.module, after.node.name, message, help=help_)
         return
     passed, taken = unwrapped(before.result), after.parameters[0]
     if _fits(passed, taken.type):
@@ -112,11 +120,11 @@ def _check_step(world: World, owner: str, before: StageSymbol, after: StageSymbo
         f"stage `{after.name}` of {owner} takes `{takes}`, and stage `{before.name}` returns `{returns}`"
     )
     help_ = f"declare `{taken.name}: {show_both(passed, taken.type)[0]}`, or put a stage between them"
-    world.report(StagesDoNotFit, scope.module, _type_place(taken, after.node), message, help=help_)
+    declarations.report(StagesDoNotFit, scope.module, _type_place(taken, after.node), message, help=help_)
 
 
 def _check_signature(
-    world: World, owner: str, pipeline: PipelineSymbol, node: ast.PipelineDecl, scope: TypeScope
+    declarations: Declarations, owner: str, pipeline: PipelineSymbol, node: ast.PipelineDecl, scope: TypeScope
 ) -> None:
     first, last = pipeline.stages[0], pipeline.stages[-1]
     if node.parameters is not None:
@@ -126,12 +134,12 @@ def _check_signature(
             message = f"{owner} takes `({_listed(declared)})`, and its first stage takes `({_listed(taken)})`"
             help_ = f"declare what stage `{first.name}` takes, or leave the signature out"
             place = node.parameters[0] if node.parameters else node.name
-            world.report(PipelineSignature, scope.module, place, message, help=help_)
+            declarations.report(PipelineSignature, scope.module, place, message, help=help_)
     if node.result is not None and not _fits(unwrapped(last.result), pipeline.result):
         given, returned = show_both(pipeline.result, last.result)
         message = f"{owner} returns `{given}`, and its last stage returns `{returned}`"
         help_ = f"declare what stage `{last.name}` returns, or leave the signature out"
-        world.report(PipelineSignature, scope.module, node.result, message, help=help_)
+        declarations.report(PipelineSignature, scope.module, node.result, message, help=help_)
 
 
 def _listed(types: list[Type]) -> str:

@@ -17,25 +17,31 @@ from concerto.semantics.model.symbols import (
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 
-def read_tools(world: World, owner: str, node: ast.Expr, scope: TypeScope) -> list[ToolUseSymbol]:
+def read_tools(
+    declarations: Declarations, owner: str, node: ast.Expr, scope: TypeScope
+) -> list[ToolUseSymbol]:
     """The entries of a list of tools; what is wrong with one is reported and the entry left out."""
     if not isinstance(node, ast.ArrayLit):
         message = f"the tools of {owner} are an array of tools, methods and MCP servers"
-        world.report(BadDeclarationField, scope.module, node, message, help="write `[Calculator, GitHub]`")
+        declarations.report(
+            BadDeclarationField, scope.module, node, message, help="write `[Calculator, GitHub]`"
+        )
         return []
     uses: list[ToolUseSymbol] = []
     for item in node.items:
-        use = read_tool(world, owner, item, scope)
+        use = read_tool(declarations, owner, item, scope)
         if use is not None:
             uses.append(use)
     return uses
 
 
-def read_tool(world: World, owner: str, node: ast.Expr, scope: TypeScope) -> ToolUseSymbol | None:
+def read_tool(
+    declarations: Declarations, owner: str, node: ast.Expr, scope: TypeScope
+) -> ToolUseSymbol | None:
     """One tool, method, MCP server or hosted tool (`"openai:web_search"`)."""
     if isinstance(node, ast.StringLit):
         provider, colon, name = node.value.partition(":")
@@ -45,23 +51,25 @@ def read_tool(world: World, owner: str, node: ast.Expr, scope: TypeScope) -> Too
         help_ = (
             'a provider\'s own tool is written `"openai:web_search"`, a declared one by its name, unquoted'
         )
-        world.report(UnknownReference, scope.module, node, message, help=help_)
+        declarations.report(UnknownReference, scope.module, node, message, help=help_)
         return None
     if not isinstance(node, ast.Path):
         message = f"{owner} lists something that is not a tool"
         help_ = "write names: `[Calculator, GitHub, Files::read]`"
-        world.report(BadDeclarationField, scope.module, node, message, help=help_)
+        declarations.report(BadDeclarationField, scope.module, node, message, help=help_)
         return None
-    return _named_tool(world, owner, node, scope)
+    return _named_tool(declarations, owner, node, scope)
 
 
-def _named_tool(world: World, owner: str, node: ast.Path, scope: TypeScope) -> ToolUseSymbol | None:
+def _named_tool(
+    declarations: Declarations, owner: str, node: ast.Path, scope: TypeScope
+) -> ToolUseSymbol | None:
     names = [segment.name.text for segment in node.segments]
-    by_module = _starts_at_module(world, node, scope)
+    by_module = _starts_at_module(declarations, node, scope)
     found = (
-        world.resolve_path([each.name for each in node.segments], scope)
+        declarations.resolve_path([each.name for each in node.segments], scope)
         if by_module
-        else _find(world, node, scope)
+        else _find(declarations, node, scope)
     )
     match found:
         case ToolSymbol():
@@ -71,7 +79,7 @@ def _named_tool(world: World, owner: str, node: ast.Path, scope: TypeScope) -> T
         case FunctionSymbol(owner=ToolSymbol() | McpSymbol() as tool):
             if isinstance(tool, ToolSymbol) and not found.public:
                 message = f"`{node.name}` is a private method of its tool"
-                world.report(
+                declarations.report(
                     UnknownReference, scope.module, node, message, help="only `pub fn`s are offered to models"
                 )
                 return None
@@ -79,23 +87,23 @@ def _named_tool(world: World, owner: str, node: ast.Path, scope: TypeScope) -> T
         case None if by_module:
             return None  # Reported with the segment that is wrong.
         case None:
-            return _from_manifest(world, owner, node, names, scope)
+            return _from_manifest(declarations, owner, node, names, scope)
         case _:
             message = f"`{node.name}` in {owner} is not a tool"
             help_ = "tools, their methods and MCP servers can be listed"
-            world.report(UnknownReference, scope.module, node, message, help=help_)
+            declarations.report(UnknownReference, scope.module, node, message, help=help_)
             return None
 
 
-def _starts_at_module(world: World, node: ast.Path, scope: TypeScope) -> bool:
+def _starts_at_module(declarations: Declarations, node: ast.Path, scope: TypeScope) -> bool:
     first = node.segments[0].name
-    start = start_of(world, first, scope) or world.lookup(first.text, scope)
+    start = start_of(declarations, first, scope) or declarations.lookup(first.text, scope)
     return len(node.segments) > 1 and isinstance(start, ModuleSymbol)
 
 
-def _find(world: World, node: ast.Path, scope: TypeScope) -> Symbol | None:
+def _find(declarations: Declarations, node: ast.Path, scope: TypeScope) -> Symbol | None:
     """What a path refers to, without reports: the message has to speak of tools."""
-    found = world.lookup(node.segments[0].name.text, scope)
+    found = declarations.lookup(node.segments[0].name.text, scope)
     for segment in node.segments[1:]:
         match found:
             case ToolSymbol() | McpSymbol():
@@ -108,18 +116,18 @@ def _find(world: World, node: ast.Path, scope: TypeScope) -> Symbol | None:
 
 
 def _from_manifest(
-    world: World, owner: str, node: ast.Path, names: list[str], scope: TypeScope
+    declarations: Declarations, owner: str, node: ast.Path, names: list[str], scope: TypeScope
 ) -> ToolUseSymbol | None:
-    project = world.project
+    project = declarations.project
     if len(names) == 1 and names[0] in project.mcp_servers:
         return ToolUseSymbol(name=names[0], kind="mcp")
     if len(names) == 2 and names[0] in project.mcp_servers:
         return ToolUseSymbol(name=names[0], kind="method", method=names[1])
     if len(names) == 1 and names[0] in project.python_tools:
         return ToolUseSymbol(name=names[0], kind="tool")
-    if world.is_broken(names[0], scope):
+    if declarations.is_broken(names[0], scope):
         return None
-    holder = world.lookup(names[0], scope)
+    holder = declarations.lookup(names[0], scope)
     if len(names) == 2 and isinstance(holder, ToolSymbol | McpSymbol):
         kind = "tool" if isinstance(holder, ToolSymbol) else "MCP server"
         message = f"{kind} `{holder.name}` has no method `{names[1]}`"
@@ -127,8 +135,10 @@ def _from_manifest(
         near = suggest(names[1], holder.methods)
     else:
         message, place = f"unknown tool `{node.name}` in {owner}", node
-        near = suggest(names[0], [*_tool_names(world, scope), *project.mcp_servers, *project.python_tools])
-    home = world.library_module_of(names[0])
+        near = suggest(
+            names[0], [*_tool_names(declarations, scope), *project.mcp_servers, *project.python_tools]
+        )
+    home = declarations.library_module_of(names[0])
     if near:
         help_ = f"did you mean `{near}`?"
     elif home:
@@ -138,12 +148,14 @@ def _from_manifest(
             f"declare `tool {names[0]} {{ … }}`; a server is named by `[mcp.{names[0]}]` in `Concerto.toml`, "
             f"a tool in Python by `[tools.{names[0]}]` there or by `tools=` of `concerto.compile_file`"
         )
-    world.report(UnknownReference, scope.module, place, message, help=help_)
+    declarations.report(UnknownReference, scope.module, place, message, help=help_)
     return None
 
 
-def _tool_names(world: World, scope: TypeScope) -> list[str]:
-    return [n for n, symbol in world.visible_names(scope) if isinstance(symbol, ToolSymbol | McpSymbol)]
+def _tool_names(declarations: Declarations, scope: TypeScope) -> list[str]:
+    return [
+        n for n, symbol in declarations.visible_names(scope) if isinstance(symbol, ToolSymbol | McpSymbol)
+    ]
 
 
 def is_offered(use: ToolUseSymbol, offered: list[ToolUseSymbol]) -> bool:

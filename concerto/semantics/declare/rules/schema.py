@@ -22,25 +22,25 @@ from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 
 def check(
-    world: World, struct: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
+    declarations: Declarations, struct: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
 ) -> None:
     place, field_place = ("schema", "schema field") if struct.is_schema else ("struct", "struct field")
-    check_decorators(world, node.decorators, place, scope)  # type: ignore[arg-type]
+    check_decorators(declarations, node.decorators, place, scope)  # type: ignore[arg-type]
     for declared in node.fields:
-        check_decorators(world, declared.decorators, field_place, scope)  # type: ignore[arg-type]
+        check_decorators(declarations, declared.decorators, field_place, scope)  # type: ignore[arg-type]
     if struct.is_schema:
-        _check_schema(world, struct, node, scope)
+        _check_schema(declarations, struct, node, scope)
     elif has_decorator(node.decorators, "tool_provider"):
-        _check_provider(world, struct, node, scope)
+        _check_provider(declarations, struct, node, scope)
 
 
 def _check_schema(
-    world: World, struct: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
+    declarations: Declarations, struct: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
 ) -> None:
     for field in struct.fields:
         assert isinstance(field.node, ast.FieldDecl)
@@ -49,29 +49,37 @@ def _check_schema(
             owner = f"field `{field.name}` of schema `{struct.name}`"
             message = f"type `{show(field.type)}` of {owner} has no JSON Schema"
             place = field.node.type
-            world.report(NoJsonSchema, scope.module, place, message, label=problem.reason, help=problem.help)
+            declarations.report(
+                NoJsonSchema, scope.module, place, message, label=problem.reason, help=problem.help
+            )
         if field.default is not None:
-            check_default(world, f"`{field.name}` of schema `{struct.name}`", field.default, scope)
-        _check_validator(world, field.node.decorators, option_item(field.type) or field.type, scope)
-    _check_validator(world, node.decorators, declared_type(struct), scope)
+            check_default(declarations, f"`{field.name}` of schema `{struct.name}`", field.default, scope)
+        _check_validator(declarations, field.node.decorators, option_item(field.type) or field.type, scope)
+    _check_validator(declarations, node.decorators, declared_type(struct), scope)
 
 
-def _check_validator(world: World, decorators: list[ast.Decorator], type_: Type, scope: TypeScope) -> None:
+def _check_validator(
+    declarations: Declarations, decorators: list[ast.Decorator], type_: Type, scope: TypeScope
+) -> None:
     """`@validate(f)` with `fn f(value: T) -> Result<Bool, String>`"""
     argument = argument_of(decorators, "validate")
     if argument is None:
         return
     path = argument.value
     if not isinstance(path, ast.Path):
-        world.report(BadDeclarationField, scope.module, path, "`@validate` takes the name of a function")
+        declarations.report(
+            BadDeclarationField, scope.module, path, "`@validate` takes the name of a function"
+        )
         return
-    function = world.resolve_path([segment.name for segment in path.segments], scope)
+    function = declarations.resolve_path([segment.name for segment in path.segments], scope)
     if function is None:
         return
     wanted = f"fn(value: {show(type_)}) -> Result<Bool, String>"
     if not isinstance(function, FunctionSymbol):
         message = f"`{path.name}` is not a function"
-        world.report(BadDeclarationField, scope.module, path, message, help=f"name a function `{wanted}`")
+        declarations.report(
+            BadDeclarationField, scope.module, path, message, help=f"name a function `{wanted}`"
+        )
         return
     parts = result_parts(function.result)
     types = [parameter.type for parameter in function.parameters]
@@ -80,17 +88,17 @@ def _check_validator(world: World, decorators: list[ast.Decorator], type_: Type,
     if parts != (BOOL, STRING) or types != [type_] or function.generics:
         message = f"`{path.name}` cannot validate `{show(type_)}`"
         help_ = f"it has to be a function `{wanted}`"
-        related = world.declared_at(function, "declared here")
-        world.report(MismatchedTypes, scope.module, path, message, help=help_, related=related)
+        related = declarations.declared_at(function, "declared here")
+        declarations.report(MismatchedTypes, scope.module, path, message, help=help_, related=related)
         return
-    world.analysis.uses[path] = function
+    declarations.analysis.uses[path] = function
 
 
 def _check_provider(
-    world: World, struct: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
+    declarations: Declarations, struct: StructSymbol, node: ast.StructDecl | ast.SchemaDecl, scope: TypeScope
 ) -> None:
     decorator = next(each for each in node.decorators if each.name.text == "tool_provider")
-    given = world.analysis.decorators.get(decorator, {})
+    given = declarations.analysis.decorators.get(decorator, {})
     if len(given) < len(decorator.arguments):
         return  # One of them was reported.
     wanted = str(given.get("id", "id"))
@@ -103,9 +111,9 @@ def _check_provider(
             else f"add a field `{wanted}: String`, or name another with `id:`"
         )
         message = f"tool provider `{struct.name}` has no field `{wanted}` to tell its values apart"
-        world.report(ProviderWithoutId, scope.module, decorator, message, help=help_)
+        declarations.report(ProviderWithoutId, scope.module, decorator, message, help=help_)
     elif field.type not in (STRING, INT, ERROR):
         message = f"the id field `{wanted}` of tool provider `{struct.name}` is a `{show(field.type)}`"
-        world.report(
+        declarations.report(
             ProviderWithoutId, scope.module, decorator, message, help="an id is a `String` or an `Int`"
         )

@@ -14,7 +14,7 @@ from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
     from concerto.semantics.model.scope import TypeScope
 
 _FORMS = {
@@ -32,50 +32,50 @@ _EXTRAS = {
 """What may be asked of the new one, and the setting that it becomes."""
 
 
-def fill(world: World, state: StateSymbol, node: ast.StateDecl, scope: TypeScope) -> None:
-    world.analysis.states.append(state)
+def fill(declarations: Declarations, state: StateSymbol, node: ast.StateDecl, scope: TypeScope) -> None:
+    declarations.analysis.states.append(state)
     name, form = _FORMS[state.keyword]
     plain = {"ledger": LEDGER, "memory": MEMORY}.get(state.keyword)
     if node.type is None:
         state.type = plain or ERROR
         if plain is None:
             message = f"hashmap `{state.name}` needs the types of its keys and values"
-            world.report(BadDeclarationField, scope.module, node.name, message, help=f"write `{form}`")
+            declarations.report(BadDeclarationField, scope.module, node.name, message, help=f"write `{form}`")
         return
-    state.type = world.resolve_type(node.type, scope)
+    state.type = declarations.resolve_type(node.type, scope)
     wanted = HASH_MAP if plain is None else plain.symbol
     if (isinstance(state.type, Named) and state.type.symbol is wanted) or state.type is ERROR:
         return
     message = f"{state.keyword} `{state.name}` has type `{name}`, not `{show(state.type)}`"
-    world.report(MismatchedTypes, scope.module, node.type, message, help=f"write `{form}`")
+    declarations.report(MismatchedTypes, scope.module, node.type, message, help=f"write `{form}`")
     state.type = ERROR
 
 
-def check(world: World, state: StateSymbol, node: ast.StateDecl, scope: TypeScope) -> None:
-    check_decorators(world, node.decorators, "declaration", scope)
+def check(declarations: Declarations, state: StateSymbol, node: ast.StateDecl, scope: TypeScope) -> None:
+    check_decorators(declarations, node.decorators, "declaration", scope)
     value = node.value
     if value is None:
         return
     extras = _EXTRAS[state.keyword]
     while isinstance(value, ast.MethodCall) and value.method.text in extras:
         key = extras[value.method.text]
-        given = _text(world, value.arguments, scope)
+        given = _text(declarations, value.arguments, scope)
         if given is None:
             message = f"`{value.method.text}` of {state.keyword} `{state.name}` takes a string"
-            world.report(BadDeclarationField, scope.module, value, message)
+            declarations.report(BadDeclarationField, scope.module, value, message)
         elif key == "persistence" and not given:
             message = f"`{value.method.text}` of {state.keyword} `{state.name}` takes the name of a file"
-            world.report(BadDeclarationField, scope.module, value, message)
+            declarations.report(BadDeclarationField, scope.module, value, message)
         else:
             state.settings[key] = given
         value = value.receiver
     if not _is_new(value, _FORMS[state.keyword][0]):
         message = f"{state.keyword} `{state.name}` starts as something else than a new one"
         help_ = f"write `{_FORMS[state.keyword][1]}`"
-        world.report(BadDeclarationField, scope.module, value, message, help=help_)
+        declarations.report(BadDeclarationField, scope.module, value, message, help=help_)
         return
     assert isinstance(value, ast.Call)
-    _read_capacity(world, state, value, scope)
+    _read_capacity(declarations, state, value, scope)
 
 
 def _is_new(node: ast.Expr, name: str) -> bool:
@@ -84,27 +84,27 @@ def _is_new(node: ast.Expr, name: str) -> bool:
     return node.callee.name == f"{name}::new"
 
 
-def _read_capacity(world: World, state: StateSymbol, node: ast.Call, scope: TypeScope) -> None:
+def _read_capacity(declarations: Declarations, state: StateSymbol, node: ast.Call, scope: TypeScope) -> None:
     if not node.arguments:
         return
     message = f"`{_FORMS[state.keyword][0]}::new` takes no arguments"
     if state.keyword == "memory" and len(node.arguments) == 1:
         try:
-            value = evaluate(world, node.arguments[0].value, scope)
+            value = evaluate(declarations, node.arguments[0].value, scope)
         except NotConstant:
             value = None
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             state.settings["capacity"] = value
             return
         message = f"memory `{state.name}` keeps an `Int` above zero of messages"
-    world.report(BadDeclarationField, scope.module, node.arguments[0], message)
+    declarations.report(BadDeclarationField, scope.module, node.arguments[0], message)
 
 
-def _text(world: World, arguments: list[ast.Argument], scope: TypeScope) -> str | None:
+def _text(declarations: Declarations, arguments: list[ast.Argument], scope: TypeScope) -> str | None:
     if len(arguments) != 1:
         return None
     try:
-        value = evaluate(world, arguments[0].value, scope)
+        value = evaluate(declarations, arguments[0].value, scope)
     except NotConstant:
         return None
     return value if isinstance(value, str) else None

@@ -21,32 +21,32 @@ from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import World
+    from concerto.semantics.model.declarations import Declarations
 
 _FIELDS = {"description": TEXT}
 
 
-def fill(world: World, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
-    itself = world.plain_type(tool.state)
+def fill(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
+    itself = declarations.plain_type(tool.state)
     inner = TypeScope(scope.module, {}, itself)
-    tool.state.has(make_fields(world, node.fields, inner))
+    tool.state.has(make_fields(declarations, node.fields, inner))
     for field in tool.state.fields:
-        _give_default(world, tool, field, inner)
-    world.scopes[tool.state] = inner
-    tool.trait = resolve_bound(world, node.trait, inner) if node.trait is not None else None
-    make_methods(world, tool, tool.methods, node.methods, inner)
+        _give_default(declarations, tool, field, inner)
+    declarations.scopes[tool.state] = inner
+    tool.trait = resolve_bound(declarations, node.trait, inner) if node.trait is not None else None
+    make_methods(declarations, tool, tool.methods, node.methods, inner)
     if tool.trait is not None:
-        world.trait_uses.append((tool, tool.trait))
+        declarations.trait_uses.append((tool, tool.trait))
         provide_methods(tool, tool.trait.trait)
     # Inside its methods `self` is the state, whose methods are the tool's.
     own = ImplSymbol(
         name=tool.name, module=tool.module, source=tool.source, node=node, target=itself, methods=tool.methods
     )
-    world.add_impl(own)
-    world.analysis.tools.append(tool)
+    declarations.add_impl(own)
+    declarations.analysis.tools.append(tool)
 
 
-def _give_default(world: World, tool: ToolSymbol, field: FieldSymbol, scope: TypeScope) -> None:
+def _give_default(declarations: Declarations, tool: ToolSymbol, field: FieldSymbol, scope: TypeScope) -> None:
     """State without a default starts empty; types that have no empty value need a default."""
     if field.default is not None:
         return
@@ -72,24 +72,26 @@ def _give_default(world: World, tool: ToolSymbol, field: FieldSymbol, scope: Typ
     elif isinstance(type_, Named):
         message = f"field `{field.name}` of tool `{tool.name}` needs a default"
         help_ = f"write `{field.name}: {show(type_)} = …`: the state has to start with something"
-        world.report(BadDeclarationField, scope.module, node.name, message, help=help_)
+        declarations.report(BadDeclarationField, scope.module, node.name, message, help=help_)
 
 
-def check(world: World, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
-    check_decorators(world, node.decorators, "declaration", scope)
+def check(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
+    check_decorators(declarations, node.decorators, "declaration", scope)
     for field in node.fields:
-        check_decorators(world, field.decorators, "field", scope)
-    _check_description(world, tool, node, scope)
+        check_decorators(declarations, field.decorators, "field", scope)
+    _check_description(declarations, tool, node, scope)
     for method in node.methods:
         function = tool.methods.get(method.name.text)
-        check_method_decorators(world, method, "tool method", scope)
+        check_method_decorators(declarations, method, "tool method", scope)
         if function is None or function.node is not method:
             continue
         if function.public:
-            check_described(world, "tool method", function, world.function_scope(function))
+            check_described(declarations, "tool method", function, declarations.function_scope(function))
 
 
-def _check_description(world: World, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
+def _check_description(
+    declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope
+) -> None:
     known = [setting for setting in node.settings if setting.name.text in _FIELDS]
     for setting in node.settings:
         if setting in known:
@@ -98,14 +100,14 @@ def _check_description(world: World, tool: ToolSymbol, node: ast.ToolDecl, scope
         near = suggest(name, _FIELDS)
         message = f"field `{name}` of tool `{tool.name}` has a value and no type"
         help_ = f"did you mean `{near}`?" if near else f"state is written `{name}: Type = value`"
-        world.report(BadDeclarationField, scope.module, setting.name, message, help=help_)
-    values, _ = read_settings(world, f"tool `{tool.name}`", known, _FIELDS, scope)
+        declarations.report(BadDeclarationField, scope.module, setting.name, message, help=help_)
+    values, _ = read_settings(declarations, f"tool `{tool.name}`", known, _FIELDS, scope)
     tool.description = str(values.get("description", ""))
     if tool.description.strip() or (known and "description" not in values):
         return
     if is_misspelt("description", node.settings, _FIELDS):
         return
-    world.report(
+    declarations.report(
         ToolWithoutDescription,
         scope.module,
         node.name,

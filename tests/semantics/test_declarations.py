@@ -48,44 +48,46 @@ def _result(text: str, function: str) -> Type:
 
 
 def test_the_more_special_impl_comes_first() -> None:
-    world = declare(_SHAPES)
-    ints, texts = (world.root.members[name].result for name in ("box_of", "box_of_text"))  # type: ignore[union-attr]
-    found = world.find_method(ints, "kind")
+    declarations = declare(_SHAPES)
+    ints, texts = (declarations.root.members[name].result for name in ("box_of", "box_of_text"))  # type: ignore[union-attr]
+    found = declarations.find_method(ints, "kind")
     assert found is not None
     assert isinstance(found.function.owner, ImplSymbol)
     assert show(found.function.owner.target) == "Box<Int>"
-    found = world.find_method(texts, "kind")
+    found = declarations.find_method(texts, "kind")
     assert found is not None
     assert isinstance(found.function.owner, ImplSymbol)
     assert show(found.function.owner.target) == "Box<T>"
-    assert world.find_method(texts, "sum") is None
-    assert world.why_not(texts, "sum") == "`sum` needs `Box<Int>`"
+    assert declarations.find_method(texts, "sum") is None
+    assert declarations.why_not(texts, "sum") == "`sum` needs `Box<Int>`"
 
 
 def test_an_open_receiver_is_solved_by_the_only_impl() -> None:
-    world = declare("fn main() {}")
+    declarations = declare("fn main() {}")
     item = fresh()
-    found = world.find_method(array_of(item), "join")
+    found = declarations.find_method(array_of(item), "join")
     assert found is not None
     assert resolve(item) == STRING
 
 
 def test_provided_methods_speak_of_the_receiver() -> None:
-    world = declare(_SHAPES)
-    found = world.find_method(INT, "shout")
+    declarations = declare(_SHAPES)
+    found = declarations.find_method(INT, "shout")
     assert found is not None
     assert not found.dynamic
     assert substitute(found.function.self_type or ANY, found.substitution) == INT
 
 
 def test_unmet_bounds_hide_a_method() -> None:
-    world = declare(_SHAPES)
+    declarations = declare(_SHAPES)
     function = FunctionOf((), INT)
-    assert world.find_method(array_of(function), "sort") is None
-    assert world.why_not(array_of(function), "sort") == "`sort` needs `T: Ord`, and `fn() -> Int` is not"
-    texts = world.root.members["box_of_text"].result  # type: ignore[union-attr]
-    assert world.find_method(texts, "shout") is None
-    assert world.why_not(texts, "shout") == "`shout` needs `T: Named`, and `String` is not"
+    assert declarations.find_method(array_of(function), "sort") is None
+    assert (
+        declarations.why_not(array_of(function), "sort") == "`sort` needs `T: Ord`, and `fn() -> Int` is not"
+    )
+    texts = declarations.root.members["box_of_text"].result  # type: ignore[union-attr]
+    assert declarations.find_method(texts, "shout") is None
+    assert declarations.why_not(texts, "shout") == "`shout` needs `T: Named`, and `String` is not"
 
 
 @pytest.mark.parametrize(
@@ -108,27 +110,27 @@ def test_built_in_bounds(type_: Type, trait: TraitSymbol, met: bool) -> None:
 
 
 def test_traits_with_arguments_are_told_apart() -> None:
-    world = declare(_SHAPES)
-    into = world.root.members["Into"]
+    declarations = declare(_SHAPES)
+    into = declarations.root.members["Into"]
     assert isinstance(into, TraitSymbol)
-    assert world.satisfies(INT, TraitUse(into, (STRING,)))
-    assert not world.satisfies(INT, TraitUse(into, (FLOAT,)))
+    assert declarations.satisfies(INT, TraitUse(into, (STRING,)))
+    assert not declarations.satisfies(INT, TraitUse(into, (FLOAT,)))
 
 
 def test_conversions() -> None:
-    world = declare(_SHAPES)
-    a, b = (world.plain_type(world.root.members[name]) for name in ("A", "B"))  # type: ignore[arg-type]
-    found = world.conversion(a, b)
+    declarations = declare(_SHAPES)
+    a, b = (declarations.plain_type(declarations.root.members[name]) for name in ("A", "B"))  # type: ignore[arg-type]
+    found = declarations.conversion(a, b)
     assert found is not None and found != "native"
     assert found[0].name == "from"
-    assert world.conversion(b, a) is None
-    tool, agent, emit = (world.error_type(name) for name in ("ToolError", "AgentError", "EmitError"))
+    assert declarations.conversion(b, a) is None
+    tool, agent, emit = (declarations.error_type(name) for name in ("ToolError", "AgentError", "EmitError"))
     assert tool and agent and emit
-    assert world.conversion(emit, tool) == "native"
-    assert world.conversion(STRING, tool) == "native"
-    assert world.conversion(tool, agent) == "native"
-    assert world.conversion(STRING, agent) is None
-    assert world.conversion(tool, emit) is None
+    assert declarations.conversion(emit, tool) == "native"
+    assert declarations.conversion(STRING, tool) == "native"
+    assert declarations.conversion(tool, agent) == "native"
+    assert declarations.conversion(STRING, agent) is None
+    assert declarations.conversion(tool, emit) is None
 
 
 def test_an_alias_is_its_type() -> None:

@@ -13,12 +13,12 @@ from concerto.syntax.tokens import END, Token
 class Rescue(Protocol):
     """What the machine asks when a token fits nowhere."""
 
-    def repair(self, machine: Machine, tokens: list[Token], position: int) -> int:
+    def repair(self, parser: LalrParser, tokens: list[Token], position: int) -> int:
         """Changes the machine's stacks or the tokens so that parsing can go on from the position
         it returns."""
 
 
-class Machine:
+class LalrParser:
     """`states` has one entry more than `values`: the start state. Both are the recovery's to cut."""
 
     def __init__(self, builder: Any) -> None:

@@ -4,8 +4,8 @@ The right side comes first, then the place: its containers and indices, for `+=`
 nobody can tell, the value is computed last: it is on top of the stack when it is stored.
 
 Containers are reached by reference and changed in place. A tuple is not changed but replaced, and so is what
-an `inout` call gives back; a `Place` that was prepared once can therefore be stored to without evaluating its
-parts again.
+an `inout` call gives back; an `Lvalue` that was prepared once can therefore be stored to without evaluating
+its parts again.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def require(b: FunctionBuilder, place: ast.Expr) -> None:
 
 
 @frozen
-class Place:
+class Lvalue:
     """`load` pushes the present value, `container` what the place is a part of (and its index), `store`
     stores the top of the stack. All may be called several times."""
 
@@ -198,7 +198,7 @@ def is_place(b: FunctionBuilder, node: ast.Expr) -> bool:
     return isinstance(node, ast.Path) and isinstance(b.uses.get(node), LocalSymbol)
 
 
-def prepare(b: FunctionBuilder, node: ast.Expr) -> Place:
+def prepare(b: FunctionBuilder, node: ast.Expr) -> Lvalue:
     """Evaluate what must be evaluated only once of a place, and say how to read and store it."""
     match node:
         case ast.Path():
@@ -214,7 +214,7 @@ def prepare(b: FunctionBuilder, node: ast.Expr) -> Place:
     raise AssertionError("only places are prepared")
 
 
-def _local_place(b: FunctionBuilder, node: ast.Path) -> Place:
+def _local_place(b: FunctionBuilder, node: ast.Path) -> Lvalue:
     local = b.uses[node]
     assert isinstance(local, LocalSymbol)
     slot = b.declare(local)
@@ -228,20 +228,20 @@ def _local_place(b: FunctionBuilder, node: ast.Path) -> Place:
         else:
             b.store(slot)
 
-    return Place(lambda: b.load(slot), lambda: None, store)
+    return Lvalue(lambda: b.load(slot), lambda: None, store)
 
 
-def _field_place(b: FunctionBuilder, node: ast.FieldAccess, container: Callable[[], None]) -> Place:
+def _field_place(b: FunctionBuilder, node: ast.FieldAccess, container: Callable[[], None]) -> Lvalue:
     def load() -> None:
         container()
         get_field(b, node)
 
-    return Place(load, container, lambda: _store_kept(b, node, container))
+    return Lvalue(load, container, lambda: _store_kept(b, node, container))
 
 
 def _index_place(
     b: FunctionBuilder, node: ast.Index, receiver: Callable[[], None], index: Callable[[], None]
-) -> Place:
+) -> Lvalue:
     def container() -> None:
         receiver()
         index()
@@ -251,7 +251,7 @@ def _index_place(
         b.mark(node)
         b.emit(("INDEX" + index_suffix(b.type_of(node.receiver)),))
 
-    return Place(load, container, lambda: _store_kept(b, node, container))
+    return Lvalue(load, container, lambda: _store_kept(b, node, container))
 
 
 def _store_kept(b: FunctionBuilder, node: ast.Expr, container: Callable[[], None]) -> None:
@@ -261,7 +261,7 @@ def _store_kept(b: FunctionBuilder, node: ast.Expr, container: Callable[[], None
     _store_part(b, node)
 
 
-def _tuple_place(b: FunctionBuilder, node: ast.FieldAccess | ast.Index, receiver: ast.Expr) -> Place:
+def _tuple_place(b: FunctionBuilder, node: ast.FieldAccess | ast.Index, receiver: ast.Expr) -> Lvalue:
     """An item of a tuple: storing makes a new tuple and stores that into the tuple's own place."""
     target = b.fields[node]
     assert isinstance(target, TupleItem)
@@ -278,7 +278,7 @@ def _tuple_place(b: FunctionBuilder, node: ast.FieldAccess | ast.Index, receiver
         b.emit(("WITH_ITEM", target.index))
         whole.store()
 
-    return Place(load, lambda: None, store)
+    return Lvalue(load, lambda: None, store)
 
 
 def _once(b: FunctionBuilder, node: ast.Expr) -> Callable[[], None]:

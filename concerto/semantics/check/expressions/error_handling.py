@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import MismatchedTypes, Misplaced, UnreachableArm
-from concerto.semantics.check.body_checker import Body, Frame, TryFrame, checks
+from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, TryFrame, checks
 from concerto.semantics.check.conversions import check_error, error_conversion, fits_error
 from concerto.semantics.check.join import Branches
 from concerto.semantics.check.patterns import bind_pattern
@@ -22,11 +22,11 @@ from concerto.syntax import ast
 
 
 @checks(ast.Try)
-def question_mark(body: Body, node: ast.Try, hint: Type | None) -> Type:
-    return propagate(body, node, body.infer(node.operand))
+def question_mark(checker: BodyChecker, node: ast.Try, hint: Type | None) -> Type:
+    return propagate(checker, node, checker.infer(node.operand))
 
 
-def propagate(body: Body, node: ast.Try, found: Type) -> Type:
+def propagate(checker: BodyChecker, node: ast.Try, found: Type) -> Type:
     """The value that `?` takes out; what it passes on must fit where it goes."""
     found = resolve(found)
     if isinstance(found, ErrorType) or found is NEVER:
@@ -35,33 +35,33 @@ def propagate(body: Body, node: ast.Try, found: Type) -> Type:
         unify(found, result_of(fresh(), fresh()))
     inside = option_item(found)
     if inside is not None:
-        _pass_none_on(body, node)
+        _pass_none_on(checker, node)
         return inside
     parts = result_parts(resolve(found))
     if parts is not None:
-        _pass_error_on(body, node, parts[1])
+        _pass_error_on(checker, node, parts[1])
         return parts[0]
     if found is ANY:
-        _pass_error_on(body, node, ANY)
+        _pass_error_on(checker, node, ANY)
         return ANY
-    return body.report(
+    return checker.report(
         Misplaced(
-            body.source.span(node.end - 1, node.end),
+            checker.source.span(node.end - 1, node.end),
             f"`?` asks for a Result or an Option, found `{show(found)}`",
             help="remove the `?`",
         )
     )
 
 
-def _pass_none_on(body: Body, node: ast.Try) -> None:
-    mark = body.source.span(node.end - 1, node.end)
+def _pass_none_on(checker: BodyChecker, node: ast.Try) -> None:
+    mark = checker.source.span(node.end - 1, node.end)
     context = 'turn it into an error: `.context("what is missing")?`'
-    frame = left_by_errors(body.frame)
+    frame = left_by_errors(checker.frame)
     if frame.tries:
         message = "`?` on an Option has no error that the `catch` around could take"
-        body.report(Misplaced(mark, message, help=context))
+        checker.report(Misplaced(mark, message, help=context))
         return
-    if not _may_leave(body, frame, node, "`?`"):
+    if not _may_leave(checker, frame, node, "`?`"):
         return
     result = resolve(frame.result)
     if isinstance(result, ErrorType) or option_item(result) is not None or result is ANY:
@@ -71,7 +71,7 @@ def _pass_none_on(body: Body, node: ast.Try) -> None:
         return
     wants = f"this {_noun(frame)} returns {_shown(result)}"
     if _error_of(frame) is None:
-        body.report(
+        checker.report(
             Misplaced(
                 mark,
                 "`?` on an Option needs a function that returns an Option",
@@ -80,16 +80,16 @@ def _pass_none_on(body: Body, node: ast.Try) -> None:
             )
         )
     else:
-        body.report(Misplaced(mark, "`?` on an Option cannot return from here", label=wants, help=context))
+        checker.report(Misplaced(mark, "`?` on an Option cannot return from here", label=wants, help=context))
 
 
-def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
-    frame = left_by_errors(body.frame)
+def _pass_error_on(checker: BodyChecker, node: ast.Try, error: Type) -> None:
+    frame = left_by_errors(checker.frame)
     if frame.tries:
         frame.tries[-1].thrown.append((node, error))
         return
-    mark = body.source.span(node.end - 1, node.end)
-    if not _may_leave(body, frame, node, "`?`"):
+    mark = checker.source.span(node.end - 1, node.end)
+    if not _may_leave(checker, frame, node, "`?`"):
         return
     result = resolve(frame.result)
     if isinstance(result, Unsolved):
@@ -98,7 +98,7 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
     target = _error_of(frame)
     if target is None:
         if result is not ANY and not isinstance(result, ErrorType):
-            body.report(
+            checker.report(
                 Misplaced(
                     mark,
                     "`?` needs a function that returns a Result",
@@ -110,12 +110,12 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
     if isinstance(resolve(target), Unsolved) or fits_error(error, target):
         unify(target, error)
         return
-    conversion = error_conversion(body, error, target)
+    conversion = error_conversion(checker, error, target)
     if conversion is not None:
-        body.analysis.propagations[node] = conversion
+        checker.analysis.propagations[node] = conversion
     elif resolve(error) is not ANY and not (is_erroneous(error) or is_erroneous(target)):
         passed, wanted = show_both(error, target)
-        body.report(
+        checker.report(
             MismatchedTypes(
                 mark,
                 f"`?` passes on `{passed}`, but {_fails_with(frame, wanted)}",
@@ -124,9 +124,9 @@ def _pass_error_on(body: Body, node: ast.Try, error: Type) -> None:
         )
 
 
-def pass_broken_stream_on(body: Body, node: ast.For) -> None:
+def pass_broken_stream_on(checker: BodyChecker, node: ast.For) -> None:
     """A loop over a stream that breaks off ends as by `throw` of an AgentError, where one could be thrown."""
-    error, frame = body.world.error_type("AgentError"), left_by_errors(body.frame)
+    error, frame = checker.declarations.error_type("AgentError"), left_by_errors(checker.frame)
     assert error is not None, "the library declares AgentError"
     if frame.tries:
         frame.tries[-1].thrown.append((node, error))
@@ -136,14 +136,14 @@ def pass_broken_stream_on(body: Body, node: ast.For) -> None:
         return
     if isinstance(resolve(target), Unsolved) or fits_error(error, target):
         unify(target, error)
-    elif (conversion := error_conversion(body, error, target)) is not None:
-        body.analysis.propagations[node] = conversion
+    elif (conversion := error_conversion(checker, error, target)) is not None:
+        checker.analysis.propagations[node] = conversion
     else:
         return
-    body.analysis.thrown_by_loops.add(node)
+    checker.analysis.thrown_by_loops.add(node)
 
 
-def left_by_errors(frame: Frame) -> Frame:
+def left_by_errors(frame: BodyFrame) -> BodyFrame:
     """The body that an error thrown in a frame leaves or is caught in: a branch lets it through."""
     while frame.kind == "branch" and not frame.tries:
         assert frame.outer is not None
@@ -151,24 +151,24 @@ def left_by_errors(frame: Frame) -> Frame:
     return frame
 
 
-def _error_of(frame: Frame) -> Type | None:
+def _error_of(frame: BodyFrame) -> Type | None:
     """The type of the errors that may leave a body."""
     parts = result_parts(resolve(frame.result))
     return frame.fails if parts is None else parts[1]
 
 
-def _may_leave(body: Body, frame: Frame, node: ast.Expr, what: str) -> bool:
+def _may_leave(checker: BodyChecker, frame: BodyFrame, node: ast.Expr, what: str) -> bool:
     if frame.kind == "constant":
-        body.report(Misplaced(body.span(node), f"{what} cannot leave a default value"))
+        checker.report(Misplaced(checker.span(node), f"{what} cannot leave a default value"))
         return False
     return True
 
 
-def _noun(frame: Frame) -> str:
+def _noun(frame: BodyFrame) -> str:
     return frame.kind if frame.kind in ("closure", "stage", "task") else "function"
 
 
-def _fails_with(frame: Frame, error: str) -> str:
+def _fails_with(frame: BodyFrame, error: str) -> str:
     if result_parts(resolve(frame.result)) is None:
         return f"another stage of this pipeline fails with `{error}`"
     return f"this {_noun(frame)} returns `{error}`"
@@ -182,7 +182,7 @@ def _value_name(result: Type) -> str:
     return "Nil" if result is NIL else show(result)
 
 
-def _signature_help(frame: Frame, result: str, otherwise: str = "") -> str:
+def _signature_help(frame: BodyFrame, result: str, otherwise: str = "") -> str:
     owner = frame.node
     if isinstance(owner, ast.FnDecl):
         parameters = "…" if owner.parameters else ""
@@ -194,14 +194,14 @@ def _signature_help(frame: Frame, result: str, otherwise: str = "") -> str:
 
 
 @checks(ast.Throw)
-def throw(body: Body, node: ast.Throw, hint: Type | None) -> Type:
-    frame = left_by_errors(body.frame)
+def throw(checker: BodyChecker, node: ast.Throw, hint: Type | None) -> Type:
+    frame = left_by_errors(checker.frame)
     if frame.tries:
-        frame.tries[-1].thrown.append((node, body.infer(node.value)))
+        frame.tries[-1].thrown.append((node, checker.infer(node.value)))
         return NEVER
     result = resolve(frame.result)
-    if not _may_leave(body, frame, node, "`throw`"):
-        body.infer(node.value)
+    if not _may_leave(checker, frame, node, "`throw`"):
+        checker.infer(node.value)
         return NEVER
     if isinstance(result, Unsolved):
         result = result_of(fresh(), fresh())
@@ -209,15 +209,15 @@ def throw(body: Body, node: ast.Throw, hint: Type | None) -> Type:
     error = _error_of(frame)
     if error is not None:
         if isinstance(resolve(error), Unsolved):
-            unify(error, body.infer(node.value))
+            unify(error, checker.infer(node.value))
         else:
-            check_error(body, node.value, error)
+            check_error(checker, node.value, error)
         return NEVER
-    found = body.infer(node.value)
+    found = checker.infer(node.value)
     if result is not ANY and not isinstance(result, ErrorType):
-        body.report(
+        checker.report(
             Misplaced(
-                body.source.span(node.start, node.start + len("throw")),
+                checker.source.span(node.start, node.start + len("throw")),
                 "`throw` needs a `try` around it or a function that returns a Result",
                 label=f"this {_noun(frame)} returns {_shown(result)}",
                 help=_signature_help(
@@ -232,41 +232,43 @@ def throw(body: Body, node: ast.Throw, hint: Type | None) -> Type:
 
 
 @checks(ast.TryCatch)
-def try_catch(body: Body, node: ast.TryCatch, hint: Type | None) -> Type:
-    branches = Branches(body, hint, "`try` and its `catch`es")
+def try_catch(checker: BodyChecker, node: ast.TryCatch, hint: Type | None) -> Type:
+    branches = Branches(checker, hint, "`try` and its `catch`es")
     frame = TryFrame()
-    body.frame.tries.append(frame)
+    checker.frame.tries.append(frame)
     branches.add(node.body)
-    body.frame.tries.pop()
+    checker.frame.tries.pop()
     caught: list[Type] = []
     for catch in node.catches:
-        type_ = _catch(body, catch, branches)
+        type_ = _catch(checker, catch, branches)
         if type_ in caught or ANY in caught:
-            place = body.source.span(catch.start, catch.body.start)
-            body.report(UnreachableArm(place, "this catch is never reached", label="a catch above takes all"))
+            place = checker.source.span(catch.start, catch.body.start)
+            checker.report(
+                UnreachableArm(place, "this catch is never reached", label="a catch above takes all")
+            )
         caught.append(type_)
     if not any(type_ is ANY for type_ in caught):
-        _pass_uncaught_on(body, node, frame, caught)
+        _pass_uncaught_on(checker, node, frame, caught)
     return branches.result()
 
 
-def _catch(body: Body, catch: ast.Catch, branches: Branches) -> Type:
+def _catch(checker: BodyChecker, catch: ast.Catch, branches: Branches) -> Type:
     """The type that a `catch` takes; Any for all."""
     type_: Type = ANY
     if catch.type is not None:
-        type_ = body.world.resolve_type(catch.type, body.scope)
-    body.analysis.catches[catch] = None if catch.type is None else type_
-    mark = body.enter_scope()
+        type_ = checker.declarations.resolve_type(catch.type, checker.scope)
+    checker.analysis.catches[catch] = None if catch.type is None else type_
+    mark = checker.enter_scope()
     if catch.pattern is not None:
-        bind_pattern(body, catch.pattern, type_, "pattern")
+        bind_pattern(checker, catch.pattern, type_, "pattern")
     branches.add(catch.body)
-    body.leave_scope(mark)
+    checker.leave_scope(mark)
     return type_
 
 
-def _pass_uncaught_on(body: Body, node: ast.TryCatch, thrown: TryFrame, caught: list[Type]) -> None:
+def _pass_uncaught_on(checker: BodyChecker, node: ast.TryCatch, thrown: TryFrame, caught: list[Type]) -> None:
     """What no `catch` takes goes on to where the `try` stands."""
-    frame = left_by_errors(body.frame)
+    frame = left_by_errors(checker.frame)
     leaving: list[Type] = []
     for place, error in thrown.thrown:
         found = resolve(error)
@@ -283,9 +285,11 @@ def _pass_uncaught_on(body: Body, node: ast.TryCatch, thrown: TryFrame, caught: 
             continue  # Nobody wrote a `throw`: what nobody catches ends the run.
         elif not _fits_result(frame, found):
             mark = (
-                body.source.span(place.end - 1, place.end) if isinstance(place, ast.Try) else body.span(place)
+                checker.source.span(place.end - 1, place.end)
+                if isinstance(place, ast.Try)
+                else checker.span(place)
             )
-            body.report(
+            checker.report(
                 Misplaced(
                     mark,
                     f"`{show(found)}` is not caught here",
@@ -294,10 +298,12 @@ def _pass_uncaught_on(body: Body, node: ast.TryCatch, thrown: TryFrame, caught: 
             )
         elif found not in leaving:
             leaving.append(found)
-    body.later.append(lambda: body.analysis.uncaught.update({node: [zonk(type_, ANY) for type_ in leaving]}))
+    checker.later.append(
+        lambda: checker.analysis.uncaught.update({node: [zonk(type_, ANY) for type_ in leaving]})
+    )
 
 
-def _fits_result(frame: Frame, error: Type) -> bool:
+def _fits_result(frame: BodyFrame, error: Type) -> bool:
     """Whether the body may return an error as `Err`."""
     if frame.kind == "constant":
         return False
