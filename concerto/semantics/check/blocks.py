@@ -10,7 +10,7 @@ from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.model.builtins import NEVER, NIL, map_parts, result_parts
 from concerto.semantics.model.types import ERROR, Type
 from concerto.semantics.typing.coercion import fit
-from concerto.semantics.typing.unify import fresh, resolve, show, zonk
+from concerto.semantics.typing.unify import fresh, is_solved, resolve, show, zonk
 from concerto.source import Span
 from concerto.syntax import ast
 
@@ -63,7 +63,8 @@ def let(checker: BodyChecker, node: ast.Let) -> Type:
     if declared is not None and found is not declared:
         checker.coerce(node.value, found, declared)
     # Variables that are solved by now are looked through once, and not by each use of what is bound.
-    bind_pattern(checker, node.pattern, declared or zonk(found), "let")
+    known = zonk(found) if is_solved(found) else found
+    bind_pattern(checker, node.pattern, declared or known, "let")
     return NEVER if found is NEVER else NIL
 
 

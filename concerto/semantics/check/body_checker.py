@@ -230,8 +230,10 @@ class BodyChecker:
         for action in self.later:
             action()
         analysis = self.analysis
-        _settle(self.types)
-        _settle(self.pattern_types)
+        settled = _settler()
+        for types in (self.types, self.pattern_types):
+            for node in [node for node, found in types.items() if not found.closed]:
+                types[node] = settled(types[node])
         analysis.types.update(self.types)
         analysis.pattern_types.update(self.pattern_types)
         nodes = [node for node in self.types if node.__class__ in _LOOKED_AT]
@@ -240,9 +242,9 @@ class BodyChecker:
         for local in self._made:
             found = local.type
             if found.__class__ is not Named or found.arguments:
-                local.type = zonk(found, ANY)
+                local.type = settled(found)
         for node, coercions in self.coercions.items():
-            analysis.coercions[node] = tuple(map(_settled, coercions))
+            analysis.coercions[node] = tuple([_settled(coercion, settled) for coercion in coercions])
 
 
 _LOOKED_AT: Final = frozenset({ast.Match, ast.Block, ast.For, ast.ParallelFor, ast.Closure})
@@ -250,21 +252,24 @@ _LOOKED_AT: Final = frozenset({ast.Match, ast.Block, ast.For, ast.ParallelFor, a
 
 LocalRole: TypeAlias = Literal["let", "parameter", "self", "pattern"]
 
-Key = TypeVar("Key")
 
-
-def _settle(types: dict[Key, Type]) -> None:
-    # Many nodes have the very same type. The unsettled ones are kept, so that their ids stay theirs.
+def _settler() -> Callable[[Type], Type]:
+    """Gives types without variables. Many have the very same parts; those that were looked at are kept, so
+    that their ids stay theirs."""
     known: dict[int, Type] = {}
-    unsettled = [(node, found) for node, found in types.items() if not found.closed]
-    for node, found in unsettled:
-        types[node] = zonk(found, ANY, known)
+    kept: list[Type] = []
+
+    def settled(found: Type) -> Type:
+        kept.append(found)
+        return zonk(found, ANY, known)
+
+    return settled
 
 
-def _settled(coercion: Coercion) -> Coercion:
+def _settled(coercion: Coercion, settled: Callable[[Type], Type]) -> Coercion:
     if coercion.target is None:
         return coercion
-    return Coercion(coercion.kind, zonk(coercion.target, ANY), coercion.function, coercion.witnesses)
+    return Coercion(coercion.kind, settled(coercion.target), coercion.function, coercion.witnesses)
 
 
 # --- Registry -----------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ which is assignable to and from everything, so that one mistake gives one messag
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from concerto.records import frozen, record
+from concerto.records import field, frozen, record
 
 if TYPE_CHECKING:
     from concerto.semantics.model.symbols import GenericSymbol, TypeSymbol
@@ -19,20 +20,26 @@ class _Composed:
     """A type made of others, which may be shared: `let b = (a, a); let c = (b, b); …` has a type whose text
     doubles with every step. So what is asked of all parts is kept: `closed`, no variable and no error is
     among them; `plain`, no generic parameter either; and the hash. Equal types share their parts from the
-    moment that they were found to be equal."""
+    moment that they were found to be equal. `newest` is as in `Unsolved`, and `unknown` a variable among the
+    parts, if one was found."""
 
-    __slots__ = ("closed", "hashed", "plain")
+    __slots__ = ("closed", "hashed", "newest", "plain", "unknown")
 
     closed: bool
     plain: bool
     hashed: int
+    newest: int
+    unknown: Unsolved | None
 
     def _note(self, parts: tuple[Type, ...]) -> None:
         self.closed = self.plain = True
-        self.hashed = 0
+        self.hashed = self.newest = 0
+        self.unknown = None
         for part in parts:
             if not part.closed:
                 self.closed = False
+                if part.newest > self.newest:
+                    self.newest = part.newest
             if not part.plain:
                 self.plain = False
 
@@ -146,6 +153,7 @@ class Literals:
 
     closed: ClassVar = True
     plain: ClassVar = True
+    newest: ClassVar = 0
 
 
 @frozen
@@ -154,13 +162,16 @@ class Generic:
 
     closed: ClassVar = True
     plain: ClassVar = False
+    newest: ClassVar = 0
 
 
 @record(eq=False)
 class Unsolved:
-    """An inference variable; `solution` is set once by unification."""
+    """An inference variable; `solution` is set once by unification. `newest` is a number that rises from
+    variable to variable; no variable in the solution has a higher one."""
 
     solution: Type | None = None
+    newest: int = field(default_factory=count(1).__next__)
 
     closed: ClassVar = False
     plain: ClassVar = False
@@ -170,6 +181,7 @@ class Unsolved:
 class ErrorType:
     closed: ClassVar = False
     plain: ClassVar = False
+    newest: ClassVar = 0
 
 
 ERROR = ErrorType()

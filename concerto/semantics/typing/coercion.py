@@ -35,7 +35,7 @@ from concerto.semantics.model.types import (
     Type,
     Unsolved,
 )
-from concerto.semantics.typing.unify import resolve, unify
+from concerto.semantics.typing.unify import resolve, share_parts, unify
 
 INT_TO_FLOAT = Coercion("int_to_float")
 WRAP_SOME = Coercion("wrap_some")
@@ -159,7 +159,11 @@ class Width(IntEnum):
     NO = 2
 
 
-def _width(found: Type, expected: Type) -> Width:
+_Known = dict[tuple[int, int], Width]
+"""Of pairs of types that were looked at, by identity: parts may be shared."""
+
+
+def _width(found: Type, expected: Type, known: _Known | None = None) -> Width:
     found, expected = resolve(found), resolve(expected)
     if found is expected or found is NEVER or found.__class__ is ErrorType or expected.__class__ is ErrorType:
         return Width.SAME
@@ -170,14 +174,12 @@ def _width(found: Type, expected: Type) -> Width:
     if found is ANY:
         return Width.CHECKED
     match found, expected:
-        case Named(), Named():
-            return _width_of_named(found, expected)
-        case TupleOf(), TupleOf():
-            return _widest(found.items, expected.items)
-        case FunctionOf(), FunctionOf():
-            # Arguments flow the other way.
-            inputs = _widest(expected.parameters, found.parameters)
-            return max(inputs, _width(found.result, expected.result))
+        case (Named(), Named()) | (TupleOf(), TupleOf()) | (FunctionOf(), FunctionOf()):
+            known = {} if known is None else known
+            pair = id(found), id(expected)
+            if pair not in known:
+                known[pair] = _width_inside(found, expected, known)
+            return known[pair]
         case Literals(), Literals():
             return Width.SAME if set(found.values) <= set(expected.values) else Width.NO
         case Literals(), _:
@@ -186,20 +188,39 @@ def _width(found: Type, expected: Type) -> Width:
             return Width.SAME if found == expected else Width.NO
 
 
-def _width_of_named(found: Named, expected: Named) -> Width:
+def _width_inside(found: Type, expected: Type, known: _Known) -> Width:
+    match found, expected:
+        case Named(), Named():
+            width = _width_of_named(found, expected, known)
+        case TupleOf(), TupleOf():
+            width = _widest(found.items, expected.items, known)
+        case FunctionOf(), FunctionOf():
+            # Arguments flow the other way.
+            inputs = _widest(expected.parameters, found.parameters, known)
+            width = max(inputs, _width(found.result, expected.result, known))
+        case _:
+            raise AssertionError("types of one kind have parts")
+    if width is Width.SAME:
+        share_parts(found, expected)
+    return width
+
+
+def _width_of_named(found: Named, expected: Named, known: _Known) -> Width:
     if found.symbol is not expected.symbol:
         return Width.SAME if (found, expected) in ((STRING, PROMPT), (MCP_REF, TOOL_REF)) else Width.NO
     if found.symbol in HANDLES:
         return Width.SAME if unify(found, expected) else Width.NO
-    return _widest(found.arguments, expected.arguments)
+    return _widest(found.arguments, expected.arguments, known)
 
 
-def _widest(found: tuple[Type, ...], expected: tuple[Type, ...]) -> Width:
+def _widest(found: tuple[Type, ...], expected: tuple[Type, ...], known: _Known) -> Width:
+    if found is expected:
+        return Width.SAME
     if len(found) != len(expected):
         return Width.NO
     widest = Width.SAME
     for one, other in zip(found, expected, strict=True):
-        width = _width(one, other)
+        width = _width(one, other, known)
         if width is Width.NO:
             return Width.NO
         widest = max(widest, width)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import assert_never
 
 from concerto.semantics.model.symbols import GenericSymbol
@@ -49,24 +49,24 @@ def zonk(found: Type, left: Type | None = None, known: dict[int, Type] | None = 
         if found.solution is not None:
             return zonk(found.solution, left, known)
         return found if left is None else left
-    known = {} if known is None else known
-    made = known.get(id(found))
+    seen = {} if known is None else known
+    made = seen.get(id(found))
     if made is None:
-        made = known[id(found)] = _zonk_parts(found, left, known)
+        made = seen[id(found)] = _with_parts(found, lambda part: zonk(part, left, seen))
     return made
 
 
-def _zonk_parts(found: Type, left: Type | None, known: dict[int, Type]) -> Type:
+def _with_parts(found: Type, change: Callable[[Type], Type]) -> Type:
+    """The type with each of its parts changed; itself, if none is."""
     match found:
         case Named():
-            arguments = _zonk_all(found.arguments, left, known)
+            arguments = _each(found.arguments, change)
             return found if arguments is found.arguments else Named(found.symbol, arguments)
         case TupleOf():
-            items = _zonk_all(found.items, left, known)
+            items = _each(found.items, change)
             return found if items is found.items else TupleOf(items)
         case FunctionOf():
-            parameters = _zonk_all(found.parameters, left, known)
-            result = zonk(found.result, left, known)
+            parameters, result = _each(found.parameters, change), change(found.result)
             if parameters is found.parameters and result is found.result:
                 return found
             return FunctionOf(parameters, result)
@@ -76,9 +76,9 @@ def _zonk_parts(found: Type, left: Type | None, known: dict[int, Type]) -> Type:
             assert_never(found)
 
 
-def _zonk_all(types: tuple[Type, ...], left: Type | None, known: dict[int, Type]) -> tuple[Type, ...]:
-    zonked = tuple([zonk(part, left, known) for part in types])
-    return types if all(map(operator.is_, zonked, types)) else zonked
+def _each(types: tuple[Type, ...], change: Callable[[Type], Type]) -> tuple[Type, ...]:
+    changed = tuple([change(part) for part in types])
+    return types if all(map(operator.is_, changed, types)) else changed
 
 
 def unify(left: Type, right: Type) -> bool:
@@ -100,24 +100,73 @@ def unify(left: Type, right: Type) -> bool:
         return left == right
     match left, right:
         case Named(), Named():
-            return left.symbol is right.symbol and _unify_all(left.arguments, right.arguments)
+            equal = left.symbol is right.symbol and _unify_all(left.arguments, right.arguments)
         case TupleOf(), TupleOf():
-            return _unify_all(left.items, right.items)
+            equal = _unify_all(left.items, right.items)
         case FunctionOf(), FunctionOf():
-            return _unify_all(left.parameters, right.parameters) and unify(left.result, right.result)
+            equal = _unify_all(left.parameters, right.parameters) and unify(left.result, right.result)
         case _:
             return left == right
+    if equal:
+        share_parts(left, right)
+    return equal
 
 
 def _unify_all(left: tuple[Type, ...], right: tuple[Type, ...]) -> bool:
+    if left is right:
+        return True
     if len(left) != len(right):
         return False
     return all(unify(a, b) for a, b in zip(left, right, strict=True))
 
 
+def share_parts(left: Type, right: Type) -> None:
+    """Let two types whose parts were compared have the same ones, if these are equal for ever, not by an
+    error in one of them: the next comparison sees it at once."""
+    if left.closed:
+        left, right = right, left
+    match left, right:
+        case Named(), Named() if left.symbol is right.symbol and _same_parts(left.arguments, right.arguments):
+            left.arguments = right.arguments
+        case TupleOf(), TupleOf() if _same_parts(left.items, right.items):
+            left.items = right.items
+        case FunctionOf(), FunctionOf() if _same_parts(
+            (*left.parameters, left.result), (*right.parameters, right.result)
+        ):
+            left.parameters, left.result = right.parameters, right.result
+        case _:
+            pass
+
+
+def _same_parts(left: tuple[Type, ...], right: tuple[Type, ...]) -> bool:
+    return left is right or (len(left) == len(right) and all(map(_same, left, right)))
+
+
+def _same(left: Type, right: Type) -> bool:
+    """Whether two types are equal for ever, as far as that is seen at once."""
+    left, right = resolve(left), resolve(right)
+    if left is right or (left.closed and right.closed and left == right):
+        return True
+    match left, right:
+        case Named(), Named():
+            return left.symbol is right.symbol and left.arguments is right.arguments
+        case TupleOf(), TupleOf():
+            return left.items is right.items
+        case FunctionOf(), FunctionOf():
+            return left.parameters is right.parameters and left.result is right.result
+        case _:
+            return False
+
+
 def _solve(variable: Unsolved, solution: Type) -> bool:
-    if occurs(variable, solution):
-        return False
+    """Solve the variable, unless it is a part of the solution, which would make an infinite type."""
+    if solution.newest >= variable.newest:
+        parts = list(_open_parts(solution))
+        if variable in parts:
+            return False
+        for part in parts:
+            if isinstance(part, Unsolved) and part.newest > variable.newest:
+                part.newest = variable.newest
     variable.solution = solution
     return True
 
@@ -129,11 +178,6 @@ def spoil(found: Type) -> None:
             part.solution = ERROR
 
 
-def occurs(variable: Unsolved, found: Type) -> bool:
-    """Whether the variable is a part of the type: solving it so would make an infinite type."""
-    return any(part is variable for part in _open_parts(found))
-
-
 def _open_parts(found: Type) -> Iterator[Unsolved | ErrorType]:
     """The unsolved variables and errors in a type."""
     waiting = [found]
@@ -143,17 +187,22 @@ def _open_parts(found: Type) -> Iterator[Unsolved | ErrorType]:
         if part.closed or id(part) in seen:
             continue
         seen.add(id(part))
-        match part:
-            case Unsolved() | ErrorType():
-                yield part
-            case Named(arguments=parts) | TupleOf(items=parts):
-                waiting.extend(parts)
-            case FunctionOf():
-                waiting.extend((*part.parameters, part.result))
-            case Literals() | Generic():
-                pass
-            case _:
-                assert_never(part)
+        if isinstance(part, Unsolved | ErrorType):
+            yield part
+        else:
+            waiting.extend(_parts(part))
+
+
+def _parts(found: Type) -> tuple[Type, ...]:
+    match found:
+        case Named(arguments=parts) | TupleOf(items=parts):
+            return parts
+        case FunctionOf():
+            return (*found.parameters, found.result)
+        case Literals() | Generic() | ErrorType() | Unsolved():
+            return ()
+        case _:
+            assert_never(found)
 
 
 def substitute(
@@ -167,42 +216,11 @@ def substitute(
         return types.get(found.symbol, found)
     if found.__class__ is Unsolved:
         return found if found.solution is None else substitute(found.solution, types, known)
-    known = {} if known is None else known
-    made = known.get(id(found))
+    seen = {} if known is None else known
+    made = seen.get(id(found))
     if made is None:
-        made = known[id(found)] = _substitute_parts(found, types, known)
+        made = seen[id(found)] = _with_parts(found, lambda part: substitute(part, types, seen))
     return made
-
-
-def _substitute_parts(found: Type, types: Mapping[GenericSymbol, Type], known: dict[int, Type]) -> Type:
-    match found:
-        case Named():
-            arguments = _substitute_all(found.arguments, types, known)
-            return found if arguments is found.arguments else Named(found.symbol, arguments)
-        case TupleOf():
-            items = _substitute_all(found.items, types, known)
-            return found if items is found.items else TupleOf(items)
-        case FunctionOf():
-            parameters = _substitute_all(found.parameters, types, known)
-            result = substitute(found.result, types, known)
-            if parameters is found.parameters and result is found.result:
-                return found
-            return FunctionOf(parameters, result)
-        case Literals() | ErrorType() | Generic() | Unsolved():
-            return found
-        case _:
-            assert_never(found)
-
-
-def _substitute_all(
-    parts: tuple[Type, ...], types: Mapping[GenericSymbol, Type], known: dict[int, Type]
-) -> tuple[Type, ...]:
-    for index, part in enumerate(parts):
-        changed = substitute(part, types, known)
-        if changed is not part:
-            rest = [substitute(each, types, known) for each in parts[index + 1 :]]
-            return (*parts[:index], changed, *rest)
-    return parts
 
 
 def mentions(found: Type, generic: GenericSymbol) -> bool:
@@ -217,7 +235,28 @@ def instantiate(generics: Iterable[GenericSymbol]) -> dict[GenericSymbol, Type]:
 
 def is_solved(found: Type) -> bool:
     """Whether no unsolved variable is left in the type."""
-    return found.closed or not any(isinstance(part, Unsolved) for part in _open_parts(found))
+    return found.closed or _unknown_part(found) is None
+
+
+def _unknown_part(found: Type) -> Unsolved | None:
+    """One of the unsolved variables in a type; the next time it is seen at once if it is still unsolved."""
+    unknown = None
+    waiting = [found]
+    seen: set[int] = set()
+    while waiting and unknown is None:
+        part = resolve(waiting.pop())
+        if part.closed or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, Unsolved):
+            unknown = part
+        elif isinstance(part, Named | TupleOf | FunctionOf):
+            if part.unknown is not None and part.unknown.solution is None:
+                unknown = part.unknown
+            waiting.extend(_parts(part))
+    if isinstance(found, Named | TupleOf | FunctionOf):
+        found.unknown = unknown
+    return unknown
 
 
 def is_erroneous(found: Type) -> bool:
