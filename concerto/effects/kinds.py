@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from concerto.effects.meters import Meter
+from concerto.effects.meters import Meter, Spending
 from concerto.effects.policy import NO_POLICY, Policy
 from concerto.records import field, record
 from concerto.vm.values import Value
@@ -202,11 +202,15 @@ class HostCall(Effect):
 @record(frozen=True)
 class HostTurn(Effect):
     """One exchange with a host's process: `turn` sends a message, if there is one, and gives the next that
-    comes, both as JSON. `AgentError`."""
+    comes, both as JSON. `begins` says that an execution begins with it; what that has cost is what `spent`
+    reads in its last message, None in the others. `AgentError`."""
 
     host: str
     turn: Callable[[Json], Awaitable[Json]]
     message: Json
+    meters: tuple[Meter, ...]
+    begins: bool
+    spent: Callable[[Json], Spending | None]
 
 
 @record(frozen=True)

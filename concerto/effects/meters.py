@@ -117,6 +117,11 @@ class Meter:
             trust.at_once *= 2
 
 
+def limited(name: str, most_tokens: int | None, most_usd: float | None) -> tuple[Meter, ...]:
+    """A meter, if there is a limit."""
+    return () if most_tokens is None and most_usd is None else (Meter(name, most_tokens, most_usd),)
+
+
 def _factor(estimate: Spending, spent: Spending) -> float:
     over = spent.tokens / max(1, estimate.tokens)
     if estimate.usd and spent.usd:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from concerto.effects.meters import Meter, limited
 from concerto.records import record
 
 Backoff = Literal["none", "linear", "exponential"]
@@ -51,6 +52,10 @@ class Policy:
     log: str | None = None
     most_tokens: int | None = None
     most_usd: float | None = None
+
+    def meters(self, title: str) -> tuple[Meter, ...]:
+        """The budget of one call of what has that title, if it has one."""
+        return limited(f"`@budget` of `{title}`", self.most_tokens, self.most_usd)
 
 
 NO_POLICY = Policy()

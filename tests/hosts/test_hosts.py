@@ -39,6 +39,55 @@ def test_a_response_has_what_the_process_told(tmp_path: Path, capsys: Capture) -
     ]
 
 
+BUDGETS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "a run": ("", 'Worker.execute("number")', {"max_usd": 0.9}),
+    "tokens of a run": ("", 'Worker.execute("number")', {"max_tokens": 8}),
+    "a stage": (
+        "pipeline P(n: Int) -> Int { @budget(usd: 0.9) stage all(n: Int) -> Int { ask(); n } }",
+        'Worker.execute("number")',
+        {},
+    ),
+    "what listens": ("", 'listen Worker.execute("number") { "x" => |m: Any| nil }', {"max_usd": 0.9}),
+    "a schema": ("", 'Worker.execute_with_schema<Int>("number")', {"max_usd": 0.9}),
+}
+
+
+@pytest.mark.parametrize("place", BUDGETS)
+def test_what_a_process_says_that_it_has_spent_counts(tmp_path: Path, capsys: Capture, place: str) -> None:
+    """Each execution costs 0.5 USD and 5 tokens; what is spent passes a limit by one execution at most."""
+    declarations, call, limits = BUDGETS[place]
+    source = f"""{DECLARED} {declarations}
+    fn ask() {{
+        for n in 0..3 {{
+            match {call} {{ Ok(_) => println("ok"), Err(error) => println(error.kind) }}
+        }}
+    }}
+    fn main() {{ {"P.run(1).unwrap();" if declarations else "ask();"} }}
+    """
+    outcome = run_hosts(source, tmp_path, capsys, **limits)
+    assert (outcome.lines, outcome.err) == (["ok", "ok", "BudgetExceeded"], "")
+    assert (outcome.result.cost_usd, outcome.result.tokens) == (1.0, 10)
+
+
+def test_a_hosts_own_budget_holds_for_what_its_handlers_execute(tmp_path: Path, capsys: Capture) -> None:
+    source = """
+    @budget(usd: 0.9) host Worker { connector: worker }
+    host Other { connector: worker }
+    fn main() {
+        let heard = listen Worker.execute(r#"ask {"type": "question", "id": 1}"#) {
+            "question" => |m: Any| {
+                for n in 0..3 { println(Other.execute("number").err().map(|e| e.kind)); }
+                1
+            }
+        };
+        println(heard.is_ok());
+        println(Other.execute("number").is_ok());
+    }
+    """
+    outcome = run_hosts(source, tmp_path, capsys)
+    assert outcome.lines == ["None", "None", 'Some("BudgetExceeded")', "true", "true"], outcome.err
+
+
 def test_context_memory_and_system_reach_the_process(tmp_path: Path, capsys: Capture) -> None:
     source = f"""{DECLARED}
     hashmap shared: HashMap<String, Int> = HashMap::new();

@@ -188,6 +188,43 @@ def test_an_answer_at_odds_with_itself(script: Script, run: Run, wire: str, answ
     assert why in outcome.out
 
 
+def exchanged(data: Json, text: str, other: Json) -> Json:
+    """JSON with another value in the place of a text."""
+    if isinstance(data, dict):
+        return {name: exchanged(each, text, other) for name, each in data.items()}
+    if isinstance(data, list):
+        return [exchanged(each, text, other) for each in data]
+    return other if data == text else data
+
+
+@on_every_wire
+@pytest.mark.parametrize("other", [5, True, {"text": "hm"}, [[]]], ids=str)
+@pytest.mark.parametrize("form", [ASK, STREAM], ids=["whole", "streamed"])
+def test_a_text_that_is_none(script: Script, run: Run, wire: str, other: Json, form: str) -> None:
+    """It is not taken for an answer without words."""
+    events = exchanged(BEGINNINGS[wire], "He", other)
+    start = "" if wire == "ollama" else "data: "
+    streamed = "".join(f"{start}{json.dumps(event)}\n\n" for event in events)
+    script.answer(exchanged(REPLIES[wire]("Hello"), "Hello", other) if form is ASK else streamed)
+    outcome = run(PROGRAM + form, connections=at(script, wire))
+    assert outcome.out.strip().startswith("InvalidReply Assistant openai"), (outcome.out, outcome.err)
+
+
+@pytest.mark.parametrize("form", [ASK, STREAM], ids=["whole", "streamed"])
+def test_a_text_in_parts(script: Script, run: Run, form: str) -> None:
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "He"}, {"text": "llo"}]
+    choice = {"message": {"content": parts}, "delta": {"content": parts}, "finish_reason": "stop"}
+    text = json.dumps({"choices": [choice]})
+    script.answer(Answer(text if form is ASK else f"data: {text}\n\n"))
+    assert run(PROGRAM + form, connections=at(script, "openai")).out.startswith("Hello")
+
+
+def test_a_stream_that_begins_with_a_mark_of_its_encoding(script: Script, run: Run) -> None:
+    event = {"choices": [{"delta": {"content": "Hello"}, "finish_reason": "stop"}]}
+    script.answer(Answer(f"\ufeffdata: {json.dumps(event)}\n\n"))
+    assert run(PROGRAM + STREAM, connections=at(script, "openai")).out == "Hellowhole\n"
+
+
 @on_every_wire
 def test_a_call_without_a_name(script: Script, run: Run, wire: str) -> None:
     script.answer(REPLIES[wire]("", ("1", "", "{}")))

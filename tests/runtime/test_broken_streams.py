@@ -104,9 +104,30 @@ def test_a_broken_stream_is_thrown(script: Script, run: Run, place: str, tier: A
     assert (outcome.err, outcome.lines) == ("", [expected])
 
 
-def test_where_nothing_can_be_thrown_the_run_ends(script: Script, run: Run) -> None:
+FAILING = {
+    "nothing": "fn read() { LOOP }",
+    "a value": "fn read() -> Int { LOOP 1 }",
+    "an Option": "fn read() -> Option<Int> { LOOP None }",
+    "a Result of another error": "fn read() -> Result<Int, ParseError> { LOOP Ok(1) }",
+    "a closure": "fn read() -> Int { [1].map(|x| -> Int { LOOP x })[0] }",
+    "a method": "struct S { n: Int } impl S { fn go(self) { LOOP } } fn read() { S { n: 1 }.go(); }",
+    "a branch": "fn read() { let all = parallel for i in 0..2 { LOOP i }; }",
+    "a task": "fn read() -> Int { let task = spawn loop_in_task(); task.await } "
+    "async fn loop_in_task() -> Int { LOOP 1 }",
+}
+
+
+@pytest.mark.parametrize("tier", ["python", "interpreter"])
+@pytest.mark.parametrize("place", FAILING)
+def test_where_nothing_can_be_thrown_it_is_a_failure_like_any_other(
+    script: Script, run: Run, place: str, tier: Any
+) -> None:
+    """Caught outside, and told with its place where nobody catches it."""
     script.answer(BROKEN)
-    body = 'for chunk in Reader.stream("x").unwrap() { println(chunk.text); }'
-    outcome = run(f"{AGENTS} fn main() {{ {body} }}", connections=chat_at(script.url))
-    assert outcome.lines == ["half"]
-    assert "error: the stream broke off" in outcome.err
+    reading = FAILING[place].replace("LOOP", 'for c in Reader.stream("x").unwrap() { print(""); }')
+    body = 'try { read(); } catch AgentError(e) { println("${e.kind}"); } read();'
+    outcome = run(f"{AGENTS}\n{reading}\nfn main() {{ {body} }}", connections=chat_at(script.url), tier=tier)
+    assert outcome.lines == ["StreamBroken"], outcome.err
+    assert outcome.status == 1
+    assert outcome.err.startswith("error: the stream broke off")
+    assert 'for c in Reader.stream("x").unwrap() {' in outcome.err

@@ -167,6 +167,81 @@ def test_who_reads_a_stream_does_not_wait_for_its_end(script: Script, run: Run) 
     assert run(source, connections=chat_at(script.url), max_tokens=1000).out == '["BudgetExceeded"]\n'
 
 
+NESTED = {
+    "a decorated agent": ("@budget(tokens: 100)", "", "", "Outer"),
+    "a builder": ("", "", "", "Outer.with_budget(tokens: 100)"),
+    "a tool method": ("", "@budget(tokens: 100)", "", "Outer"),
+    "a method of an entity": ("", "", "@budget(tokens: 100)", "Outer.with_tool_discovery()"),
+}
+
+
+@pytest.mark.parametrize("call", ["execute", "stream", "schema"])
+@pytest.mark.parametrize("place", NESTED)
+def test_a_budget_holds_for_what_tools_execute(script: Script, run: Run, place: str, call: str) -> None:
+    """The first answer of `Inner` takes all that is left; the second is not asked for."""
+    agent, method, provided, asked = NESTED[place]
+    tool = "team_1_ask" if provided else "Helper__ask"
+    source = f"""
+    schema Done {{ text: String }}
+    {agent} agent Outer {{ provider: openai, model: "outer", tools: [Helper] }}
+    agent Inner {{ provider: openai, model: "inner" }}
+    fn inner() -> String {{
+        let first = Inner.execute("one").is_ok();
+        println("${{first}} ${{Inner.execute("two").err().map(|e| e.kind)}}");
+        "asked"
+    }}
+    @tool_provider(prefix: "team")
+    struct Team {{ id: String }}
+    impl Team {{ {provided} @describe("Ask") pub fn ask(self) -> String {{ inner() }} }}
+    tool Helper {{
+        description: "Helps",
+        {method} @describe("Ask") pub fn ask() -> String {{ inner() }}
+        @describe("Find the team") pub fn team() -> Team {{ Team {{ id: "1" }} }}
+    }}
+    fn main() {{
+        {CALLS[call].format(agent=asked)}
+    }}
+    """
+
+    def answer(seen: Seen) -> Answer:
+        streamed = bool(seen.body.get("stream"))
+        if seen.body["model"] == "inner":
+            return Answer(usage(60, 60))
+        results = sum(each["role"] == "tool" for each in seen.body["messages"])
+        wanted = [("1", "Helper__team", "{}"), ("2", tool, "{}")][0 if provided else 1 :]
+        if results < len(wanted):
+            return Answer(as_stream(None, wanted[results]) if streamed else chat_reply(None, wanted[results]))
+        done = json.dumps({"text": "done"})
+        return Answer(as_stream(done) if streamed else chat_reply(done))
+
+    script.answer(answer)
+    outcome = run(source, connections=chat_at(script.url))
+    assert (outcome.lines[:1], outcome.err) == (['true Some("BudgetExceeded")'], "")
+    assert sum(each.body["model"] == "inner" for each in script.seen) == 1
+
+
+CALLS = {
+    "execute": 'println({agent}.execute("x").is_ok());',
+    "schema": 'println({agent}.execute_with_schema<Done>("x").is_ok());',
+    "stream": """try {{ for chunk in {agent}.stream("x")? {{ print(chunk.text); }} }}
+        catch AgentError(e) {{ println(e.kind); }}""",
+}
+
+
+def as_stream(text: str | None, *calls: tuple[str, str, str]) -> str:
+    """The answer of `chat_reply` as the events of a stream."""
+    whole = chat_reply(text, *calls)
+    message = whole["choices"][0]["message"]
+    if calls:
+        message["tool_calls"] = [{**call, "index": n} for n, call in enumerate(message["tool_calls"])]
+    events = [
+        {"choices": [{"delta": message}]},
+        {"choices": [{"delta": {}, "finish_reason": whole["choices"][0]["finish_reason"]}]},
+        {"choices": [], "usage": whole["usage"]},
+    ]
+    return "".join(f"data: {json.dumps(each)}\n\n" for each in events)
+
+
 @dataclass
 class Prices:
     """Random prices, and a server that counts what it is paid and what the dearest request could cost."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -129,3 +132,41 @@ def test_a_stage_that_computes(run: Run) -> None:
     fn main() { println(P.run(1)); }
     """
     assert run(source).out == "Err(`P::spin` took longer than 0.2 seconds)\n"
+
+
+@contextmanager
+def dripping(said: bytes) -> Iterator[str]:
+    """A server that never stops to begin its answer."""
+    stopped = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.recv(65536)
+            while not stopped.wait(0.02):
+                connection.sendall(said)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listening.accept()[0],)).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        accepting = threading.Thread(target=accept)
+        accepting.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            stopped.set()
+            listening.shutdown(socket.SHUT_RDWR)
+            accepting.join()
+
+
+@pytest.mark.parametrize("call", ["execute", "stream"])
+@pytest.mark.parametrize("said", [b"H", b"HTTP/1.1 100 Continue\r\n\r\n"], ids=["a byte", "soon"])
+def test_an_answer_that_never_begins(run: Run, call: str, said: bytes) -> None:
+    source = f"""
+    agent Assistant {{ provider: openai, model: "m", timeout: 0.3, retry_policy: {{ max_attempts: 1 }} }}
+    fn main() {{ println(Assistant.{call}("go").err().unwrap().kind); }}
+    """
+    with dripping(said) as url:
+        assert run(source, connections=chat_at(url), timeout=60).out == "Timeout\n"

@@ -1,13 +1,13 @@
-"""Budget: no model is called with nothing left to spend, what a call may cost is reserved before it is sent,
-and what it did cost is counted once."""
+"""Budget: no model or host is asked with nothing left to spend, what a call of a model may cost is reserved
+before it is sent, and what it did cost is counted once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from concerto.effects.gate import Layer, Passage, Perform, Signal, Waiter
-from concerto.effects.kinds import ModelCall
+from concerto.effects.kinds import HostTurn, ModelCall
 from concerto.effects.meters import Meter, Reservation, Spending
 from concerto.vm.values import ErrorValue, Raised, Value
 
@@ -34,13 +34,15 @@ def budget_layer(costs: Callable[[], Costs], waiting: Waiter) -> Layer:
 
     async def budget(passage: Passage, inner: Perform) -> Value:
         effect = passage.effect
+        if isinstance(effect, HostTurn):
+            return await _of_host(effect, passage, inner)
         assert isinstance(effect, ModelCall)
         limited = [meter for meter in effect.meters if meter.limited]
         most = costs().most(effect) if limited else None
         if most is None:
-            _require(effect, limited)
+            _require(effect.agent, limited)
             reply = await inner(passage)
-            _count(effect, costs().spent(effect, reply))
+            _count(effect.meters, costs().spent(effect, reply))
             return reply
         if most.usd is None and any(meter.most_usd is not None for meter in limited):
             raise Raised(_unpriced(effect))
@@ -76,24 +78,37 @@ def budget_layer(costs: Callable[[], Costs], waiting: Waiter) -> Layer:
             if freed:
                 freed.pop().set()
 
-    return Layer(lambda effect, policy: isinstance(effect, ModelCall) and bool(effect.meters), budget)
+    return Layer(
+        lambda effect, policy: isinstance(effect, ModelCall | HostTurn) and bool(effect.meters), budget
+    )
+
+
+async def _of_host(effect: HostTurn, passage: Passage, inner: Perform) -> Value:
+    """What a process will spend is not known before it says what it has spent."""
+    if effect.begins:
+        _require(effect.host, effect.meters)
+    heard = await inner(passage)
+    spent = effect.spent(heard)
+    if spent is not None:
+        _count(effect.meters, spent)
+    return heard
 
 
 def _full(effect: ModelCall, meters: list[Meter]) -> Meter | None:
     """A meter that has no room for a call now; an AgentError if there will be none."""
-    _require(effect, meters)
+    _require(effect.agent, meters)
     return next((meter for meter in meters if meter.room(effect.request.model) == "wait"), None)
 
 
-def _require(effect: ModelCall, meters: list[Meter]) -> None:
+def _require(agent: str, meters: Sequence[Meter]) -> None:
     for meter in meters:
         reason = meter.exhausted()
         if reason is not None:
-            raise Raised(ErrorValue("AgentError", reason, "BudgetExceeded", agent=effect.agent))
+            raise Raised(ErrorValue("AgentError", reason, "BudgetExceeded", agent=agent))
 
 
-def _count(effect: ModelCall, spent: Spending) -> None:
-    for meter in effect.meters:
+def _count(meters: Sequence[Meter], spent: Spending) -> None:
+    for meter in meters:
         meter.add(spent)
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Sequence
-from functools import cache
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from concerto.effects.kinds import AgentRun
-from concerto.effects.meters import Meter
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.memory import Memory
 from concerto.records import replace
@@ -47,26 +45,25 @@ class Agents:
 
     async def call(self, builder: AgentBuilder, method: str, arguments: list[Value], branch: Branch) -> Value:
         """One of `CALLS`, its arguments as declared in `stdlib/agent.conc`; a Result."""
-        meters = cache(lambda: self._planner.meters(builder))
         match method:
             case "execute":
                 asked = [Message("user", arguments[0])]
                 return await self._guarded(
                     builder,
-                    lambda track: self._respond(builder, asked, branch, meters(), track),
+                    lambda track: self._respond(builder, asked, branch, track),
                     branch,
                     asked,
                 )
             case "chat":
                 told = self._own_words(builder, from_values(arguments[0]))
                 return await self._guarded(
-                    builder, lambda track: self._respond(builder, told, branch, meters(), track), branch, told
+                    builder, lambda track: self._respond(builder, told, branch, track), branch, told
                 )
             case "execute_with_schema":
                 wanted, prompt, retry_message = arguments
-                return await self._with_schema(builder, wanted, prompt, retry_message, branch, meters)
+                return await self._with_schema(builder, wanted, prompt, retry_message, branch)
             case "stream":
-                return await self._stream(builder, [Message("user", arguments[0])], branch, meters)
+                return await self._stream(builder, [Message("user", arguments[0])], branch)
             case _:
                 raise failure(f"an agent has no call `{method}`", "TypeError")
 
@@ -81,11 +78,10 @@ class Agents:
         builder: AgentBuilder,
         asked: list[Message],
         branch: Branch,
-        meters: Sequence[Meter],
         track: Track,
     ) -> Value:
         begun = perf_counter()
-        plan = await self._planner.plan(builder, branch, meters)
+        plan = await self._planner.plan(builder, branch)
         work, reply = await self._converse(
             builder, plan, asked, branch, lambda work: tool_loop(self._run, work), track
         )
@@ -99,13 +95,12 @@ class Agents:
         prompt: str,
         retry_message: str,
         branch: Branch,
-        meters: Callable[[], Sequence[Meter]],
     ) -> Value:
         from concerto.runtime.agents.structured import Wanted, converse_for, prompt_with_schema, with_schema
 
         async def body(track: Track) -> Value:
             target = Wanted(self._run, wanted)
-            plan = with_schema(await self._planner.plan(builder, branch, meters()), target.schema)
+            plan = with_schema(await self._planner.plan(builder, branch), target.schema)
             text = prompt_with_schema(prompt, target.schema) if plan.toolbox.offers else prompt
             attempts = self._attempts(builder)
             work, value = await self._converse(
@@ -126,14 +121,14 @@ class Agents:
         builder: AgentBuilder,
         asked: list[Message],
         branch: Branch,
-        meters: Callable[[], Sequence[Meter]],
     ) -> Value:
         from concerto.runtime.agents.streaming import Streaming
 
         track: Track = []
 
         async def converse(sink: Sink) -> tuple[Execution, Reply]:
-            plan = await self._planner.plan(builder, branch, meters())
+            branch.meters += self._planner.meters(builder)
+            plan = await self._planner.plan(builder, branch)
             loop = self._converse(
                 builder, plan, asked, branch, lambda work: tool_loop(self._run, work), track, sink
             )
@@ -159,6 +154,7 @@ class Agents:
         track: Track = []
         try:
             policy = self._planner.fixed(builder.agent).run_policy
+            branch.meters += self._planner.meters(builder)
             cached = None if policy.cache_seconds is None else _key(builder, branch, key)
             run = AgentRun(builder.agent, cached, lambda: body(track), policy)
             return Ok(await self._run.pass_gate(run, branch))

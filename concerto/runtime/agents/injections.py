@@ -166,7 +166,9 @@ class Injections:
         async def body() -> Value:
             return await drive(caller.branch, execute)
 
-        effect = ToolCall(owner, method.name, (given,), body, "model", policy_from(method.decorators))
+        policy = policy_from(method.decorators)
+        caller.branch.meters += policy.meters(f"{owner}::{method.name}")
+        effect = ToolCall(owner, method.name, (given,), body, "model", policy)
         return await self._run.pass_gate(effect, caller.branch)
 
     def _most(self) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from concerto.effects.kinds import StageRun
 from concerto.effects.meters import Meter
-from concerto.effects.policy import NO_POLICY, Policy, policy_from
+from concerto.effects.policy import NO_POLICY, policy_from
 from concerto.ir.module import Pipeline, Stage, ToolUse
 from concerto.natives.errors import make_error
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
@@ -71,7 +71,7 @@ class Pipelines:
         if policy is NO_POLICY:
             work = partial(_in_place, branch, stage.tools, body)
         else:
-            meters = _meters(f"`@budget` of `{pipeline.name}::{stage.name}`", policy)
+            meters = policy.meters(f"{pipeline.name}::{stage.name}")
             work = partial(_in_fiber, branch, stage.tools, meters, body)
         key = None if policy.cache_seconds is None else list(arguments)
         return self._run.perform(StageRun(pipeline.name, stage.name, key, work, policy))
@@ -135,12 +135,6 @@ async def _in_fiber(
     inner.meters = (*inner.meters, *meters)
     with in_force(inner, tools):
         return await drive(inner, body)
-
-
-def _meters(name: str, policy: Policy) -> tuple[Meter, ...]:
-    if policy.most_tokens is None and policy.most_usd is None:
-        return ()
-    return (Meter(name, policy.most_tokens, policy.most_usd),)
 
 
 def _said(error: Value) -> dict[str, Value]:

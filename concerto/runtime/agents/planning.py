@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.effects.meters import Meter
-from concerto.effects.policy import NO_POLICY, Policy, policy_from, retry_from
+from concerto.effects.meters import Meter, limited
+from concerto.effects.policy import Policy, policy_from, retry_from
 from concerto.ir.module import Agent, ToolUse
 from concerto.natives.agentbuilder import AgentBuilder, ToolRef
 from concerto.records import record, replace
@@ -58,7 +58,7 @@ class Planner:
             found = self._fixed[name] = self._fix(self._run.agents[name])
         return found
 
-    async def plan(self, builder: AgentBuilder, branch: Branch, meters: Sequence[Meter]) -> Plan:
+    async def plan(self, builder: AgentBuilder, branch: Branch) -> Plan:
         """The plan of an execution, for which the servers of its tools are started."""
         servers = self._servers(builder, branch)
         if servers:
@@ -82,7 +82,7 @@ class Planner:
             or self._run.settings.max_iterations
             or _MAX_ITERATIONS,
             policy=fixed.policy,
-            meters=(*meters, *branch.meters),
+            meters=(self._run.spent, *branch.meters),
             discovery=builder.discovery,
             on_tool_error=agent.methods.get("on_tool_error"),
             context=shared_map(builder.context),
@@ -209,22 +209,11 @@ class Planner:
             return "auto", name
         return ("auto" if choice == "required" and not tools.tools else choice), ""
 
-    def meters(self, builder: AgentBuilder) -> Sequence[Meter]:
-        """What an execution counts against, all of its attempts together."""
-        fixed = self.fixed(builder.agent)
-        meters = [self._run.spent]
-        if builder.most_tokens is not None or builder.most_usd is not None:
-            meters.append(
-                Meter(
-                    f"the budget of this execution of `{builder.agent}`",
-                    builder.most_tokens,
-                    builder.most_usd,
-                )
-            )
-        policy = fixed.run_policy
-        if policy is not NO_POLICY and (policy.most_tokens is not None or policy.most_usd is not None):
-            meters.append(Meter(f"`@budget` of `{builder.agent}`", policy.most_tokens, policy.most_usd))
-        return meters
+    def meters(self, builder: AgentBuilder) -> tuple[Meter, ...]:
+        """The budgets of one execution, all of its attempts and what its tools execute together."""
+        name = f"the budget of this execution of `{builder.agent}`"
+        own = limited(name, builder.most_tokens, builder.most_usd)
+        return own + self.fixed(builder.agent).run_policy.meters(builder.agent)
 
 
 def _name_of(choice: ToolRef, tools: Toolbox) -> str:

@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.kinds import AgentRun, HostTurn
+from concerto.effects.meters import Spending
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.hashmap import HashMap
 from concerto.natives.memory import Memory
@@ -145,7 +146,9 @@ class Hosts:
         said = [[each.role, each.text] for each in before]
         key = None if private else [said, work.builder.system_prompt, wanted]
         self._run.tell("agent:start", lambda: {"agent": name, "host": work.settings.connector})
-        effect = AgentRun(name, key, execute, work.settings.policy)
+        policy = work.settings.policy
+        work.branch.meters += policy.meters(name)
+        effect = AgentRun(name, key, execute, policy)
         return await self._run.pass_gate(effect, work.branch)
 
     async def _respond(self, work: HostExecution) -> Value:
@@ -208,7 +211,9 @@ class Hosts:
     async def _turn(self, work: HostExecution, message: Message | None) -> Message:
         assert work.process is not None
         work.turns += 1
-        turn = HostTurn(work.settings.name, work.process.turn, message)
+        meters = (self._run.spent, *work.branch.meters)
+        begins = message is not None and message["type"] == EXECUTE
+        turn = HostTurn(work.settings.name, work.process.turn, message, meters, begins, _spent)
         heard: Message = await self._run.pass_gate(turn, work.branch)
         return heard
 
@@ -327,6 +332,15 @@ def _written(result: Message) -> str:
     if "value" in result and not isinstance(result["value"], str):
         return json.dumps(result["value"])
     return text_of(result)
+
+
+def _spent(heard: Message) -> Spending | None:
+    """What an execution has cost, if this is its end; who speaks of tokens only has not said their price."""
+    if heard["type"] not in (RESULT, ERROR):
+        return None
+    tokens = _count(heard, "tokens_in") + _count(heard, "tokens_out")
+    cost = _cost(heard.get("cost_usd"))
+    return Spending(tokens, cost.value if isinstance(cost, Some) else None if tokens else 0.0)
 
 
 def _count(result: Message, name: str) -> int:

@@ -97,17 +97,18 @@ class ModelServer:
 
     @asynccontextmanager
     async def stream(self, call: WireCall, timeout: float | None) -> AsyncIterator[AsyncIterator[str]]:
-        """The lines of a server's streamed answer; `timeout` bounds each silence, and `in_time` the wait for
-        something that says more than that the connection lives."""
+        """The lines of a server's streamed answer; `timeout` bounds the time until it begins and each
+        silence, and `in_time` the wait for something that says more than that the connection lives."""
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
         limits = {"connect": _CONNECT_TIMEOUT, "read": seconds}
         try:
             with self._clients.one() as client:
-                response = await client.send(self._request(call, limits))
+                request = self._request(call, limits)
+                response = await self.in_time(client.send(request), timeout)
                 try:
                     if response.status_code != httpx2.codes.OK:
-                        content = await whole(response.aiter_bytes(), self._most_bytes)
-                        raise self._refused(response, content)
+                        body = whole(response.aiter_bytes(), self._most_bytes)
+                        raise self._refused(response, await self.in_time(body, timeout))
                     response.encoding = "utf-8"  # As all wires have it, whatever a header says.
                     yield self._lines(response)
                 finally:
@@ -129,8 +130,10 @@ class ModelServer:
             raise self._too_slow(seconds) from None
 
     async def _lines(self, response: httpx2.Response) -> AsyncIterator[str]:
+        mark = "\ufeff"  # Only before the first line it is none of the text.
         async for line in lines(limited(response.aiter_bytes(), self._most_bytes)):
-            yield self._text(line)
+            yield self._text(line).removeprefix(mark)
+            mark = ""
 
     def _text(self, line: bytes) -> str:
         try:

@@ -54,6 +54,11 @@ class DeclaredTool:
     schema: Json
     policy: Policy
 
+    def budgeted(self, branch: Branch) -> Branch:
+        """The branch of a call, which counts against the method's budget from now on."""
+        branch.meters += self.policy.meters(f"{self.owner.name}::{self.method.name}")
+        return branch
+
 
 class Tools:
     """The declared tools of a run."""
@@ -93,7 +98,7 @@ class Tools:
             body = partial(self._in_place, declared, values)
             effect = ToolCall(tool, method, written, body)
         else:
-            body = partial(self._in_fiber, declared, values, branch.child())
+            body = partial(self._in_fiber, declared, values, declared.budgeted(branch.child()))
             effect = ToolCall(tool, method, written, body, policy=declared.policy, key=list(arguments))
         try:
             value = self._run.perform(effect)
@@ -139,7 +144,7 @@ class Tools:
         )
         # Validators are code of the program.
         values = await drive(caller.branch, fill) if self._validating else fill()
-        body = partial(self._in_fiber, declared, values, caller.branch)
+        body = partial(self._in_fiber, declared, values, declared.budgeted(caller.branch))
         call = ToolCall(
             declared.owner.name, declared.method.name, (given,), body, origin="model", policy=declared.policy
         )

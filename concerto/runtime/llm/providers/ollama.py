@@ -7,7 +7,14 @@ from typing import Any, TypeAlias
 
 from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
-from concerto.runtime.llm.providers.reading import arguments_object, arguments_text, count_of, member, text_of
+from concerto.runtime.llm.providers.reading import (
+    arguments_object,
+    arguments_text,
+    count_of,
+    member,
+    said,
+    text_of,
+)
 
 Json: TypeAlias = Any
 
@@ -58,7 +65,7 @@ class OllamaStream:
         if event.get("error"):
             raise BadReply(text_of(event["error"]))
         message = event.get("message") or {}
-        text = text_of(message.get("content"))
+        text = said(message.get("content"))
         if text:
             self._text.append(text)
             yield StreamPart(text)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
-from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, text_of
+from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, said, text_of
 
 Json: TypeAlias = Any
 
@@ -56,7 +56,7 @@ def decode(data: Json) -> Reply:
     calls = tuple(_call(call) for call in message.get("tool_calls") or ())
     usage = data.get("usage")
     return Reply(
-        Message("assistant", text_of(message.get("content")) or text_of(message.get("refusal")), calls),
+        Message("assistant", _content(message.get("content")) or said(message.get("refusal")), calls),
         _stop_reason(choice.get("finish_reason"), bool(calls)),
         text_of(data.get("model")),
         count_of(usage, "prompt_tokens"),
@@ -86,7 +86,7 @@ class ChatStream:
         self._usage = event.get("usage") or self._usage
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
-            text = text_of(delta.get("content"))
+            text = _content(delta.get("content"))
             if text:
                 self._text.append(text)
                 yield StreamPart(text)
@@ -163,6 +163,13 @@ def _tool(offer: ToolOffer) -> Json:
         )
     function = {"name": offer.name, "description": offer.description, "parameters": offer.parameters}
     return {"type": "function", "function": function}
+
+
+def _content(content: Json) -> str:
+    """Some servers write an answer as parts, of which those without text (thoughts) are none of it."""
+    if not isinstance(content, list):
+        return said(content)
+    return "".join(said(part.get("text")) for part in content)
 
 
 def _call(call: Json) -> ToolCallRequest:

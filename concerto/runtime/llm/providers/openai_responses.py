@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, bearer, hosted_kind
 from concerto.runtime.llm.providers.openai_chat import is_reasoning
-from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, text_of
+from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, said, text_of
 
 Json: TypeAlias = Any
 
@@ -61,7 +61,7 @@ def decode(data: Json) -> Reply:
     items = member(data, "output")
     kinds = [member(item, "type") for item in items]
     texts = [
-        text_of(part.get("text")) or text_of(part.get("refusal"))
+        said(part.get("text")) or said(part.get("refusal"))
         for item in items
         if item.get("type") == "message"
         for part in item.get("content") or ()
@@ -92,7 +92,7 @@ class ResponsesStream:
     def feed(self, event: Json) -> Iterator[StreamPart]:
         match member(event, "type"):
             case "response.output_text.delta":
-                self._text.append(text_of(event.get("delta")))
+                self._text.append(said(event.get("delta")))
                 yield StreamPart(self._text[-1])
             case "response.output_item.done" if member(event, "item").get("type") == "function_call":
                 self._calls.append(_call(event["item"]))

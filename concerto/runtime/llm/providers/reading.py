@@ -30,6 +30,13 @@ def text_of(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
+def said(value: Json) -> str:
+    """The text of an answer, or of a part of it, which may be missing; BadReply if it is something else."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise BadReply("a text of the answer is no text")
+
+
 def count_of(value: Json, *names: str) -> int:
     """A number of tokens under the first of several names, 0 if there is none that could be one."""
     if isinstance(value, dict):
