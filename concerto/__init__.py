@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from concerto.compiler import CompileError, compile_file, compile_source
     from concerto.program import Event, Program, Runtime
     from concerto.runtime.agents.injections import InjectionContext, ToolInjectionStrategy
+    from concerto.runtime.run.options import RunOptions
     from concerto.runtime.run.reporting import RunResult
     from concerto.runtime.tools.python_tools import tool
 
@@ -23,6 +24,7 @@ __all__ = [
     "Event",
     "InjectionContext",
     "Program",
+    "RunOptions",
     "RunResult",
     "Runtime",
     "ToolInjectionStrategy",
@@ -37,6 +39,7 @@ _HOMES = {
     "Event": "concerto.program",
     "InjectionContext": "concerto.runtime.agents.injections",
     "Program": "concerto.program",
+    "RunOptions": "concerto.runtime.run.options",
     "RunResult": "concerto.runtime.run.reporting",
     "Runtime": "concerto.program",
     "ToolInjectionStrategy": "concerto.runtime.agents.injections",

@@ -10,32 +10,28 @@ compiled from its files.
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from concerto.effects.permissions import WHOLE, Permissions
 from concerto.ir.module import ModuleIR
 from concerto.records import field, record, replace
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
-from concerto.runtime.run.options import Options, Settings, read_manifest, with_connections
+from concerto.runtime.run.options import RunOptions, resolve, stored
 from concerto.runtime.run.reporting import RunResult, failed, report, result_of
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.effects.layers.watch import Watcher
-    from concerto.manifest.load_cached import ProjectSettings, Said
-    from concerto.manifest.models import Manifest
-    from concerto.runtime.run.resuming import Resumed
-    from concerto.vm.machine import Tier
+    from typing import Unpack
+
+    from concerto.manifest.load_cached import ProjectSettings
+    from concerto.runtime.run.options import RunKeywords
 
 Json: TypeAlias = Any
-Rules: TypeAlias = Mapping[str, Any]
 Handler = TypeVar("Handler", bound=Callable[[Json], Any])
 
 REQUIRES_ACTION = 3
@@ -109,110 +105,36 @@ class Runtime:
     """
 
     def __init__(
-        self,
-        program: Program,
-        *,
-        mock: bool = False,
-        permissions: Rules | None = None,
-        handlers: Mapping[str, Callable[[Json], Any]] | None = None,
-        tools: Mapping[str, Any] | None = None,
-        strategies: Sequence[Any] = (),
-        echo: bool = False,
-        quiet: bool = False,
-        json: bool = False,
-        debug: bool = False,
-        manifest: Manifest | Said | Literal["project"] | None = "project",
-        connections: Mapping[str, Mapping[str, Json]] | None = None,
-        args: Sequence[str] = (),
-        environment: Mapping[str, str] | None = None,
-        folder: str | Path | None = None,
-        timeout: float | None = None,
-        max_usd: float | None = None,
-        max_tokens: int | None = None,
-        max_iterations: int | None = None,
-        max_memory_mb: float | None = None,
-        output: TextIO | None = None,
-        errors: TextIO | None = None,
-        watcher: Watcher | None = None,
-        trace: TextIO | None = None,
-        tier: Tier = "python",
-        testing: bool = False,
-        interactive: bool = False,
-        resumed: Resumed | None = None,
-        own_process: bool = False,
+        self, program: Program, options: RunOptions | None = None, **keywords: Unpack[RunKeywords]
     ) -> None:
-        """`manifest` is that of the program's project unless another is given, or None for none; all other
-        options win over it. `permissions` are those of the manifest's section, for tools and for
-        `Tool::method`; of names that are close to a name of the program but are none, a warning tells.
-        `handlers` answer channels, and `tool:Tool::method` for tools without a body; `tools` are Python
-        functions, classes or objects by the names that agents use, beside those that the program was compiled
-        with. `connections` holds settings of connections; an `api_key` may stand among them. `args` is what
-        `main` gets. Relative paths start at `folder`: the project's, or the current one.
+        """`keywords` are fields of RunOptions, which says what each means, and win over `options`. Tools
+        given here stand beside those that the program was compiled with. Of permissions for names that are
+        close to a name of the program but are none, a warning tells. Emits go to listeners and `stream()`.
 
-        Emits go to listeners and `stream()`; with `echo` they are written to `output` too, as text or, with
-        `json`, as lines of JSON, `quiet` hiding those of the runtime. What the program prints goes to
-        `output`, what is to be said about it to `errors`; these are the process's streams if not given. A
-        `watcher` is told of every call as it begins and ends. `trace` gets a JSON line for all that the run
-        asks of the world. `timeout` is in seconds. With `own_process` the process does nothing else than this
-        run, so `max_memory_mb` is told to the system too; without, it is looked at now and then."""
+        Raises TypeError for what is no Program, no option, or no function where one is due.
+        """
         kind = type(program)
         if not issubclass(kind, Program):
             raise TypeError(f"Runtime runs a Program, as `compile_file` gives it, not {kind.__name__}")
-        for name, handler in (handlers or {}).items():
+        given = _given(options, keywords)
+        for name, handler in (given.handlers or {}).items():
             _check_callable(f"the handler of `{name}`", handler)
-        project = program.project if manifest == "project" else None
-        if manifest == "project":
-            manifest = project.said if project is not None else None
-        if folder is None:
-            folder = project.folder if project is not None else "."
-        here = Path(folder).absolute()
-        given = Options(
-            folder=here,
-            environment=os.environ if environment is None else environment,
-            mock=mock,
-            echo=echo,
-            quiet=quiet,
-            json=json,
-            debug=debug,
-            testing=testing,
-            interactive=interactive,
-            tier=tier,
-            args=tuple(args),
-            handlers=dict(handlers or {}),
-            tools={**program.tools, **(tools or {})},
-            strategies=tuple(strategies),
-            journal=resumed.journal if resumed else None,
-            already_said=resumed.said if resumed else 0,
-            permissions=Permissions(files=(here,), folder=here),
-            settings=Settings(
-                timeout=timeout,
-                max_usd=max_usd,
-                max_tokens=max_tokens,
-                max_iterations=max_iterations,
-                max_memory_mb=max_memory_mb,
-            ),
-            output=output,
-            errors=errors,
-            watcher=watcher,
-            trace=trace,
-        )
-        options = given if manifest is None else read_manifest(given, manifest)
-        options = with_connections(options, connections or {})
-        options = replace(options, permissions=options.permissions.with_rules(_nested(permissions or {})))
+        if program.tools:
+            given = replace(given, tools={**program.tools, **(given.tools or {})})
+        resolved = resolve(given, program.project)
         self.pending: list[dict[str, Json]] = []
         """After exit status 3: the calls that somebody has to execute."""
-        self.run_id = resumed.run if resumed else ""
+        self.run_id = given.resumed.run if given.resumed else ""
         """After exit status 3: under which id the run can be resumed."""
-        self._kept_options = _kept(given, permissions or {})
         self.result: RunResult | None = None
         """What the run gave, once it has ended."""
         self._begun = False
-        self._own_process = own_process
-        self._options = options
-        code = program.executable if options.tier == "python" else None
-        self._run = Run(program.module, options, code, program.classes)
-        if options.permissions.tools:
-            self._warn(permissions or {}, manifest)
+        self._given = given
+        self._options = resolved
+        code = program.executable if resolved.tier == "python" else None
+        self._run = Run(program.module, resolved, code, program.classes)
+        if resolved.permitted.tools:
+            self._warn()
 
     def require_result(self, tool: str, method: str, result: Json) -> None:
         """Raises CannotResume unless a result from outside fits what a method declares."""
@@ -225,15 +147,14 @@ class Runtime:
         except Raised as raised:
             raise CannotResume(message_of(raised.value)) from None
 
-    def _warn(self, permissions: Rules, manifest: Manifest | Said | None) -> None:
+    def _warn(self) -> None:
         """Tell of rules that protect nothing."""
-        from concerto.runtime.run.options import said_of
         from concerto.runtime.run.permission_names import warn_of_unknown
 
-        run, options = self._run, self._options
-        others = {*options.tools, *options.python_tools, *options.hosts, *options.mcp}
-        said = {} if manifest is None else said_of(manifest).permissions
-        for rules, where in ((said, "`[permissions]`"), (permissions, "`permissions`")):
+        run, manifest = self._run, self._options.manifest
+        others = {*self._options.tools, *manifest.python_tools, *manifest.hosts, *manifest.mcp}
+        given = self._given.permissions or {}
+        for rules, where in ((manifest.permissions, "`[permissions]`"), (given, "`permissions`")):
             warn_of_unknown(rules, run.module, others, run.emits.errors, where)
 
     def on(self, channel: str, listener: Callable[[Json], Any]) -> None:
@@ -274,7 +195,7 @@ class Runtime:
         if _in_event_loop():
             raise RuntimeError("run() would stop the event loop that is running; `await` run_async() instead")
         self._begin()
-        return self._finish(self._to_end(self._run.start, self._options.settings.timeout))
+        return self._finish(self._to_end(self._run.start, self._options.timeout))
 
     async def run_async(self) -> RunResult:
         """Run `main` in the caller's event loop. Cancelling the task that waits stops the run.
@@ -289,7 +210,7 @@ class Runtime:
         RunResult(ok=True, status=0, value=None)
         """
         self._begin()
-        limits = self._options.settings.timeout, self._options.settings.max_memory_mb
+        limits = self._options.timeout, self._options.max_memory_mb
         return self._finish(await run_to_end_here(self._run.start_here, self._run.interrupt, *limits))
 
     async def stream(self) -> AsyncIterator[Event]:
@@ -343,7 +264,7 @@ class Runtime:
 
             return await asyncio.create_task(self._run.hold(work(self._run)))
 
-        most = self._options.settings.max_memory_mb
+        most = self._options.max_memory_mb
         return await run_to_end_here(start, self._run.interrupt, None, most)
 
     def serve(self, serving: Callable[[Run], Awaitable[None]]) -> int:
@@ -351,8 +272,8 @@ class Runtime:
         return self._finish(self.use(serving)).status
 
     def _to_end(self, start: Callable[[], Value], timeout: float | None) -> Ended:
-        most = self._options.settings.max_memory_mb
-        return run_to_end(start, self._run.interrupt, timeout, most, own_process=self._own_process)
+        most = self._options.max_memory_mb
+        return run_to_end(start, self._run.interrupt, timeout, most, own_process=self._options.own_process)
 
     def _begin(self) -> None:
         if self._begun:
@@ -363,7 +284,7 @@ class Runtime:
         if isinstance(ended.error, RequiresAction):
             self.result = self._suspend(ended.error.calls)
         else:
-            self.result = report(ended, self._run, self._options)
+            self.result = report(ended, self._run)
         self._run.end_trace(self.result.status, self.result.error)
         self._run.emits.output.flush()
         return self.result
@@ -375,7 +296,7 @@ class Runtime:
         self.run_id = self.run_id or new_run_id()
         self.pending = shown_calls(calls)
         try:
-            suspend(self._run, self.run_id, self._kept_options, calls)
+            suspend(self._run, self.run_id, stored(self._given, self._options.folder), calls)
         except OSError as error:
             reason = f"{(error.strerror or str(error)).lower()}: `{error.filename}`"
             return failed(self._run, f"the run has to wait and cannot be kept: {reason}")
@@ -383,11 +304,13 @@ class Runtime:
         return result_of(self._run, REQUIRES_ACTION, error=message, kind="RequiresAction", run_id=self.run_id)
 
 
-def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
+def resume(
+    run: str, results: Mapping[str, Json], options: RunOptions | None = None, **keywords: Unpack[RunKeywords]
+) -> int:
     """Go on with a run that waits for calls executed outside; `results` by call id, `{"error": …}` for a
     failure.
 
-    `given` are options of `Runtime` that a run does not keep: handlers, tools, environment. The exit
+    The options are those that a run does not keep: handlers, tools, environment, connections. The exit
     status; raises CannotResume, or ManifestError if the project's manifest cannot be used any more.
     """
     from concerto.diagnostics import Problems
@@ -414,7 +337,8 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
         place = find_manifest(Path(suspended.options["folder"]))
         manifest = load_manifest(place) if place is not None else None
         resumed = Resumed(run, journal, suspended.said)
-        runtime = Runtime(Program(module), manifest=manifest, resumed=resumed, **suspended.options, **given)
+        own: dict[str, Any] = {**suspended.options, "manifest": manifest, "resumed": resumed}
+        runtime = Runtime(Program(module), replace(_given(options, keywords), **own))
         for call in suspended.calls:
             runtime.require_result(call["tool"], call["method"], results[call["call_id"]])
         mark_begun(run)
@@ -422,6 +346,10 @@ def resume(run: str, results: Mapping[str, Json], **given: Any) -> int:
         if status != REQUIRES_ACTION:
             forget_run(run)
         return status
+
+
+def _given(options: RunOptions | None, keywords: RunKeywords) -> RunOptions:
+    return RunOptions(**keywords) if options is None else replace(options, **keywords)
 
 
 def _check_callable(what: str, given: object) -> None:
@@ -435,43 +363,3 @@ def _in_event_loop() -> bool:
 
     asyncio = sys.modules.get("asyncio")
     return asyncio is not None and asyncio._get_running_loop() is not None
-
-
-def _kept(options: Options, permissions: Rules) -> dict[str, Json]:
-    """What a run that has to wait is started with again: options of `Runtime` by name, as JSON."""
-    settings = options.settings
-    return {
-        "mock": options.mock,
-        "echo": options.echo,
-        "quiet": options.quiet,
-        "json": options.json,
-        "debug": options.debug,
-        "tier": options.tier,
-        "args": list(options.args),
-        "folder": str(options.folder),
-        "permissions": dict(permissions),
-        "timeout": settings.timeout,
-        "max_usd": settings.max_usd,
-        "max_tokens": settings.max_tokens,
-        "max_iterations": settings.max_iterations,
-        "max_memory_mb": settings.max_memory_mb,
-    }
-
-
-def _nested(rules: Rules) -> dict[str, Any]:
-    """Permission rules with `Tool::method` and `Tool.method` keys put under their tool, beside what holds for
-    all of it."""
-    nested: dict[str, Any] = {}
-    for name, rule in rules.items():
-        if isinstance(rule, list | tuple):
-            nested[name] = rule
-            continue
-        owner, separator, method = name.replace(".", "::").rpartition("::")
-        if not separator:
-            owner, method = name, WHOLE
-        answers = rule if isinstance(rule, Mapping) else {method: rule}
-        for answer in answers.values():
-            if not isinstance(answer, bool):
-                raise TypeError(f"the permission of `{name}` is True or False, not {answer!r}")
-        nested.setdefault(owner, {}).update(answers)
-    return nested

@@ -139,7 +139,7 @@ def concerto_command() -> None:
 
 @concerto_command.command()
 @click.argument("target", metavar="[FILE, IR or DIR]", default=".")
-@click.argument("arguments", metavar="[-- ARGS]", nargs=-1)
+@click.argument("args", metavar="[-- ARGS]", nargs=-1)
 @click.option("--json", is_flag=True, help="Emits as JSON lines; `print` goes to standard error.")
 @click.option("--quiet", is_flag=True, help="Hide the events of the runtime.")
 @click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
@@ -166,7 +166,7 @@ def run(target: str, **given: Any) -> int:
     """Compile a program if needed and run its `main`; `-` is a program on standard input."""
     from concerto.cli import running
 
-    return running.run(target, running.RunOptions(**given))
+    return running.run(target, **given)
 
 
 @concerto_command.command()
@@ -187,9 +187,9 @@ def trace(file: str) -> int:
 @_trace_option
 def resume(run_id: str, results: tuple[str, ...], **given: Any) -> int:
     """Go on with a run that waits for calls executed outside, with the options that it was given."""
-    from concerto.cli import resuming, running
+    from concerto.cli import resuming
 
-    return resuming.resume_run(run_id, results, running.RunOptions(**given))
+    return resuming.resume_run(run_id, results, **given)
 
 
 @concerto_command.command(name="test")
@@ -314,6 +314,6 @@ def check_servers(target: str, format: str, environment: str | None, debug: bool
 @click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
 def serve(target: str, address: str | None, **given: Any) -> int:
     """Offer a program's tools and agents as an MCP server."""
-    from concerto.cli import running, serving
+    from concerto.cli import serving
 
-    return serving.serve(target, address, running.RunOptions(quiet=True, **given))
+    return serving.serve(target, address, quiet=True, **given)

@@ -12,27 +12,19 @@ from concerto.cli import running
 from concerto.cli.reporting import USAGE, Failure, show_problems
 from concerto.manifest import ManifestError
 from concerto.program import resume
-from concerto.records import replace
 from concerto.runtime.run.resuming import CannotResume, find_run
 
 
-def resume_run(run: str, results: Iterable[str], options: running.RunOptions) -> int:
-    """The exit status of the run that goes on. `options` are those that a run does not keep."""
-    outside = dict(_result(given) for given in results)
-    if options.environment is not None:
-        running.load_environment(Path(options.environment))
+def resume_run(run: str, results: Iterable[str], *, environment: str | None = None, **given: Any) -> int:
+    """The exit status of the run that goes on. `given` are options of a command that a run does not keep."""
+    outside = dict(_result(each) for each in results)
+    if environment is not None:
+        running.load_environment(Path(environment))
     try:
-        kept = find_run(run).options
-        shown = replace(options, quiet=kept["quiet"], json=kept["json"], debug=kept["debug"])
-        progress = running.progress_line(shown)
-        given = {
-            "handlers": running.handlers_of(options),
-            "interactive": running.is_interactive(),
-            "trace": running.open_trace(options.trace),
-            "watcher": progress,
-        }
+        progress = running.progress_line(find_run(run).options)
+        options = running.run_options(watcher=progress, **given)
         with progress or nullcontext():
-            return resume(run, outside, own_process=True, **given)
+            return resume(run, outside, options)
     except CannotResume as cannot:
         raise Failure(str(cannot)) from None
     except ManifestError as broken:

@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,11 +16,10 @@ from concerto.compiler.store import load_program
 from concerto.diagnostics import Problems
 from concerto.manifest import ManifestError
 from concerto.program import Program, Runtime
-from concerto.records import record
+from concerto.runtime.run.options import RunOptions
 
 if TYPE_CHECKING:
     from concerto.cli.progress import Progress
-    from concerto.effects.layers.watch import Watcher
 
 STANDARD_INPUT = "-"
 
@@ -29,38 +28,12 @@ _NEW_OBJECTS = 5000
 a third of its time."""
 
 
-@record(frozen=True, slots=False)
-class RunOptions:
-    """The options of `concerto run`, by the names that click gives them.
-
-    `allowed` and `denied` are tools and methods; `handlers` is a Python file, `answers` are `CHANNEL=JSON`,
-    `environment` is a file of variables. `trace` is the file of the run's trace. `timeout` is in seconds.
-    """
-
-    json: bool = False
-    quiet: bool = False
-    debug: bool = False
-    mock: bool = False
-    allowed: tuple[str, ...] = ()
-    denied: tuple[str, ...] = ()
-    handlers: str | None = None
-    answers: tuple[str, ...] = ()
-    environment: str | None = None
-    timeout: float | None = None
-    max_usd: float | None = None
-    max_tokens: int | None = None
-    max_memory_mb: float | None = None
-    trace: str | None = None
-    arguments: tuple[str, ...] = ()
-
-
-def run(target: str, options: RunOptions | None = None) -> int:
-    """Runs a program; its exit status is the command's."""
+def run(target: str, **given: Any) -> int:
+    """Runs a program, with options as for `prepare`; its exit status is the command's."""
     gc.disable()
     try:
-        options = options or RunOptions()
-        progress = progress_line(options)
-        runtime = prepare(target, options, watcher=progress)
+        progress = progress_line(given)
+        runtime = prepare(target, watcher=progress, **given)
     finally:
         # What lives now lives to the end: the collector need never look at it.
         gc.freeze()
@@ -74,9 +47,9 @@ def run(target: str, options: RunOptions | None = None) -> int:
         return runtime.run().status
 
 
-def progress_line(options: RunOptions) -> Progress | None:
+def progress_line(options: Mapping[str, Any]) -> Progress | None:
     """Shown to a person, where nothing else claims the terminal."""
-    if options.quiet or options.json or options.debug or not sys.stderr.isatty():
+    if any(options.get(each) for each in ("quiet", "json", "debug")) or not sys.stderr.isatty():
         return None
     from concerto.cli.progress import Progress
 
@@ -84,46 +57,56 @@ def progress_line(options: RunOptions) -> Progress | None:
 
 
 def prepare(
-    target: str, options: RunOptions, *, to_run: bool = True, watcher: Watcher | None = None
+    target: str, *, environment: str | None = None, to_run: bool = True, quiet: bool = False, **given: Any
 ) -> Runtime | None:
-    """A program ready to run, or to be used without its `main`; None if it has problems, which are shown."""
+    """A program ready to run, or to be used without its `main`; None if it has problems, which are shown.
+    `environment` is a file of variables, the rest as for `run_options`."""
     # Whoever ends this process ends what it has started too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     hangup = getattr(signal, "SIGHUP", None)
     if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:  # `nohup` means what it says.
         signal.signal(hangup, signal.default_int_handler)
-    if options.environment is not None:
-        load_environment(Path(options.environment))
+    if environment is not None:
+        load_environment(Path(environment))
     problems = Problems()
     try:
         path = program_file(target) if target != STANDARD_INPUT else Path(STANDARD_INPUT)
         program = _load(path, problems, to_run)
-        if program is None or not options.quiet:
+        if program is None or not quiet:
             show_problems(problems)
         if program is None:
             return None
     except ManifestError as broken:
         show_problems(broken.problems)
         return None
-    _check_permissions([*options.allowed, *options.denied], program)
-    return Runtime(
-        program,
-        mock=options.mock,
-        permissions=dict.fromkeys(options.allowed, True) | dict.fromkeys(options.denied, False),
-        handlers=handlers_of(options),
-        interactive=is_interactive(),
+    _check_permissions([*given.get("allowed", ()), *given.get("denied", ())], program)
+    return Runtime(program, run_options(quiet=quiet, **given))
+
+
+def run_options(
+    *,
+    allowed: Iterable[str] = (),
+    denied: Iterable[str] = (),
+    handlers: str | None = None,
+    answers: Sequence[str] = (),
+    trace: str | None = None,
+    **alike: Any,
+) -> RunOptions:
+    """The options of a command as those of a run; `alike` are those that have the same name and value in
+    both.
+
+    `allowed` and `denied` are tools and methods, `handlers` is a Python file, `answers` are `CHANNEL=JSON`,
+    `trace` is the file of the run's trace. Raises Failure for what cannot be read.
+    """
+    functions = {} if handlers is None else read_handlers(Path(handlers))
+    return RunOptions(
+        permissions=dict.fromkeys(allowed, True) | dict.fromkeys(denied, False),
+        handlers=functions | read_answers(answers) if answers else functions,
+        trace=open_trace(trace),
+        interactive=sys.stdin.isatty() and sys.stderr.isatty(),
         echo=True,
-        quiet=options.quiet,
-        json=options.json,
-        debug=options.debug,
-        args=options.arguments,
-        timeout=options.timeout,
-        max_usd=options.max_usd,
-        max_tokens=options.max_tokens,
-        max_memory_mb=options.max_memory_mb,
-        watcher=watcher,
-        trace=open_trace(options.trace),
         own_process=True,
+        **alike,
     )
 
 
@@ -172,17 +155,6 @@ def _read_from_input(problems: Problems) -> Program | None:
     if module is not None:
         require_main(module, source, problems)
     return Program(module) if module is not None and not problems.errors else None
-
-
-def is_interactive() -> bool:
-    """Whether a person can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def handlers_of(options: RunOptions) -> dict[str, Callable[[Any], Any]]:
-    """The functions that answer awaited emits and execute tools without a body."""
-    handlers = {} if options.handlers is None else read_handlers(Path(options.handlers))
-    return handlers | read_answers(options.answers) if options.answers else handlers
 
 
 def read_answers(given: Iterable[str]) -> dict[str, Callable[[Any], Any]]:

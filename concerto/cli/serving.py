@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from concerto.cli.reporting import USAGE, Failure
-from concerto.cli.running import RunOptions, prepare
+from concerto.cli.running import prepare
 
 
-def serve(target: str, address: str | None, options: RunOptions) -> int:
-    """Offers a program's tools and agents over stdio, or over HTTP at an address until interrupted."""
+def serve(target: str, address: str | None, **given: Any) -> int:
+    """Offers a program's tools and agents over stdio, or over HTTP at an address until interrupted. Options
+    are as for `prepare`."""
     place = _host_and_port(address) if address is not None else None
-    runtime = prepare(target, options, to_run=False)
+    runtime = prepare(target, to_run=False, **given)
     if runtime is None:
         return USAGE
     # Imported late: it takes longer than all the rest.

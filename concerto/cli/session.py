@@ -9,7 +9,6 @@ those of the inputs, as they were typed.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from itertools import takewhile
@@ -30,12 +29,11 @@ from concerto.cli.variables import Variable, locals_of, parameters_of, variable_
 from concerto.compiler.disk import DiskProject, open_project
 from concerto.compiler.pipeline import compile_tree, inspect_tree, read_source
 from concerto.diagnostics import Problems, render
-from concerto.effects.permissions import Permissions
 from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end
-from concerto.runtime.run.options import Options, Settings, read_manifest
+from concerto.runtime.run.options import RunOptions, resolve
 from concerto.runtime.run.reporting import out_of_memory, out_of_time
 from concerto.runtime.run.run import Run
 from concerto.semantics.typing.unify import show
@@ -312,12 +310,12 @@ class Session:
         ended = run_to_end(
             lambda: run.start_input(_input_of(program.module), given),
             run.interrupt,
-            run.settings.timeout,
-            run.settings.max_memory_mb,
+            run.options.timeout,
+            run.options.max_memory_mb,
             own_process=True,
         )
         run.emits.output.flush()
-        said = _failure(ended, program.assembly, run.settings)
+        said = _failure(ended, program.assembly, run.options)
         if said:
             sys.stderr.write(said)
             return None
@@ -333,20 +331,13 @@ class Session:
     def _next_run(self, module: ModuleIR) -> Run:
         """A run that goes on from the one before."""
         project = self._project(Problems())
-        options = Options(
-            folder=project.home,
-            environment=os.environ,
-            mock=self._mock,
-            echo=True,
-            quiet=True,
-            permissions=Permissions(files=(project.home.absolute(),), folder=project.home.absolute()),
+        given = RunOptions(
+            folder=project.home, manifest=project.manifest, mock=self._mock, echo=True, quiet=True
         )
-        if project.manifest is not None:
-            options = read_manifest(options, project.manifest)
         classes = ClassTable(module.types)
         if self._run is not None:
             classes.go_on_from(self._run.machine.classes)
-        run = Run(module, options, classes=classes)
+        run = Run(module, resolve(given), classes=classes)
         if self._run is not None:
             run.go_on_from(self._run, self._anew)
         self._run, self._anew = run, frozenset()
@@ -357,12 +348,12 @@ def _input_of(module: ModuleIR) -> int:
     return next(place for place, function in enumerate(module.functions) if function.name == INPUT)
 
 
-def _failure(ended: Ended, assembly: Assembly, limits: Settings) -> str:
+def _failure(ended: Ended, assembly: Assembly, options: RunOptions) -> str:
     """Why a run failed, for people; empty if it did not."""
     if ended.timed_out:
-        return f"error: {out_of_time(limits.timeout)}\n"
+        return f"error: {out_of_time(options.timeout)}\n"
     if ended.for_memory:
-        return f"error: {out_of_memory(limits.max_memory_mb)}\n"
+        return f"error: {out_of_memory(options.max_memory_mb)}\n"
     if ended.interrupted:
         return "error: interrupted\n"
     match ended.error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.files import entry_name, read_cached, write_cached
-from concerto.records import field_names, record
+from concerto.records import field, field_names, record
 from concerto.resources import code_folder, state_of
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ class Said:
     """`prices` are input, output and cached input in USD per million tokens, `python_tools` imports by name.
     Settings that a table leaves out are not in its dictionary."""
 
-    runtime: dict[str, Json]
-    permissions: dict[str, Json]
-    connections: dict[str, dict[str, Json]]
-    prices: dict[str, tuple[float, float, float]]
-    hosts: dict[str, dict[str, Json]]
-    python_tools: dict[str, str]
-    mcp: dict[str, dict[str, Json]]
+    runtime: dict[str, Json] = field(default_factory=dict)
+    permissions: dict[str, Json] = field(default_factory=dict)
+    connections: dict[str, dict[str, Json]] = field(default_factory=dict)
+    prices: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    hosts: dict[str, dict[str, Json]] = field(default_factory=dict)
+    python_tools: dict[str, str] = field(default_factory=dict)
+    mcp: dict[str, dict[str, Json]] = field(default_factory=dict)
 
 
 @record(frozen=True)
@@ -72,12 +72,12 @@ def said_in(path: Path) -> Said:
     """What the manifest at `path` says; raises as `load_manifest` does."""
     data = path.read_bytes()
     key = state_of([code_folder("manifest")]) + f"{path}\0".encode("utf-8", "surrogateescape") + data
-    name = entry_name(key, "manifest")
-    kept = read_cached(name)
+    entry = entry_name(key, "manifest")
+    kept = read_cached(entry)
     if kept is not None and kept.startswith(key):
         return Said(*marshal.loads(memoryview(kept)[len(key) :]))
     from concerto.manifest import load_manifest
 
     said = said_by(load_manifest(path))
-    write_cached(name, key + marshal.dumps([getattr(said, field) for field in field_names(Said) or ()]))
+    write_cached(entry, key + marshal.dumps([getattr(said, name) for name in field_names(Said) or ()]))
     return said

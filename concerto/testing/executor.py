@@ -83,7 +83,7 @@ def _found(run: Run, name: str) -> BoundTool:
     }
     if name in known:
         bound = run.tools.bound(ToolUse("tool", owner, method))
-    elif owner in run.options.tools or owner in run.options.python_tools:
+    elif owner in run.options.tools or owner in run.options.manifest.python_tools:
         bound = [tool for tool in run.python_tools.bound(owner, method) if tool.method == method]
     else:
         near = suggest(name, known)

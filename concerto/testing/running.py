@@ -8,7 +8,6 @@ time; where memory is short meanwhile, those that failed run again, one by one.
 from __future__ import annotations
 
 import io
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,10 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
-from concerto.effects.permissions import Permissions
 from concerto.runtime.run.agent_failures import RequiresAction, RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end
-from concerto.runtime.run.options import Options, read_manifest
+from concerto.runtime.run.options import ResolvedOptions, RunOptions, resolve
 from concerto.runtime.run.reporting import out_of_memory
 from concerto.runtime.run.run import Run
 from concerto.testing.cases import Case, TestFile
@@ -136,7 +134,7 @@ def run_case(
     nothing else runs meanwhile."""
     output = Captured()
     run = Run(case.program.module, _options(case, output), case.program.executable, case.program.classes)
-    timeout = min(timeout, run.settings.timeout or timeout)
+    timeout = min(timeout, run.options.timeout or timeout)
     begun = perf_counter()
     if live is not None:
         live.add(run)
@@ -183,18 +181,9 @@ class Captured(io.StringIO):
         return "[earlier output is left out]\n" + (kept.partition("\n")[2] or kept)
 
 
-def _options(case: Case, output: Captured) -> Options:
-    options = Options(
-        folder=case.folder,
-        environment=os.environ,
-        testing=True,
-        echo=True,
-        permissions=Permissions(files=(case.folder.absolute(),), folder=case.folder.absolute()),
-        output=output,
-        errors=output,
-    )
-    project = case.program.project
-    return options if project is None else read_manifest(options, project.said)
+def _options(case: Case, output: Captured) -> ResolvedOptions:
+    given = RunOptions(folder=case.folder, testing=True, echo=True, output=output, errors=output)
+    return resolve(given, case.program.project)
 
 
 def _megabytes(case: Case) -> float:

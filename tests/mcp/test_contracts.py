@@ -274,7 +274,7 @@ def test_a_run_tells_of_a_server_that_has_changed(project: Path, capsys: pytest.
         'fn main() { println(A.execute("hi").is_ok()); }\n'
     )
     capsys.readouterr()
-    assert running.run(str(project), running.RunOptions(quiet=True)) == 0
+    assert running.run(str(project), quiet=True) == 0
     said = capsys.readouterr()
     assert said.out == "true\n"
     assert "[warn] mcp server `Odd` has changed: `plus`: the server has no tool `plus`" in said.err

@@ -35,7 +35,7 @@ async def bounded(run: Run, builder: AgentBuilder, work: Awaitable[T]) -> T:
 
 async def as_a_run(run: Run, name: str, work: Awaitable[T]) -> T:
     """The value of a call from outside, which has as much time as a run; a ToolError if it is up."""
-    seconds = run.settings.timeout
+    seconds = run.options.timeout
     if seconds is None:
         return await work
     try:

@@ -172,7 +172,7 @@ class Injections:
         return await self._run.pass_gate(effect, caller.branch)
 
     def _most(self) -> int:
-        most = self._run.settings.max_injected_tools
+        most = self._run.options.max_injected_tools
         return _MOST_INJECTED if most is None else most
 
 

@@ -79,7 +79,7 @@ class Planner:
             callable=self._callable(agent, builder),
             max_iterations=builder.max_iterations
             or settings.get("max_iterations")
-            or self._run.settings.max_iterations
+            or self._run.options.max_iterations
             or _MAX_ITERATIONS,
             policy=fixed.policy,
             meters=(self._run.spent, *branch.meters),

@@ -116,7 +116,7 @@ class Hosts:
 
     def _execution(self, host: HostDef, builder: AgentBuilder, branch: Branch) -> HostExecution:
         options = self._run.options
-        settings = host_settings(host, options.hosts, options.environment, options.folder)
+        settings = host_settings(host, options.manifest.hosts, options.environment, options.folder)
         refused = _refused(builder, settings)
         if refused:
             raise agent_failure(

@@ -20,7 +20,7 @@ from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.runtime.io.prompting import Prompter
-    from concerto.runtime.run.options import Options
+    from concerto.runtime.run.options import ResolvedOptions
 
 Json: TypeAlias = Any
 Listener: TypeAlias = Callable[[Json], Any]
@@ -33,11 +33,12 @@ class Emits:
     """The channels of one run. `kept` collects every emit if the run is a test's. What a run that is resumed
     has already said is not said again."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ResolvedOptions) -> None:
         self._options = options
         self._handlers = dict(options.handlers)
         self._listeners: dict[str, list[Listener]] = {}
         self.kept: list[Value] | None = [] if options.testing else None
+        self._already_said = options.resumed.said if options.resumed else 0
         self.said = 0
         """How much was printed and emitted."""
         self._prompter: Prompter | None = None
@@ -118,7 +119,7 @@ class Emits:
     def _was_said(self) -> bool:
         """Count one more; whether the run said it before it was resumed."""
         self.said += 1
-        return self.said <= self._options.already_said
+        return self.said <= self._already_said
 
     async def ask(self, channel: str, payload: Json, timeout: float | None = None) -> Json:
         """A handler's answer, or that of the person at the terminal; an EmitError if there is nobody, the

@@ -85,7 +85,7 @@ class McpServers:
         """what models are offered of servers without declarations"""
 
     def knows(self, name: str) -> bool:
-        return name in self._blocks or name in self._run.options.mcp
+        return name in self._blocks or name in self._run.options.manifest.mcp
 
     def declares(self, name: str) -> bool:
         """Whether the program says what the server's tools are."""
@@ -294,7 +294,7 @@ class McpServers:
         return read_settings(
             simple,
             block.settings if block is not None else {},
-            options.mcp.get(name) or options.mcp.get(simple) or {},
+            options.manifest.mcp.get(name) or options.manifest.mcp.get(simple) or {},
             options.environment,
             options.folder,
         )
@@ -303,7 +303,7 @@ class McpServers:
         from concerto.runtime.mcp.connection import Listener
         from concerto.runtime.mcp.elicitation import CHANNEL, answer_question
 
-        branch = Branch((-1, sorted({*self._blocks, *self._run.options.mcp}).index(name)))
+        branch = Branch((-1, sorted({*self._blocks, *self._run.options.manifest.mcp}).index(name)))
         answers = self._run.emits.handler(CHANNEL) is not None
         return Listener(
             note=partial(self._note, name),

@@ -1,126 +1,192 @@
-"""What a run was started with: switches, and the parts of the manifest that it reads."""
+"""The options of a run, each declared once: a field of `StoredOptions` or `RunOptions`, with its keyword of
+`Runtime` in `RunKeywords`, and a decorator in `concerto.cli.commands` if the command line has it.
+
+The command line, `Runtime`, tests, the session of `concerto repl` and runs that are resumed fill the same
+record; `resolve` puts what the project's manifest says beneath.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
-from concerto.effects.permissions import Permissions
-from concerto.records import field, record
+from concerto.effects.permissions import WHOLE, Permissions
+from concerto.manifest.load_cached import Said, said_by
+from concerto.records import field, field_names, record, replace
 
 if TYPE_CHECKING:
-    from concerto.effects.journal import Journal
+    from typing import TypedDict
+
     from concerto.effects.layers.watch import Watcher
-    from concerto.manifest.load_cached import Said
+    from concerto.manifest.load_cached import ProjectSettings
     from concerto.manifest.models import Manifest
+    from concerto.runtime.run.resuming import Resumed
     from concerto.vm.machine import Tier
 
 Json: TypeAlias = Any
 Handler: TypeAlias = Callable[[Json], Any]
+Rules: TypeAlias = Mapping[str, Any]
+Connections: TypeAlias = Mapping[str, Mapping[str, Json]]
 
 
-@record(frozen=True)
-class Settings:
-    """The numbers of `[runtime]`; None where nothing was said. Times are in seconds."""
+@record(frozen=True, kw_only=True)
+class StoredOptions:
+    """What a run that has to wait is started with again; all of it has a JSON form. The limits are None where
+    the manifest decides.
 
-    max_iterations: int | None = None
-    max_injected_tools: int | None = None
-    timeout: float | None = None
-    max_usd: float | None = None
-    max_tokens: int | None = None
-    emit_timeout: float | None = None
-    max_memory_mb: float | None = None
-    max_response_mb: float | None = None
+    With `mock` every model call is answered without network. With `echo` emits are written to `output` too,
+    as text or, with `json`, as lines of JSON, `quiet` hiding those of the runtime; with `debug` Python
+    tracebacks are shown. `args` is what `main` gets. `folder` is where relative paths start, and files may be
+    used below it: the project's, or the current one. `permissions` are those of the manifest's section, for
+    tools and for `Tool::method`. Times are in seconds, `_mb` are 2**20 bytes each.
+    """
 
-
-@record(frozen=True)
-class Options:
-    """`folder` is where relative paths start; files may be used below it. `connections`, `prices`, `hosts`
-    and `mcp` are those of the manifest, `python_tools` the imports it names; `tools` are Python objects that
-    the host gave by name, `strategies` its ToolInjectionStrategies. `journal` and `already_said` belong to a
-    run that is resumed. With `echo` emits are written to the output. In an `interactive` run a person at the
-    terminal answers the awaited emits that nobody else does. `trace` takes the lines of a trace.
-    `environment` is read, never kept."""
-
-    folder: Path
-    environment: Mapping[str, str]
     mock: bool = False
     echo: bool = False
     quiet: bool = False
     json: bool = False
     debug: bool = False
-    testing: bool = False
-    interactive: bool = False
     tier: Tier = "python"
-    args: tuple[str, ...] = ()
-    handlers: Mapping[str, Handler] = field(default_factory=dict)
-    permissions: Permissions = field(default_factory=Permissions)
-    settings: Settings = field(default_factory=Settings)
-    connections: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    prices: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
-    journal: Journal | None = None
-    already_said: int = 0
-    tools: Mapping[str, Any] = field(default_factory=dict)
-    strategies: tuple[Any, ...] = ()
-    python_tools: Mapping[str, str] = field(default_factory=dict)
-    hosts: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    mcp: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    args: Sequence[str] = ()
+    folder: str | Path | None = None
+    permissions: Rules | None = None
+    timeout: float | None = None
+    max_usd: float | None = None
+    max_tokens: int | None = None
+    max_iterations: int | None = None
+    max_injected_tools: int | None = None
+    max_memory_mb: float | None = None
+    max_response_mb: float | None = None
+    emit_timeout: float | None = None
+
+
+@record(frozen=True, kw_only=True)
+class RunOptions(StoredOptions):
+    """All options of a run. Those declared here belong to the process that runs it and are never kept.
+
+    `manifest` is that of the program's project unless another is given, or None for none; all other options
+    win over it. `handlers` answer channels, and `tool:Tool::method` for tools without a body; `tools` are
+    Python functions, classes or objects by the names that agents use, `strategies` ToolInjectionStrategies.
+    `connections` holds settings of connections; an `api_key` may stand among them. What the program prints
+    goes to `output`, what is to be said about it to `errors`: the process's streams if not given. `trace`
+    gets a JSON line for all that the run asks of the world. `environment` is read, never changed.
+
+    Not among the keywords of `Runtime`: a `testing` run calls no model and no server; in an `interactive` one
+    a person at the terminal answers awaited emits that nobody else does; `resumed` is what a run did before;
+    a `watcher` is told of every call as it begins and ends; with `own_process` the process does nothing else
+    than this run, so `max_memory_mb` is told to the system too, and not only looked at now and then.
+    """
+
+    manifest: Manifest | Said | Literal["project"] | None = "project"
+    environment: Mapping[str, str] | None = None
+    connections: Connections | None = None
+    handlers: Mapping[str, Handler] | None = None
+    tools: Mapping[str, Any] | None = None
+    strategies: Sequence[Any] = ()
     output: TextIO | None = None
     errors: TextIO | None = None
-    watcher: Watcher | None = None
     trace: TextIO | None = None
+    testing: bool = False
+    interactive: bool = False
+    resumed: Resumed | None = None
+    watcher: Watcher | None = None
+    own_process: bool = False
 
 
-def read_manifest(options: Options, manifest: Manifest | Said) -> Options:
-    """The options with a manifest's settings below those already given."""
-    from concerto.records import replace
+if TYPE_CHECKING:
 
-    said = said_of(manifest)
-    numbers, own = said.runtime, options.settings
-    settings = Settings(
-        own.max_iterations or numbers.get("max_iterations"),
-        numbers.get("max_injected_tools") if own.max_injected_tools is None else own.max_injected_tools,
-        own.timeout or numbers.get("timeout"),
-        numbers.get("max_usd") if own.max_usd is None else own.max_usd,
-        numbers.get("max_tokens") if own.max_tokens is None else own.max_tokens,
-        numbers.get("emit_timeout"),
-        own.max_memory_mb or numbers.get("max_memory_mb"),
-        numbers.get("max_response_mb"),
-    )
-    return replace(
-        options,
-        settings=settings,
-        permissions=replace(options.permissions.with_rules(said.permissions), started=_started(said)),
-        connections=said.connections,
-        prices=said.prices,
-        hosts=said.hosts,
-        python_tools=said.python_tools,
-        mcp=said.mcp,
-    )
+    class RunKeywords(TypedDict, total=False):
+        """The keywords of `Runtime`: fields of RunOptions, for type checkers and editors."""
+
+        mock: bool
+        echo: bool
+        quiet: bool
+        json: bool
+        debug: bool
+        tier: Tier
+        args: Sequence[str]
+        folder: str | Path | None
+        permissions: Rules | None
+        timeout: float | None
+        max_usd: float | None
+        max_tokens: int | None
+        max_iterations: int | None
+        max_injected_tools: int | None
+        max_memory_mb: float | None
+        max_response_mb: float | None
+        emit_timeout: float | None
+        manifest: Manifest | Said | Literal["project"] | None
+        environment: Mapping[str, str] | None
+        connections: Connections | None
+        handlers: Mapping[str, Handler] | None
+        tools: Mapping[str, Any] | None
+        strategies: Sequence[Any]
+        output: TextIO | None
+        errors: TextIO | None
+        trace: TextIO | None
 
 
-def said_of(manifest: Manifest | Said) -> Said:
-    from concerto.manifest.load_cached import Said, said_by
+@record(frozen=True, kw_only=True)
+class ResolvedOptions(RunOptions):
+    """What a run goes by: its options with the manifest beneath. `permitted` is what the manifest's rules and
+    `permissions` come to."""
 
+    folder: Path
+    environment: Mapping[str, str]
+    manifest: Said
+    connections: Connections
+    handlers: Mapping[str, Handler]
+    tools: Mapping[str, Any]
+    permitted: Permissions = field(default_factory=Permissions)
+
+
+def resolve(given: RunOptions, project: ProjectSettings | None = None) -> ResolvedOptions:
+    """The options of a run of a program, which may stand in a project."""
+    project = project if given.manifest == "project" else None
+    manifest = _manifest_of(given, project)
+    folder = given.folder if given.folder is not None else project.folder if project is not None else "."
+    here = Path(folder).absolute()
+    resolved: dict[str, Any] = {name: getattr(given, name) for name in field_names(RunOptions) or ()}
+    resolved |= {name: value for name, value in manifest.runtime.items() if resolved.get(name, 0) is None}
+    resolved |= {"folder": here, "manifest": manifest, "connections": manifest.connections}
+    resolved |= {"handlers": dict(given.handlers or {}), "tools": dict(given.tools or {})}
+    if given.environment is None:
+        resolved["environment"] = os.environ
+    permitted = Permissions(files=(here,), folder=here, started=_started(manifest))
+    permitted = permitted.with_rules(manifest.permissions).with_rules(_nested(given.permissions or {}))
+    options = ResolvedOptions(**resolved, permitted=permitted)
+    return _with_connections(options, given.connections) if given.connections else options
+
+
+def stored(given: RunOptions, folder: Path) -> dict[str, Json]:
+    """The StoredOptions of a run in `folder` by name, as JSON."""
+    values = {name: getattr(given, name) for name in field_names(StoredOptions) or ()}
+    rules = dict(given.permissions or {})
+    return {**values, "args": list(given.args), "folder": str(folder), "permissions": rules}
+
+
+def _manifest_of(given: RunOptions, project: ProjectSettings | None) -> Said:
+    manifest = given.manifest
+    if isinstance(manifest, str):
+        manifest = project.said if project is not None else None
+    if manifest is None:
+        return Said()
     return manifest if isinstance(manifest, Said) else said_by(manifest)
 
 
-def _started(said: Said) -> tuple[str, ...]:
+def _started(manifest: Said) -> tuple[str, ...]:
     """The files that a manifest has started or imported, as far as they are in the project."""
-    commands = [*said.hosts.values(), *said.mcp.values()]
+    commands = [*manifest.hosts.values(), *manifest.mcp.values()]
     words = [word for each in commands for word in (each.get("command"), *each.get("args", ())) if word]
-    modules = [each.partition(":")[0].replace(".", "/") for each in said.python_tools.values()]
+    modules = [each.partition(":")[0].replace(".", "/") for each in manifest.python_tools.values()]
     return (*words, *[f"{each}{end}" for each in modules for end in (".py", "/__init__.py")])
 
 
-def with_connections(options: Options, given: Mapping[str, Mapping[str, Json]]) -> Options:
+def _with_connections(options: ResolvedOptions, given: Connections) -> ResolvedOptions:
     """The options with a host's settings of connections over all others. A key that stands among them is
     put into the environment of this run alone."""
-    if not given:
-        return options
-    from concerto.records import replace
-
     connections, environment = dict(options.connections), dict(options.environment)
     for name, settings in given.items():
         own = dict(settings)
@@ -129,3 +195,22 @@ def with_connections(options: Options, given: Mapping[str, Mapping[str, Json]]) 
             environment[variable] = own.pop("api_key")
         connections[name] = {**connections.get(name, {}), **own}
     return replace(options, connections=connections, environment=environment)
+
+
+def _nested(rules: Rules) -> dict[str, Any]:
+    """Permission rules with `Tool::method` and `Tool.method` keys put under their tool, beside what holds for
+    all of it."""
+    nested: dict[str, Any] = {}
+    for name, rule in rules.items():
+        if isinstance(rule, list | tuple):
+            nested[name] = rule
+            continue
+        owner, separator, method = name.replace(".", "::").rpartition("::")
+        if not separator:
+            owner, method = name, WHOLE
+        answers = rule if isinstance(rule, Mapping) else {method: rule}
+        for answer in answers.values():
+            if not isinstance(answer, bool):
+                raise TypeError(f"the permission of `{name}` is True or False, not {answer!r}")
+        nested.setdefault(owner, {}).update(answers)
+    return nested

@@ -48,7 +48,7 @@ class Performer:
             case HostTurn():
                 return await effect.turn(effect.message)
             case EmitAwait():
-                return await run.emits.ask(effect.channel, effect.payload, run.settings.emit_timeout)
+                return await run.emits.ask(effect.channel, effect.payload, run.options.emit_timeout)
             case McpCall():
                 return await run.mcp.perform(effect)
             case Sleep():
@@ -56,7 +56,7 @@ class Performer:
             case Http():
                 from concerto.runtime.io.http import fetch
 
-                return await fetch(effect, run.permissions, run.settings.max_response_mb)
+                return await fetch(effect, run.permissions, run.options.max_response_mb)
             case LoadStore(path, key):
                 return run.stores.load(path, key)
             case SaveStore(path, changes, expected):

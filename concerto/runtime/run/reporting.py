@@ -9,7 +9,6 @@ from concerto.files import is_of_output
 from concerto.records import record
 from concerto.runtime.run.agent_failures import RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended
-from concerto.runtime.run.options import Options
 from concerto.runtime.run.run import Run
 from concerto.vm.json_values import to_json
 from concerto.vm.type_checks import Misfit
@@ -62,10 +61,10 @@ def result_of(run: Run, status: int, **given: Any) -> RunResult:
     return RunResult(status, tokens=spent.tokens, cost_usd=spent.usd if spent.priced else None, **given)
 
 
-def report(ended: Ended, run: Run, options: Options) -> RunResult:
+def report(ended: Ended, run: Run) -> RunResult:
     """Say how a run ended, in source terms, and give its result."""
     if ended.timed_out:
-        return failed(run, out_of_time(options.settings.timeout), "Timeout")
+        return failed(run, out_of_time(run.options.timeout), "Timeout")
     if ended.for_memory:
         return _out_of_memory(ended.error, run)
     if ended.interrupted:
@@ -90,13 +89,13 @@ def report(ended: Ended, run: Run, options: Options) -> RunResult:
         case _:
             what = f"internal error: {type(error).__name__}: {error}"
             run.emits.errors.write(f"error: {visible(what)} (please report it; --debug shows where)\n")
-            if options.debug:
+            if run.options.debug:
                 _python_traceback(run, error)
             return result_of(run, FAILED, error=what, kind="InternalError")
 
 
 def _out_of_memory(error: BaseException | None, run: Run) -> RunResult:
-    most = run.settings.max_memory_mb
+    most = run.options.max_memory_mb
     message = out_of_memory(most)
     kind = "OutOfMemory" if most is None else "MemoryLimit"
     if isinstance(error, OutOfMemory):

@@ -27,7 +27,7 @@ from concerto.runtime.concurrency.fibers import (
 from concerto.runtime.concurrency.waiting import LoopWaiting
 from concerto.runtime.io.emits import Emits
 from concerto.runtime.run.machine_host import MachineHost
-from concerto.runtime.run.options import Options
+from concerto.runtime.run.options import ResolvedOptions
 from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.machine import Machine
 from concerto.vm.type_checks import Misfit
@@ -64,19 +64,18 @@ class Run:
     def __init__(
         self,
         module: ModuleIR,
-        options: Options,
+        options: ResolvedOptions,
         code: bytes | None = None,
         classes: ClassTable | None = None,
     ) -> None:
         self.module = module
         self.options = options
-        self.settings = options.settings
-        self.permissions = options.permissions
+        self.permissions = options.permitted
         if self.permissions.tools:
             from concerto.runtime.run.permission_names import in_program
 
             self.permissions = in_program(self.permissions, module)
-        self.spent = Meter("the budget of this run", options.settings.max_tokens, options.settings.max_usd)
+        self.spent = Meter("the budget of this run", options.max_tokens, options.max_usd)
         self.waiting = LoopWaiting()
         self.agents = {agent.name: agent for agent in module.agents}
         self.emits = Emits(options)
@@ -90,7 +89,7 @@ class Run:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._fatal: BaseException | None = None
         self._related: WeakSet[Run] = WeakSet([self])
-        self.journal = options.journal or self._new_journal()
+        self.journal = options.resumed.journal if options.resumed else self._new_journal()
         self.trace = self._begin_trace()
 
     def go_on_from(self, earlier: Run, anew: Collection[str]) -> None:
@@ -259,14 +258,14 @@ class Run:
         from concerto.runtime.llm.models import Models
 
         options = self.options
-        return Models(options.environment, options.prices, self.waiting, self.settings.max_response_mb)
+        return Models(options.environment, options.manifest.prices, self.waiting, options.max_response_mb)
 
     @cached_property
     def costs(self) -> ModelCosts:
         """What model calls cost."""
         from concerto.runtime.llm.prices import ModelCosts
 
-        return ModelCosts(self.options.prices, self.mocks)
+        return ModelCosts(self.options.manifest.prices, self.mocks)
 
     @cached_property
     def tools(self) -> Tools:

@@ -137,7 +137,7 @@ class PythonTools:
         await asyncio.shield(self._begun[id(made.owner)][1])
 
     def _import(self, name: str) -> None:
-        place = self._run.options.python_tools.get(name)
+        place = self._run.options.manifest.python_tools.get(name)
         if place is None:
             raise agent_failure(f"there is no tool `{name}`", AgentKind.BAD_TOOLS)
         module, _, path = place.partition(":")

@@ -1,0 +1,69 @@
+"""An option of a run is declared in one place, and all ways in lead there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from concerto import Runtime, compile_source
+from concerto.cli import commands, resuming, running, serving
+from concerto.manifest.models import RuntimeTable
+from concerto.records import field_names, field_types
+from concerto.runtime.run import options
+from concerto.runtime.run.options import RunOptions, StoredOptions
+
+OF_CONCERTO = {"testing", "interactive", "resumed", "watcher", "own_process"}
+
+
+def keywords() -> dict[str, str]:
+    """Those that type checkers see, with their types."""
+    tree = ast.parse(Path(options.__file__).read_text(encoding="utf-8"))
+    (found,) = [each for each in ast.walk(tree) if getattr(each, "name", "") == "RunKeywords"]
+    return {
+        ast.unparse(each.target): ast.unparse(each.annotation)
+        for each in ast.walk(found)
+        if isinstance(each, ast.AnnAssign)
+    }
+
+
+def test_the_keywords_of_a_runtime_are_the_options_that_are_not_of_concerto_itself() -> None:
+    declared = field_types(RunOptions)
+    assert keywords() == {name: kind for name, kind in declared.items() if name not in OF_CONCERTO}
+    assert len(inspect.signature(Runtime.__init__).parameters) <= 16
+
+
+def test_every_option_is_described() -> None:
+    described = f"{StoredOptions.__doc__} {RunOptions.__doc__}"
+    limits = set(RuntimeTable.model_fields)
+    assert {name for name in field_types(RunOptions) if f"`{name}`" not in described} <= limits | {"tier"}
+
+
+@pytest.mark.parametrize(
+    ("command", "work"),
+    [("run", running.run), ("resume", resuming.resume_run), ("mcp serve", serving.serve)],
+)
+def test_options_of_commands_are_those_of_runs(command: str, work: object) -> None:
+    group, _, name = command.rpartition(" ")
+    within = commands.concerto_command.commands[group] if group else commands.concerto_command
+    known = set(field_names(RunOptions) or ())
+    for function in (work, running.prepare, running.run_options):
+        known |= set(inspect.signature(function).parameters)  # type: ignore[arg-type]
+    renamed = {"run_id": "run"}
+    given = [renamed.get(str(each.name), each.name) for each in within.commands[name].params]  # type: ignore[attr-defined]
+    assert [each for each in given if each not in known] == []
+
+
+def test_what_is_no_option_is_refused() -> None:
+    program = compile_source("fn main() { }")
+    with pytest.raises(TypeError, match="mok"):
+        Runtime(program, mok=True)  # type: ignore[call-arg]
+
+
+def test_keywords_win_over_options() -> None:
+    runtime = Runtime(
+        compile_source("fn main() -> Result<Int, String> { loop { } }"), RunOptions(timeout=60), timeout=0.1
+    )
+    assert runtime.run().kind == "Timeout"
