@@ -1,12 +1,14 @@
 """The ways from a matched value to the values inside of it.
 
-A value inside the subject is reached by its `Route` from the local that holds the subject.
+A value inside the subject is reached by its `Route` from the local that holds the subject. Those deep
+inside start from a local of their own: if each test went all the way again, the code would grow with the square
+of the depth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import INDEX_ARRAY, LENGTH, SUB_INT, UNWRAP
@@ -19,13 +21,21 @@ from concerto.syntax import ast
 @frozen
 class Route:
     """From a local to a value inside of it: `steps` after `base`. `from_end` counts from the end of an
-    array."""
+    array, `depth` the routes before this one."""
 
     slot: int
     base: Route | None = None
     steps: tuple[Instr, ...] = ()
     from_end: int = 0
+    depth: int = 0
 
+    @property
+    def is_long(self) -> bool:
+        """Whether what is inside of its value is better reached from a new local."""
+        return self.depth >= _LONG
+
+
+_LONG: Final = 8
 
 Part: TypeAlias = ast.Pattern | ast.FieldPattern
 """A pattern, or the short field of a struct pattern, which binds its value."""
@@ -49,6 +59,12 @@ def load(b: FunctionBuilder, route: Route) -> None:
         b.emit(step)
 
 
+def keep(b: FunctionBuilder, route: Route) -> Route:
+    """Put the value at the end of a route into a new local."""
+    load(b, route)
+    return Route(b.keep())
+
+
 def parts(b: FunctionBuilder, pattern: Part, route: Route) -> list[Pair]:
     """The patterns inside a pattern, each with the route to the value that it meets."""
     match pattern:
@@ -70,7 +86,7 @@ def parts(b: FunctionBuilder, pattern: Part, route: Route) -> list[Pair]:
 
 
 def _to(route: Route, *steps: Instr) -> Route:
-    return Route(route.slot, route, steps)
+    return Route(route.slot, route, steps, depth=route.depth + 1)
 
 
 def _field_route(
@@ -93,7 +109,8 @@ def _elements(b: FunctionBuilder, items: Sequence[ast.Pattern | ast.RestPattern]
         if isinstance(item, ast.RestPattern):
             behind_rest = True
         elif behind_rest:
-            found.append((item, Route(route.slot, route, from_end=len(items) - position)))
+            from_end = len(items) - position
+            found.append((item, Route(route.slot, route, from_end=from_end, depth=route.depth + 1)))
         else:
             found.append((item, _to(route, ("LOAD_CONST", b.program.constant(position)), INDEX_ARRAY)))
     return found

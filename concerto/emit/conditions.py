@@ -96,8 +96,24 @@ def _collect(b: FunctionBuilder, pattern: Part, route: Route, found: list[Test])
         case _:
             assert_never(pattern)
     if not isinstance(pattern, ast.BindPattern):
-        for part, part_route in parts(b, pattern, route):
-            _collect(b, part, part_route, found)
+        _collect_parts(b, pattern, route, found)
+
+
+def _collect_parts(b: FunctionBuilder, pattern: Part, route: Route, found: list[Test]) -> None:
+    """The tests of the patterns inside; the first one of those deep inside makes the local for all."""
+    start = Route(b.temporary()) if route.is_long else route
+    mark = len(found)
+    for part, part_route in parts(b, pattern, start):
+        _collect(b, part, part_route, found)
+    if start is not route and len(found) > mark:
+        first = found[mark]
+
+        def from_here() -> None:
+            load(b, route)
+            b.store(start.slot)
+            first()
+
+        found[mark] = from_here
 
 
 def _target_test(

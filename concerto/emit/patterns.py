@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concerto.emit.access_paths import Part, Route, load, parts
+from concerto.emit.access_paths import Part, Route, keep, load, parts
 from concerto.emit.conditions import push_all, tests
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import COPY, ELSE, IF, LENGTH, LOAD_NIL, SLICE, SUB_INT
@@ -51,8 +51,17 @@ def bind_parts(b: FunctionBuilder, pattern: Part, route: Route) -> None:
         case _:
             pass
     if not isinstance(pattern, ast.BindPattern):
-        for part, part_route in parts(b, pattern, route):
-            bind_parts(b, part, part_route)
+        _bind_inside(b, pattern, route)
+
+
+def _bind_inside(b: FunctionBuilder, pattern: Part, route: Route) -> None:
+    before = len(b.code)
+    start = keep(b, route) if route.is_long else route
+    kept = len(b.code)
+    for part, part_route in parts(b, pattern, start):
+        bind_parts(b, part, part_route)
+    if start is not route and len(b.code) == kept:
+        del b.code[before:]  # Nothing is bound in there.
 
 
 def _bind_local(b: FunctionBuilder, node: ast.Node, local: LocalSymbol, route: Route) -> None:

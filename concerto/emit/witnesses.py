@@ -7,7 +7,7 @@ stand the witnesses of bounds on the trait's own parameters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from concerto.emit.instructions import COPY, LOAD_NIL, PAIR, RETURN
@@ -25,17 +25,36 @@ _MOST_IN_LINE = 4
 
 
 def push_witnesses(b: FunctionBuilder, witnesses: Sequence[Witness]) -> None:
+    slots = dict.fromkeys(_met_again(witnesses), -1)
     for witness in witnesses:
-        _push(b, witness)
+        _push(b, witness, slots)
 
 
-def _push(b: FunctionBuilder, witness: Witness) -> None:
+def _met_again(witnesses: Sequence[Witness]) -> Iterator[int]:
+    """The ids of those with parts that are needed more than once: of a type that has another one twice."""
+    seen: set[int] = set()
+    waiting = list(witnesses)
+    while waiting:
+        witness = waiting.pop()
+        if isinstance(witness, WitnessOf) and witness.parts:
+            if id(witness) in seen:
+                yield id(witness)
+                continue
+            seen.add(id(witness))
+            waiting.extend(witness.parts)
+
+
+def _push(b: FunctionBuilder, witness: Witness, slots: dict[int, int]) -> None:
+    """Push one. `slots` are the locals of those that are needed again, by identity; -1 before they are
+    made."""
     match witness:
         case GivenWitness(local=local):
             b.load(b.slots[local])
         case InnerWitness(outer=outer, index=index):
-            _push(b, outer)
+            _push(b, outer, slots)
             b.emit(("GET_ITEM", index))
+        case WitnessOf() if slots.get(id(witness), -1) >= 0:
+            b.load(slots[id(witness)])
         case WitnessOf(owner=owner, parts=parts):
             functions = _plain_functions(b.program, owner)
             if functions is not None:
@@ -43,13 +62,17 @@ def _push(b: FunctionBuilder, witness: Witness) -> None:
                     b.emit(("LOAD_FUNCTION", function))
                 b.emit(("BUILD_TUPLE", len(functions)))
                 return
-            push_witnesses(b, parts)
+            for part in parts:
+                _push(b, part, slots)
             b.emit(table_call(b.program, owner))
+            if id(witness) in slots:
+                slots[id(witness)] = b.keep()
+                b.load(slots[id(witness)])
 
 
 def push_method(b: FunctionBuilder, witness: Witness, method: FunctionSymbol) -> None:
     """Push the function for a method of a trait."""
-    _push(b, witness)
+    push_witnesses(b, [witness])
     assert isinstance(method.owner, TraitSymbol)
     b.emit(("GET_ITEM", _place(method.owner, method)))
 

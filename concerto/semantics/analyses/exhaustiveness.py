@@ -107,11 +107,11 @@ class _MatchChecker:
         rows: list[Row] = []
         # The constructors taken so far, as long as no arm above looks further: then a new one is reached.
         taken_keys: set[Key] = set()
-        plain = not isinstance(subject, Literals)
+        plain, values = True, _values(subject)
         for arm in node.arms:
             row = (self._lower(arm.pattern),)
             keys = plain_keys(row[0])
-            is_new = plain and not keys <= taken_keys
+            is_new = plain and not keys <= taken_keys and (values is None or keys <= values)
             try:
                 if decided and not is_new and not self.matrix.useful(rows, row, (subject,)):
                     span = self.source.span(arm.pattern.start, arm.pattern.end)
@@ -235,6 +235,13 @@ class _MatchChecker:
         if isinstance(target, MatchVariant):
             return self._target(target, arguments)
         return Made(struct_of(target.struct), arguments)
+
+
+def _values(subject: Type) -> set[Key] | None:
+    """The constructors of a union of literals; None for types that have all that a pattern can name."""
+    if not isinstance(subject, Literals):
+        return None
+    return {literal(value).ctor.key for _, value in subject.values}
 
 
 def _constant(node: ast.Expr) -> object:

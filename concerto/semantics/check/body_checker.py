@@ -96,6 +96,7 @@ class BodyChecker:
         self.coercions: dict[ast.Node, tuple[Coercion, ...]] = {}
         self.later: list[Callable[[], None]] = []
         self.witnesses: dict[tuple[GenericSymbol, TraitUse], Witness] = {}
+        self.found_witnesses: dict[tuple[Type, TraitUse], Witness | None] = {}
         self._hidden: list[tuple[str, LocalSymbol | None]] = []
         self._made: list[LocalSymbol] = []
 

@@ -8,7 +8,7 @@ itself and hands it on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from concerto.diagnostics import MismatchedTypes, TraitNotSatisfied, UnknownMember, WrongArguments
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, wanted
@@ -92,8 +92,9 @@ def find_inner_witnesses(declarations: Declarations) -> None:
         types = dict(zip(use.trait.generics, use.arguments, strict=True))
         locals_ = {bound: _local(bound, None) for bound in witnessed(impl.generics)}
         given: Given = {bound: GivenWitness(local) for bound, local in locals_.items()}
+        known: Known = {}
         found = [
-            _find(declarations, given, None, types[generic], substitute_bound(bound, types))
+            _find(declarations, given, known, None, types[generic], substitute_bound(bound, types))
             for generic, bound in inner
         ]
         if None in found:
@@ -146,18 +147,32 @@ def find_witnesses(
     for generic, bound in bounds_of(function):
         type_ = types[generic]
         tool = checker.own_tool(resolve(type_))
-        witness = _find(checker.declarations, checker.witnesses, tool, type_, substitute_bound(bound, types))
+        witness = _find(
+            checker.declarations,
+            checker.witnesses,
+            checker.found_witnesses,
+            tool,
+            type_,
+            substitute_bound(bound, types),
+        )
         if witness is not None:
-            _use(checker, frame, witness)
             found.append(witness)
+    _use(checker, frame, found, set())
     return tuple(found)
 
 
 Given = dict[Bound, Witness]
+Known = dict[tuple[Type, TraitUse], Witness | None]
+"""What was found before, with the same witnesses given: the parts of a type may be shared."""
 
 
 def _find(
-    declarations: Declarations, given: Given, tool: ToolSymbol | None, type_: Type, bound: TraitUse
+    declarations: Declarations,
+    given: Given,
+    known: Known,
+    tool: ToolSymbol | None,
+    type_: Type,
+    bound: TraitUse,
 ) -> Witness | None:
     type_ = base_type(zonk(type_))
     bound = TraitUse(bound.trait, tuple(map(zonk, bound.arguments)))
@@ -165,25 +180,42 @@ def _find(
         return given[type_.symbol, bound]
     if tool is not None and tool.trait == bound:
         return WitnessOf(tool)
-    found = None if is_erroneous(type_) else declarations.find_impl(type_, bound)
+    if is_erroneous(type_):
+        return None
+    if (type_, bound) not in known:
+        known[type_, bound] = _of_impl(declarations, given, known, type_, bound)
+    return known[type_, bound]
+
+
+def _of_impl(
+    declarations: Declarations, given: Given, known: Known, type_: Type, bound: TraitUse
+) -> WitnessOf | None:
+    found = declarations.find_impl(type_, bound)
     if found is None:
         return None
     impl, types = found
     parts = [
-        _find(declarations, given, None, types.get(generic, ERROR), substitute_bound(own, types))
+        _find(declarations, given, known, None, types.get(generic, ERROR), substitute_bound(own, types))
         for generic, own in witnessed(impl.generics)
     ]
     return WitnessOf(impl, tuple([part for part in parts if part is not None]))
 
 
-def _use(checker: BodyChecker, frame: BodyFrame, witness: Witness) -> None:
-    """Bodies between a witness and the function that was given it capture it."""
+def _use(checker: BodyChecker, frame: BodyFrame, witnesses: Iterable[Witness], seen: set[int]) -> None:
+    """Bodies between a witness and the function that was given it capture it. `seen` are those that were
+    looked at, by identity."""
+    for witness in witnesses:
+        if id(witness) not in seen:
+            seen.add(id(witness))
+            _use_one(checker, frame, witness, seen)
+
+
+def _use_one(checker: BodyChecker, frame: BodyFrame, witness: Witness, seen: set[int]) -> None:
     match witness:
         case WitnessOf(parts=parts):
-            for part in parts:
-                _use(checker, frame, part)
+            _use(checker, frame, parts, seen)
         case InnerWitness(outer=outer):
-            _use(checker, frame, outer)
+            _use_one(checker, frame, outer, seen)
         case GivenWitness(local=local):
             around: BodyFrame | None = frame
             while around is not None and around.node is not local.function:

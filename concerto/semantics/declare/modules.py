@@ -56,6 +56,8 @@ class Modules:
         self.by_path: dict[str, ModuleSymbol] = {}
         self._imports: dict[ModuleSymbol, dict[str, _Import]] = {}
         self._globs: dict[ModuleSymbol, list[_Import]] = {}
+        self._complete: set[ModuleSymbol] = set()
+        """Those that export all that their globs bring in; of modules in a circle that is not known."""
         self._missing: set[str] = set()
         self._edges: dict[Source, dict[Source, Span]] = {}
         self._mentioned: dict[Source, set[Source]] = {}
@@ -196,11 +198,13 @@ class Modules:
         leaf = self._imports.get(module, {}).get(name)
         if leaf is not None:
             return self._resolve(leaf) if leaf.public else None
+        if name in module.exported:
+            return module.imports.get(name)
         for glob in self._globs.get(module, ()):
             found = self._behind_glob(glob, name, seen) if glob.public else None
             if found is not None:
                 return found
-        return module.imports.get(name) if name in module.exported else None
+        return None
 
     # --- Resolving ----------------------------------------------------------------------------
 
@@ -215,8 +219,9 @@ class Modules:
             for leaf in waiting:
                 resolved.add(id(leaf))
                 self._finish_import(leaf)
-        for leaf in self._all_globs(module):
-            self._spread(leaf)
+        begun: set[ModuleSymbol] = set()
+        for owner in list(self._globs) if module is None else [module]:
+            self._spread(owner, begun)
         if module is None:
             self._report_cycles()
 
@@ -229,7 +234,7 @@ class Modules:
             if module.source in self.declarations.checked_before:
                 continue
             if leaf.tree.glob:
-                if any(name in module.used for name in self._names_behind(leaf.target)):
+                if any(name in module.used for name in self._names_behind(leaf.target, set())):
                     continue
                 what = "::".join(part.text for part in leaf.tree.path) + "::*"
             elif leaf.name.text in module.used or leaf.name.text.startswith("_"):
@@ -296,9 +301,23 @@ class Modules:
         if leaf.public:
             module.exported.add(name.text)
 
-    def _spread(self, leaf: _Import) -> None:
+    def _spread(self, module: ModuleSymbol, begun: set[ModuleSymbol]) -> None:
+        """Import what the globs of a module bring in, those behind them first."""
+        if module in begun:
+            return
+        begun.add(module)
+        globs = self._globs.get(module, ())
+        behind = [(leaf, target) for leaf in globs if isinstance(target := self._resolve(leaf), ModuleSymbol)]
+        for _, target in behind:
+            self._spread(target, begun)
+        for leaf in globs:
+            self._import_all(leaf)
+        if all(target in self._complete for leaf, target in behind if leaf.public):
+            self._complete.add(module)
+
+    def _import_all(self, leaf: _Import) -> None:
         module = leaf.module
-        for name in list(self._names_behind(leaf.target)):
+        for name in list(self._names_behind(leaf.target, set())):
             if name in module.members or name in module.imports:
                 continue
             found = self._through_globs(module, name, set())
@@ -307,13 +326,16 @@ class Modules:
                 if leaf.public:
                     module.exported.add(name)
 
-    def _names_behind(self, target: Symbol | None) -> Iterator[str]:
+    def _names_behind(self, target: Symbol | None, seen: set[ModuleSymbol]) -> Iterator[str]:
+        """The names that a glob may bring in; `seen` are the modules that were looked at for it."""
         match target:
             case ModuleSymbol():
                 yield from self.exported_names(target)
-                for glob in self._globs.get(target, ()):
-                    if glob.public and glob.target is not target:
-                        yield from self._names_behind(glob.target)
+                if target not in seen and target not in self._complete:
+                    seen.add(target)
+                    for glob in self._globs.get(target, ()):
+                        if glob.public:
+                            yield from self._names_behind(glob.target, seen)
             case EnumSymbol():
                 yield from target.by_name
             case _:

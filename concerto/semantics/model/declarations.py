@@ -79,6 +79,9 @@ class Declarations:
         self._open_consts: dict[ConstSymbol, Literal["waiting", "open", "complete", "broken"]] = {}
         self._plain: dict[TypeSymbol, Named] = dict(PLAIN_TYPES)
         self._candidates: dict[tuple[Head, str], tuple[Candidate, ...]] = {}
+        self._found_impls: dict[
+            tuple[Type, TraitUse], tuple[ImplSymbol, dict[GenericSymbol, Type]] | None
+        ] = {}
         self._module_scopes: dict[ModuleSymbol, TypeScope] = {}
         self._block_modules: dict[str, ModuleSymbol] = {}
         self._blocks: Counter[str] = Counter()
@@ -233,7 +236,11 @@ class Declarations:
 
     def find_impl(self, type_: Type, bound: TraitUse) -> tuple[ImplSymbol, dict[GenericSymbol, Type]] | None:
         """The impl by which a type meets a bound, with types for the impl's generics."""
-        return traits.find_impl(self, type_, bound)
+        if not (type_.closed and all(argument.closed for argument in bound.arguments)):
+            return traits.find_impl(self, type_, bound)
+        if (type_, bound) not in self._found_impls:
+            self._found_impls[type_, bound] = traits.find_impl(self, type_, bound)
+        return self._found_impls[type_, bound]
 
     def conversion(
         self, source: Type, target: Type
@@ -284,6 +291,7 @@ class Declarations:
         """Make the methods of an impl known."""
         self.impls.add(impl)
         self._candidates.clear()
+        self._found_impls.clear()
 
     def error_type(self, name: str) -> Type | None:
         """A built-in error type by its name."""

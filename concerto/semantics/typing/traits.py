@@ -61,7 +61,7 @@ def satisfies(declarations: Declarations, type_: Type, bound: TraitUse) -> bool:
         return _is_ordered(type_)
     if bound.trait is HASH:
         return _is_hashed(type_)
-    return find_impl(declarations, type_, bound) is not None
+    return declarations.find_impl(type_, bound) is not None
 
 
 def find_impl(
@@ -234,7 +234,7 @@ def conversion(
         source = base_type(source)
     if not (isinstance(source, Named) and isinstance(target, Named)):
         return None
-    found = find_impl(declarations, target, TraitUse(FROM, (source,)))
+    found = declarations.find_impl(target, TraitUse(FROM, (source,)))
     if found is not None:
         function = found[0].methods.get("from")
         if function is None:
