@@ -1,8 +1,8 @@
 """The ways from a matched value to the values inside of it.
 
 A value inside the subject is reached by its `Route` from the local that holds the subject. Those deep
-inside start from a local of their own: if each test went all the way again, the code would grow with the square
-of the depth.
+inside start from a local of their own: if each test went all the way again, the code would grow with the
+square of the depth.
 """
 
 from __future__ import annotations
