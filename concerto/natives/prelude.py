@@ -9,7 +9,7 @@ from concerto.natives.range import length as range_length
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.native import native
 from concerto.vm.operations import equal, quoted, to_text, type_name
-from concerto.vm.values import Panic, Raised, TypeValue, Value, failure
+from concerto.vm.values import Panic, Raised, Range, TypeValue, Value, failure
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
@@ -30,7 +30,7 @@ def length(value: Value) -> int:
     match value:
         case str() | list() | dict() | tuple():
             return len(value)
-        case range():
+        case Range():
             return range_length(value)
         case Set() | Queue() | Stack():
             return len(value.items)

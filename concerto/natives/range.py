@@ -7,46 +7,48 @@ from collections.abc import Callable
 from concerto.natives.limits import size
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
-from concerto.vm.values import Value, failure
+from concerto.vm.values import Range, Value, failure
 
 
 @native("Range::len")
-def length(numbers: range) -> int:
+def length(between: Range) -> int:
     """Counted by hand: Python's `len` refuses what does not fit into a machine word."""
+    numbers = between.numbers
     if numbers.start >= numbers.stop:
         return 0
     return checked((numbers.stop - numbers.start + numbers.step - 1) // numbers.step)
 
 
-@native("Range::is_empty", inline="(not {0})")
-def is_empty(numbers: range) -> bool:
-    return not numbers
+@native("Range::is_empty", inline="(not {0}.numbers)")
+def is_empty(between: Range) -> bool:
+    return not between.numbers
 
 
-@native("Range::contains", inline="{0}.__contains__({1})")
-def contains(numbers: range, number: int) -> bool:
-    return number in numbers
+@native("Range::contains", inline="{0}.numbers.__contains__({1})")
+def contains(between: Range, number: int) -> bool:
+    return number in between.numbers
 
 
 @native("Range::to_array")
-def to_array(numbers: range) -> list[int]:
-    size(length(numbers))
-    return list(numbers)
+def to_array(between: Range) -> list[int]:
+    size(length(between))
+    return list(between.numbers)
 
 
 @native("Range::map")
-def mapped(numbers: range, change: Callable[[int], Value]) -> list[Value]:
-    size(length(numbers))
-    return [change(number) for number in numbers]
+def mapped(between: Range, change: Callable[[int], Value]) -> list[Value]:
+    size(length(between))
+    return [change(number) for number in between.numbers]
 
 
 @native("Range::filter")
-def filtered(numbers: range, accept: Callable[[int], bool]) -> list[int]:
-    return [number for number in numbers if accept(number)]
+def filtered(between: Range, accept: Callable[[int], bool]) -> list[int]:
+    return [number for number in between.numbers if accept(number)]
 
 
 @native("Range::step_by")
-def step_by(numbers: range, step: int) -> range:
+def step_by(between: Range, step: int) -> Range:
     if step < 1:
         raise failure(f"a step is at least 1, found {step}", "ValueError")
-    return numbers[::step]
+    numbers = between.numbers
+    return Range(range(numbers.start, numbers.stop, numbers.step * step), between.inclusive)

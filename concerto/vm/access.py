@@ -12,7 +12,7 @@ from typing import Any
 
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.operations import parts_of, to_text, type_name
-from concerto.vm.values import ErrorValue, Handle, Raised, Struct, Value, Variant, failure
+from concerto.vm.values import ErrorValue, Handle, Raised, Range, Struct, Value, Variant, failure
 
 
 def out_of_bounds(position: Value, items: Value) -> Raised:
@@ -169,8 +169,10 @@ def replace(place: Value, value: Value) -> None:
 def iterate(value: Value) -> Iterable[Value]:
     """What a `for` goes through: elements, code points, (key, value) of a map."""
     kind = type(value)
-    if kind in (list, range, str, tuple):
+    if kind in (list, str, tuple):
         return value  # type: ignore[no-any-return]
+    if kind is Range:
+        return value.numbers  # type: ignore[no-any-return]
     if kind is dict:
         return value.items()  # type: ignore[no-any-return]
     if kind is Set:

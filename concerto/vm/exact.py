@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.operations import parts_of
-from concerto.vm.values import Err, ErrorValue, NoneOption, Ok, Some, Struct, TypeValue, Value, Variant
+from concerto.vm.values import Err, ErrorValue, NoneOption, Ok, Range, Some, Struct, TypeValue, Value, Variant
 
 
 class Unlike(Exception):
@@ -28,8 +28,9 @@ def _key(value: Value) -> Hashable:
             return kind, value
         case float():
             return kind, repr(value)
-        case range():
-            return kind, value.start, value.stop, value.step
+        case Range():
+            numbers = value.numbers
+            return kind, numbers.start, numbers.stop, numbers.step, value.inclusive
         case NoneOption():
             return (kind,)
         case list() | tuple():

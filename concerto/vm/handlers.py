@@ -10,7 +10,7 @@ from typing import Any
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.classes import build_variant
 from concerto.vm.interpreter import UNASSIGNED, CallStack, Frame, InterpretedFunction, handles
-from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Some, Value, failure
+from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Range, Some, Value, failure
 
 
 def _computes(name: str, count: int, compute: Callable[..., Value]) -> None:
@@ -200,7 +200,7 @@ def _build_variant(calls: CallStack, frame: Frame, type_index: int, tag: int, co
 @handles("BUILD_RANGE")
 def _build_range(calls: CallStack, frame: Frame, inclusive: int) -> None:
     low, high = frame.pop_many(2)
-    frame.stack.append(range(low, high + inclusive))
+    frame.stack.append(Range(range(low, high + inclusive), bool(inclusive)))
 
 
 @handles("FORMAT")

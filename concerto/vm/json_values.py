@@ -2,7 +2,8 @@
 machine.
 
 Option is its value or null, a Result `{"ok": …}` or `{"err": …}`, an enum `{"variant", "data"}`, a struct
-an object, a tuple, set, queue or stack an array. Reading goes by a declared type; a mismatch says where it
+an object, a tuple, set, queue or stack an array, a range `{"start", "end"}` with "inclusive" and "step" where
+they are said. Reading goes by a declared type; a mismatch says where it
 is, and what else does not fit.
 """
 
@@ -25,6 +26,7 @@ from concerto.vm.values import (
     NoneOption,
     Ok,
     Raised,
+    Range,
     Some,
     Struct,
     TypeValue,
@@ -89,8 +91,8 @@ def _to_json(value: Value, depth: int) -> Json:
             return [_to_json(item, depth + 1) for item in value.items.values()]
         case Queue() | Stack():
             return [_to_json(item, depth + 1) for item in value.items]
-        case range():
-            return {"start": value.start, "end": value.stop}
+        case Range():
+            return _range_json(value)
         case ErrorValue():
             own = {name: _to_json(part, depth + 1) for name, part in value.fields.items()}
             return {"message": value.message, "kind": value.kind, **own}
@@ -98,6 +100,15 @@ def _to_json(value: Value, depth: int) -> Json:
             return to_text(value)
         case _:
             raise failure(f"a value of type {type_name(value)} has no JSON form", "TypeError")
+
+
+def _range_json(value: Range) -> Json:
+    made: dict[str, Json] = {"start": value.numbers.start, "end": value.high}
+    if value.inclusive:
+        made["inclusive"] = True
+    if value.numbers.step != 1:
+        made["step"] = value.numbers.step
+    return made
 
 
 def _payload_json(value: Variant, depth: int) -> Json:

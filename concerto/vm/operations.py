@@ -17,6 +17,7 @@ from concerto.vm.values import (
     Handle,
     NoneOption,
     Ok,
+    Range,
     Some,
     Struct,
     TypeValue,
@@ -27,7 +28,7 @@ from concerto.vm.values import (
 
 _NAMES: dict[type, str] = {
     int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", list: "Array", dict: "Map",
-    tuple: "Tuple", range: "Range", Some: "Option", NoneOption: "Option", Ok: "Result", Err: "Result",
+    tuple: "Tuple", Range: "Range", Some: "Option", NoneOption: "Option", Ok: "Result", Err: "Result",
     Set: "Set", Queue: "Queue", Stack: "Stack", TypeValue: "Type", FunctionType: "fn", MethodType: "fn",
     BuiltinFunctionType: "fn",
 }  # fmt: skip
@@ -39,7 +40,7 @@ for _class, _name in _NAMES.items():
         CLASSES.setdefault(_name, []).append(_class)
 
 _SHARED = frozenset(
-    {int, float, str, bool, type(None), range, NoneOption, ErrorValue, TypeValue, FunctionType}
+    {int, float, str, bool, type(None), Range, NoneOption, ErrorValue, TypeValue, FunctionType}
 )
 """Types whose values never change, so that no copy is needed."""
 
@@ -132,8 +133,9 @@ def _parts(value: Value) -> Iterator[str | _Inner]:
             yield from _listed("(", value, ",)" if len(value) == 1 else ")")
         case dict():
             yield from _pairs("{", value.items(), "}")
-        case range():
-            yield f"{value.start}..{value.stop}"
+        case Range(numbers=numbers):
+            written = f"{numbers.start}..{'=' if value.inclusive else ''}{value.high}"
+            yield written if numbers.step == 1 else f"({written}).step_by({numbers.step})"
         case Set():
             yield from _listed("{", value.items.values(), "}")
         case Queue() | Stack():
@@ -224,7 +226,7 @@ def equal(a: Value, b: Value) -> bool:
     return True
 
 
-_PLAIN = frozenset({int, float, str, bool, type(None), range})
+_PLAIN = frozenset({int, float, str, bool, type(None), Range})
 
 
 def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
@@ -369,7 +371,7 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
         return value if value == value else object()
     if kind is bool:
         return (bool, value)
-    if value is None or value is NONE or kind is range:
+    if value is None or value is NONE or kind is Range:
         return (kind, value)
     match value:
         case list() | tuple():

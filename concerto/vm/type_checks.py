@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 from concerto.ir.module import TypeDef
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.operations import hash_key, parts_of, quoted, short_name, type_name
-from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Some, Struct, Value, Variant, failure
+from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Range, Some, Struct, Value, Variant, failure
 
 Checker: TypeAlias = Callable[[Value], Value]
 
 PYTHON_CLASSES: dict[str, type] = {
-    "Int": int, "Float": float, "String": str, "Prompt": str, "Bool": bool, "Nil": type(None), "Range": range,
+    "Int": int, "Float": float, "String": str, "Prompt": str, "Bool": bool, "Nil": type(None), "Range": Range,
 }  # fmt: skip
 
 
@@ -132,7 +132,7 @@ class TypeChecks:
             case "set" | "queue" | "stack":
                 return _collection(definition.kind, parts[0], text)
             case "range":
-                return _of_class(range, text)
+                return _of_class(Range, text)
             case "fn":
                 return _function(text)
             case "literals":

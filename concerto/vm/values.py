@@ -1,8 +1,8 @@
 """Values of a running program, and its ways to fail. What every value can do (text, equality, copies) is in
 `operations`.
 
-Int, Float, String, Bool, nil, Array, Map, tuple and Range are Python's int, float, str, bool, None, list,
-dict, tuple and range (a Map keeps insertion order; its keys have one type, so `True == 1` cannot meet).
+Int, Float, String, Bool, nil, Array, Map and tuple are Python's int, float, str, bool, None, list, dict and
+tuple (a Map keeps insertion order; its keys have one type, so `True == 1` cannot meet).
 Everything else is a slotted class here.
 """
 
@@ -11,6 +11,27 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, TypeAlias
 
 Value: TypeAlias = Any
+
+
+class Range:
+    """`low..high` or, if `inclusive`, `low..=high`, as it was written; equal if the numbers are the same."""
+
+    __slots__ = ("inclusive", "numbers")
+
+    def __init__(self, numbers: range, inclusive: bool) -> None:
+        self.numbers = numbers
+        self.inclusive = inclusive
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Range) and self.numbers == other.numbers
+
+    def __hash__(self) -> int:
+        return hash(self.numbers)
+
+    @property
+    def high(self) -> int:
+        """The end as it was written."""
+        return self.numbers.stop - self.inclusive
 
 
 class Some:

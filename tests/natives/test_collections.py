@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from concerto.vm.operations import to_text
-from concerto.vm.values import NONE, Some, TypeValue
+from concerto.vm.values import NONE, Range, Some, TypeValue
 from tests.natives.calling import call, failing
 
 FLOAT = TypeValue(0, "Float")
@@ -123,15 +123,15 @@ def test_queues_and_stacks_run_empty() -> None:
 
 
 def test_ranges_of_any_size() -> None:
-    everything = range(-(2**63), 2**63 - 1)
+    everything = Range(range(-(2**63), 2**63 - 1), False)
     assert failing("Range::len", everything).kind == "Overflow"
-    assert call("Range::len", range(2**63 - 1)) == 2**63 - 1
-    assert call("Range::len", range(5, 0)) == 0
+    assert call("Range::len", Range(range(2**63 - 1), False)) == 2**63 - 1
+    assert call("Range::len", Range(range(5, 0), False)) == 0
     assert call("Range::contains", everything, 0)
-    assert failing("Range::to_array", range(2**40)).kind == "ValueError"
-    assert failing("Range::map", range(2**40), lambda n: n).kind == "ValueError"
-    assert list(call("Range::step_by", range(10), 4)) == [0, 4, 8]
-    assert failing("Range::step_by", range(3), 0).kind == "ValueError"
+    assert failing("Range::to_array", Range(range(2**40), False)).kind == "ValueError"
+    assert failing("Range::map", Range(range(2**40), False), lambda n: n).kind == "ValueError"
+    assert list(call("Range::step_by", Range(range(10), False), 4).numbers) == [0, 4, 8]
+    assert failing("Range::step_by", Range(range(3), False), 0).kind == "ValueError"
 
 
 def test_options_and_results() -> None:

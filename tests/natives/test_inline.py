@@ -9,6 +9,7 @@ import pytest
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.native import Native, all_natives
 from concerto.vm.operations import copy_value, to_text
+from concerto.vm.values import Range
 
 INLINE = [native for native in all_natives().values() if native.inline is not None]
 
@@ -19,7 +20,7 @@ RECEIVERS: dict[str, list[Any]] = {
     "Int": [0, -3, 2**63 - 1, -(2**63)],
     "Map": [{}, {"a": 1, "b": 2}],
     "Queue": [Queue(), Queue([1, 2])],
-    "Range": [range(0), range(3, 9), range(-(2**62), 2**62)],
+    "Range": [Range(range(low, high), False) for low, high in ((0, 0), (3, 9), (-(2**62), 2**62))],
     "Set": [Set(), Set({1: 1, 2: 2})],
     "Stack": [Stack(), Stack([1, 2])],
     "String": ["", " a b ", "añ👍", "abcab"],

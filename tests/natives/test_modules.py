@@ -11,7 +11,7 @@ import pytest
 from concerto.effects.kinds import Clock, Env, FileSize, Http, ListFolder, Random, ReadFile, Sleep, WriteFile
 from concerto.natives.errors import make_error
 from concerto.natives.lenient import Unreadable, read_leniently
-from concerto.vm.values import NONE, ErrorValue, Ok, Panic, Raised, Some, TypeValue
+from concerto.vm.values import NONE, ErrorValue, Ok, Panic, Raised, Range, Some, TypeValue
 from tests.natives.calling import FakeMachine, call, err, failing
 
 
@@ -181,7 +181,7 @@ def test_globals() -> None:
     assert machine.host.printed == ["1.0\n", "\n", "a"]
     call("std::log::warn", [1], machine=machine)
     assert machine.host.logged == [("warn", "[1]")]
-    assert call("std::prelude::len", range(3)) == 3
+    assert call("std::prelude::len", Range(range(3), False)) == 3
     assert failing("std::prelude::len", 5).kind == "TypeError"
     assert call("std::prelude::typeof", {}) == "Map"
     with pytest.raises(Panic, match="boom"):

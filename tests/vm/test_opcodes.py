@@ -28,6 +28,7 @@ from concerto.vm.interpreter import HANDLERS
 from concerto.vm.machine import Machine
 from concerto.vm.operations import equal, to_text
 from concerto.vm.python_tier.instructions.registry import WRITERS
+from concerto.vm.values import Range
 from tests.vm.assembler import assemble
 from tests.vm.hosts import TIERS, Recorder, Thing, outcome
 
@@ -178,7 +179,7 @@ VALUES: list[tuple[str, str]] = [
     ("LOAD_CONST 1; BUILD_OK", "Ok(1)"),
     ("LOAD_CONST 'e'; BUILD_ERR", 'Err("e")'),
     ("LOAD_CONST 1; LOAD_CONST 4; BUILD_RANGE 0", "1..4"),
-    ("LOAD_CONST 1; LOAD_CONST 4; BUILD_RANGE 1", "1..5"),
+    ("LOAD_CONST 1; LOAD_CONST 4; BUILD_RANGE 1", "1..=4"),
     ("LOAD_CONST 'a='; LOAD_CONST 1.0; LOAD_TRUE; LOAD_NIL; FORMAT 4", "a=1.0truenil"),
     ("LOAD_CONST '{'; LOAD_CONST 'x'; FORMAT 1; FORMAT 2", "{x"),
     ("FORMAT 0", ""),
@@ -498,7 +499,7 @@ def test_iteration_over_every_collection() -> None:
     assert run_both(body, "héy")[1] == ["h", "é", "y"]
     assert run_both(body, {"a": 1})[1] == [("a", 1)]
     assert run_both(body, [1, 2])[1] == [1, 2]
-    assert run_both(body, range(3))[1] == [0, 1, 2]
+    assert run_both(body, Range(range(3), False))[1] == [0, 1, 2]
     assert run_both(body, 5)[1] == "`for` cannot go through Int"
 
 

@@ -14,7 +14,7 @@ from concerto.vm.host import Host
 from concerto.vm.machine import Machine
 from concerto.vm.operations import copy_value, equal, hash_key, less, to_text, type_name
 from concerto.vm.type_checks import type_text
-from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Range, Some, TypeValue, Value
 from tests.vm.hosts import Recorder, Thing
 
 TYPES = [
@@ -115,7 +115,8 @@ TEXTS: list[tuple[Value, str]] = [
     (Some("x"), 'Some("x")'),
     (Ok(None), "Ok(nil)"),
     (Err(ErrorValue("E", "m")), "Err(m)"),
-    (range(1, 4), "1..4"),
+    (Range(range(1, 4), False), "1..4"),
+    (Range(range(1, 4), True), "1..=3"),
     (Set({1: 1}), "{1}"),
     (Queue([1]), "[1]"),
     (Stack([1, 2]), "[1, 2]"),
@@ -140,7 +141,8 @@ def test_text_of_declared_types(machine: Machine) -> None:
 
 
 def test_type_names(machine: Machine) -> None:
-    values = [1, 1.0, "", True, None, [], {}, (), range(0), NONE, Ok(1), Set(), point(machine), Thing(), len]
+    empty = Range(range(0), False)
+    values = [1, 1.0, "", True, None, [], {}, (), empty, NONE, Ok(1), Set(), point(machine), Thing(), len]
     names = "Int Float String Bool Nil Array Map Tuple Range Option Result Set Point Thing fn"
     assert [type_name(value) for value in values] == names.split()
 
@@ -159,7 +161,7 @@ EQUAL: list[tuple[Value, Value, bool]] = [
     ((1, 2), (1, 2), True),
     ((1, 2), [1, 2], False),
     ("1", 1, False),
-    (range(2), range(2), True),
+    (Range(range(2), False), Range(range(2), True), True),
     (Set({1: 1, 2: 2}), Set({2: 2, 1: 1}), True),
     (Queue([1]), Queue([1]), True),
     (Stack([1]), Stack([2]), False),
@@ -232,7 +234,8 @@ JSON: list[tuple[Value, Any]] = [
     (math.nan, None),
     (ErrorValue("E", "m", "K", a=1), {"message": "m", "kind": "K", "a": 1}),
     (Thing(), "Thing"),
-    (range(1, 3), {"start": 1, "end": 3}),
+    (Range(range(1, 3), False), {"start": 1, "end": 3}),
+    (Range(range(1, 4, 2), True), {"start": 1, "end": 3, "inclusive": True, "step": 2}),
 ]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.dispatch import MethodTable
 from concerto.vm.failures import language_error
-from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Some, Value, failure
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value, failure
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
@@ -214,6 +214,7 @@ def _parallel_for(
 _SHARED: dict[str, Any] = {
     **vars(builtins),
     "NONE": NONE,
+    "Range": Range,
     "Some": Some,
     "Ok": Ok,
     "Err": Err,

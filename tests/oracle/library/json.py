@@ -89,7 +89,9 @@ def data_of(value: v.Value) -> Any:
         case v.Set():
             return [data_of(item) for item in value.entries.values()]
         case v.Range():
-            return list(value.numbers())
+            found = {"start": value.low, "end": value.high}
+            found |= {"inclusive": True} if value.inclusive else {}
+            return found | ({"step": value.step} if value.step != 1 else {})
         case v.Map():
             return {text_of(key): data_of(item) for key, item in value.entries.values()}
         case v.Some():

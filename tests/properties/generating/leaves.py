@@ -74,8 +74,7 @@ def plain(maker: Maker, kind: Kind) -> str:
         case "Nil":
             return "nil"
         case _:
-            # The text of the other ranges is not yet as they are written.
-            return f"({choose('012')}..{choose('1234')})"
+            return f"({choose('012')}{choose(('..', '..='))}{choose('1234')})"
     return f"({text})" if text.startswith("-") else text
 
 

@@ -28,13 +28,7 @@ COUNTING = frozenset(
 )  # fmt: skip
 # Ranges are walked only where they are known to be short.
 _LEFT_OUT = frozenset(
-    (
-        ("Range", "to_array"),
-        ("Range", "step_by"),
-        ("Range", "map"),
-        ("Range", "filter"),
-        ("String", "parse_json"),
-    )
+    (("Range", "to_array"), ("Range", "map"), ("Range", "filter"), ("String", "parse_json"))
 )
 
 

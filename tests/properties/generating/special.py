@@ -215,7 +215,9 @@ _BOOLS = [
     equality, equality, order, order, template("($Bool$ && $Bool$)"), template("($Bool$ || $Bool$)"),
     template("(!$Bool$)"),
 ]  # fmt: skip
-_RANGES: list[Form] = [template("($Int$..$Int$)")]
+_RANGES = [
+    template("($Int$..$Int$)"), template("($Int$..=$Int$)"), template("$Range$.step_by($Int$)"),
+]  # fmt: skip
 _ARRAYS = [
     typed_array, typed_array, parallel, template("$Itself$[$Int$..]"), template("$Itself$[..$Int$]"),
     template("$Itself$[..=$Int$]"), template("$Itself$[$Int$..$Int$]"), template("$Itself$[..]"),
