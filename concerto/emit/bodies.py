@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.emit.control import function_body
+from concerto.emit.failing_changes import keep_changes
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import RETURN
 from concerto.emit.literals import zero
@@ -43,6 +44,8 @@ def _declared(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:
         b.self_slot = len(witnesses)
     names = [*(local.name for local in witnesses), *_parameters(b, decl.parameters)]
     function_body(b, decl.body, gives_nil=symbol.result is NIL)
+    if b.self_slot is not None:
+        keep_changes(b, b.self_slot)
     return b.finish(names, inout=symbol.inout)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
+from concerto.emit.failing_changes import changing, is_seen_after
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
     BUILD_ERR,
@@ -17,6 +18,7 @@ from concerto.emit.instructions import (
     EMIT,
     EMIT_AWAIT,
     FIRST,
+    PAIR,
     PANIC,
     POP,
     SECOND,
@@ -24,6 +26,7 @@ from concerto.emit.instructions import (
 from concerto.emit.lvalues import Lvalue, is_place, prepare, require, settle
 from concerto.emit.tasks import take_tasks
 from concerto.emit.witnesses import push_method, push_witnesses
+from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import (
     AgentCall,
     BoundCall,
@@ -131,37 +134,54 @@ def _function(b: FunctionBuilder, target: FunctionCall, node: ast.Expr) -> None:
         _outside(b, owner, target, node)
         return
     witnesses = b.program.analysis.witnesses.get(node, ())
-    push_witnesses(b, witnesses)
-    count = len(witnesses) + len(target.arguments)
-    if not function.inout:
+    call: Instr = ("CALL", b.program.function(function), len(witnesses) + len(target.arguments))
+    if function.inout:
+        _change(b, node, target.arguments, lambda: push_witnesses(b, witnesses), call)
+    else:
+        push_witnesses(b, witnesses)
         arguments(b, target.arguments)
         _mark(b, node)
-        b.emit(("CALL", b.program.function(function), count))
-        return
-    place = _receiver(b, target.arguments)
-    _mark(b, node)
-    b.emit(("CALL", b.program.function(function), count))
-    _give_back_self(b, place)
+        b.emit(call)
 
 
 def _bound(b: FunctionBuilder, target: BoundCall, node: ast.Expr) -> None:
     witness, *others = b.program.analysis.witnesses[node]
-    push_method(b, witness, target.function)
-    push_witnesses(b, others)
-    count = len(others) + len(target.arguments)
-    if target.function.receiver != "mut self":
+
+    def push_callee() -> None:
+        push_method(b, witness, target.function)
+        push_witnesses(b, others)
+
+    call: Instr = ("CALL_VALUE", len(others) + len(target.arguments))
+    if target.function.receiver == "mut self":
+        _change(b, node, target.arguments, push_callee, call)
+    else:
+        push_callee()
         arguments(b, target.arguments)
         _mark(b, node)
-        b.emit(("CALL_VALUE", count))
-        return
-    place = _receiver(b, target.arguments)
-    _mark(b, node)
-    b.emit(("CALL_VALUE", count))
-    _give_back_self(b, place)
+        b.emit(call)
 
 
-def _give_back_self(b: FunctionBuilder, place: Lvalue | None) -> None:
-    """Replace the tuple (result, self) on the stack by the result; self goes back to its place."""
+def _change(
+    b: FunctionBuilder, node: ast.Expr, given: Sequence[Given], push_callee: Callable[[], None], *call: Instr
+) -> None:
+    """Push the result of what gives (result, self); self goes back to the place of the first argument."""
+    first, *others = given
+    place = None if isinstance(first, Default) or not is_place(b, first) else _receiver(b, first, others)
+
+    def run() -> None:
+        push_callee()
+        if place is not None:
+            place.load()
+        arguments(b, given if place is None else others)
+        _mark(b, node)
+        for instr in call:
+            b.emit(instr)
+
+    if place is not None and not isinstance(first, Default) and is_seen_after(b, first):
+        _compute_others(b, place, others)
+        changing(b, place, run)
+    else:
+        run()
     both = b.keep()
     if place is not None:
         b.load(both)
@@ -171,27 +191,31 @@ def _give_back_self(b: FunctionBuilder, place: Lvalue | None) -> None:
     b.emit(FIRST)
 
 
+def _receiver(b: FunctionBuilder, first: ast.Expr, others: Sequence[Given]) -> Lvalue:
+    """The place of a receiver, after what is written before it."""
+    before = [value for value in others if not isinstance(value, Default) and value.start < first.start]
+    for argument in sorted(before, key=lambda argument: argument.start):
+        b.compute_early(argument)
+    return prepare(b, first)
+
+
+def _compute_others(b: FunctionBuilder, place: Lvalue, others: Sequence[Given]) -> None:
+    """Compute the arguments beside a receiver before the call, whose failure alone is the call's. A receiver
+    that is not there is missed first."""
+    written = [value for value in others if not isinstance(value, (Default, *_LITERALS))]
+    if written:
+        place.load()
+        b.emit(POP)
+    for argument in sorted(written, key=lambda argument: argument.start):
+        b.compute_early(argument)
+
+
 def _outside(b: FunctionBuilder, tool: ToolSymbol, target: FunctionCall, node: ast.Expr) -> None:
     """`self.method(…)` inside a tool whose method is executed outside."""
     given = target.arguments[1:] if target.function.receiver else target.arguments
     arguments(b, given)
     _mark(b, node)
     b.emit(("CALL_TOOL", tool.qualified, target.function.name, len(given)))
-
-
-def _receiver(b: FunctionBuilder, given: Sequence[Given]) -> Lvalue | None:
-    """Push the arguments; the place of the first one, if a changed value can go back there."""
-    first = given[0]
-    if isinstance(first, Default) or not is_place(b, first):
-        arguments(b, given)
-        return None
-    before = [value for value in given[1:] if not isinstance(value, Default) and value.start < first.start]
-    for argument in sorted(before, key=lambda argument: argument.start):
-        b.compute_early(argument)
-    place = prepare(b, first)
-    place.load()
-    arguments(b, given[1:])
-    return place
 
 
 def _native(b: FunctionBuilder, target: NativeCall, node: ast.Expr) -> None:
@@ -220,13 +244,8 @@ def _dynamic(b: FunctionBuilder, target: DynamicCall, node: ast.Expr) -> None:
         _mark(b, node)
         b.emit(("CALL_METHOD", target.name, len(target.arguments) - 1))
         return
-    place = _receiver(b, target.arguments)
-    _mark(b, node)
-    b.emit(("CALL_METHOD_MUT", target.name, len(target.arguments) - 1))
-    if place is None:
-        b.emit(POP)
-    else:
-        place.store()
+    call: Instr = ("CALL_METHOD_MUT", target.name, len(target.arguments) - 1)
+    _change(b, node, target.arguments, lambda: None, call, PAIR)
 
 
 # --- Building -----------------------------------------------------------------------------------

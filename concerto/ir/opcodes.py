@@ -264,6 +264,10 @@ _op(
     "to the nearest TRY of this function; every instruction after it up to END is dead",
 )
 _op("RETHROW", "local", "->", "throw a caught error again with its first place and stack")
+_op("KEEP_SELF", "local", "self ->", "note on a caught error how it leaves the self of an `inout` function")
+_op(
+    "LEFT_SELF", "local", "self -> self", "what a caught error says of the self of the call that failed, once"
+)
 _op("RETURN", "", "value ->", "leave the function")
 
 # Calls

@@ -357,9 +357,9 @@ def _native(verifier: _CodeVerifier, instr: Instr) -> None:
     verifier.expect(_NATIVE.fullmatch(instr[1]) is not None, f"{instr[0]} has a name that is no function's")
 
 
-def _rethrow(verifier: _CodeVerifier, instr: Instr) -> None:
+def _of_caught(verifier: _CodeVerifier, instr: Instr) -> None:
     caught = any(region.part == "CATCH" and region.local == instr[1] for region in verifier.regions)
-    verifier.expect(caught, "RETHROW of a local that holds no caught error")
+    verifier.expect(caught, f"{instr[0]} of a local that holds no caught error")
 
 
 def _catch(verifier: _CodeVerifier, instr: Instr) -> None:
@@ -379,6 +379,8 @@ _CHECKS: dict[str, _Check] = {
     "CALL_PIPELINE": _pipeline,
     "CALL_NATIVE": _native,
     "LOAD_NATIVE": _native,
-    "RETHROW": _rethrow,
+    "RETHROW": _of_caught,
+    "KEEP_SELF": _of_caught,
+    "LEFT_SELF": _of_caught,
     "CATCH": _catch,
 }

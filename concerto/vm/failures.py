@@ -64,6 +64,19 @@ _KEPT = "language_error"
 later."""
 
 
+def keep_self(exception: BaseException, changed: Value) -> None:
+    """Note how far a `mut self` function had changed its self when it failed."""
+    exception.__dict__[_SELF] = changed
+
+
+def left_self(exception: BaseException, given: Value) -> Value:
+    """The self that the function which failed has left: `given`, unless it is noted."""
+    return exception.__dict__.pop(_SELF, given)
+
+
+_SELF = "changed_self"
+
+
 def _converted(exception: BaseException) -> ErrorValue | None:
     known = _MESSAGES.get(type(exception))
     if known is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.classes import build_variant
+from concerto.vm.failures import keep_self, left_self
 from concerto.vm.interpreter import UNASSIGNED, CallStack, Frame, InterpretedFunction, handles
 from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Range, Some, Value, failure
 
@@ -335,6 +336,16 @@ def _throw(calls: CallStack, frame: Frame) -> None:
 @handles("RETHROW")
 def _rethrow(calls: CallStack, frame: Frame, local: int) -> None:
     raise frame.caught[local]
+
+
+@handles("KEEP_SELF")
+def _keep_self(calls: CallStack, frame: Frame, local: int) -> None:
+    keep_self(frame.caught[local], frame.stack.pop())
+
+
+@handles("LEFT_SELF")
+def _left_self(calls: CallStack, frame: Frame, local: int) -> None:
+    frame.stack.append(left_self(frame.caught[local], frame.stack.pop()))
 
 
 @handles("PANIC")

@@ -89,6 +89,7 @@ _IF_BOTH = (
         ("LOAD_LOCAL -1", "0: LOAD_LOCAL has a local operand out of range"),
         ("BLOCK 2; END", "0: BLOCK has a result operand out of range"),
         ("RETHROW 0", "0: RETHROW of a local that holds no caught error"),
+        ("LOAD_NIL; KEEP_SELF 0", "1: KEEP_SELF of a local that holds no caught error"),
         ("CALL f 1", "0: `f` takes 0 arguments"),
         ("LOAD_NIL; MAKE_CLOSURE f 1; POP", "1: `f` has 0 captures"),
         ("LOAD_REF os system", "0: LOAD_REF of an unknown kind"),

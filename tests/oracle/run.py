@@ -151,15 +151,10 @@ class Run:
                 own = local
         try:
             result = self.body(declaration.body, frame)
-        except v.Failure:
+        finally:
+            # What was changed before a failure stays changed.
             if changed is not None and own is not None:
-                left = frame.locals[own]
-                if left is not arguments[0] and not isinstance(left, v.Struct | v.Tool):
-                    raise v.Unsupported("what a failure leaves of a receiver that is no struct") from None
-                changed(left)
-            raise
-        if changed is not None and own is not None:
-            changed(frame.locals[own])
+                changed(frame.locals[own])
         return None if function.result is NIL else result
 
     def body(self, node: ast.Expr, frame: Frame) -> v.Value:

@@ -17,6 +17,7 @@ from concerto.program import Program, Runtime
 from concerto.semantics import check_program
 from concerto.semantics.model.analysis import (
     Analysis,
+    BoundCall,
     CallTarget,
     DynamicCall,
     FunctionCall,
@@ -125,6 +126,7 @@ def _changed_receiver(target: CallTarget) -> ast.Expr | None:
         case (
             FunctionCall(function=function, arguments=[ast.Node() as first, *_])
             | NativeCall(function=function, arguments=[ast.Node() as first, *_])
+            | BoundCall(function=function, arguments=[ast.Node() as first, *_])
         ) if function.receiver == "mut self":
             return first
         case DynamicCall(mutable=True, arguments=[ast.Node() as first, *_]):

@@ -405,6 +405,33 @@ def test_error_thrown_again_is_the_same() -> None:
     assert run_both(body, 4)[1] == "index 4 is out of bounds for length 0"
 
 
+def test_a_caught_error_says_once_how_it_left_self() -> None:
+    body = """
+        TRY 0
+          TRY 0
+            BUILD_ARRAY 0
+            LOAD_LOCAL 0
+            INDEX_ARRAY
+            POP
+          CATCH 1
+            LOAD_CONST 1
+            KEEP_SELF 1
+            RETHROW 1
+          END
+        CATCH 2
+          LOAD_LOCAL 0
+          LEFT_SELF 2
+          LOAD_LOCAL 0
+          LEFT_SELF 2
+          BUILD_TUPLE 2
+          RETURN
+        END
+        LOAD_NIL
+        RETURN
+    """
+    assert run_both(body, 4)[1] == (1, 4)
+
+
 REGIONS = """
     BLOCK 0
       LOAD_LOCAL 0
@@ -516,7 +543,8 @@ def test_no_opcode_is_left_out() -> None:
     )
     shown += (
         REGIONS
-        + "SET_INDEX_ARRAY SET_INDEX_MAP SET_INDEX SET_PAYLOAD TRY CATCH RETHROW PANIC RETURN THROW BR"
+        + "SET_INDEX_ARRAY SET_INDEX_MAP SET_INDEX SET_PAYLOAD TRY CATCH RETHROW KEEP_SELF LEFT_SELF PANIC "
+        + "RETURN THROW BR"
     )
     words = set(shown.replace(";", " ").split())
     compared = {

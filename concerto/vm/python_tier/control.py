@@ -30,7 +30,6 @@ class ControlWriter:
         self.root = root
         self.landings: dict[int, Landing] = {}
         self.continuations: dict[int, Nodes] = {}
-        self.caught: dict[int, str] = {}
 
     def write_body(self) -> None:
         """All of the function; falling off its end returns nil, as Python does."""
@@ -107,7 +106,7 @@ class ControlWriter:
             case "THROW":
                 writer.act(writer.mark(f"raise Raised({writer.pop().text})"))
             case "RETHROW":
-                writer.act(f"raise {self.caught[node.instr[1]]}")
+                writer.act(f"raise {writer.caught[node.instr[1]]}")
             case "PANIC":
                 writer.act(writer.mark(f"panic({writer.pop().text})"))
             case _:

@@ -57,10 +57,10 @@ def write_try(control: ControlWriter, region: Region, context: Context) -> bool:
     exception = f"e{region.number}"
     writer.line(f"except Exception as {exception}:")
     writer.resume(state)
-    outer = control.caught.get(region.local)
-    control.caught[region.local] = exception
+    outer = writer.caught.get(region.local)
+    writer.caught[region.local] = exception
     writer.lines.append(f"{' ' * (writer.indent + 1)}v{region.local} = caught({exception})")
     falls |= control.write_block(deque(catching.nodes), context)
     if outer is not None:
-        control.caught[region.local] = outer
+        writer.caught[region.local] = outer
     return falls

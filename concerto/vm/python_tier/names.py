@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.dispatch import MethodTable
-from concerto.vm.failures import language_error
+from concerto.vm.failures import keep_self, language_error, left_self
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value, failure
 
 if TYPE_CHECKING:
@@ -226,6 +226,8 @@ _SHARED: dict[str, Any] = {
     "OUT": arithmetic.INT_MAX,
     "Raised": Raised,
     "caught": _caught,
+    "keep_self": keep_self,
+    "left_self": left_self,
     "panic": _panic,
     "call": _call,
     "checked": arithmetic.checked,

@@ -40,7 +40,8 @@ MARK_OPEN, MARK_SPLIT, MARK_CLOSE = "\x01", "\x02", "\x03"
 
 class FunctionWriter:
     """`general` are the functions that are called in their general form, because the arguments may be any.
-    `calls` are the calls of functions by name, with what is known of the arguments.
+    `calls` are the calls of functions by name, with what is known of the arguments. `caught` names the
+    exceptions that were caught into locals.
 
     `marked` puts marks around what each instruction becomes and notes its operands; the code is the
     same."""
@@ -69,6 +70,7 @@ class FunctionWriter:
         self.pc = 0
         self.inside_expression = 0
         self.guarded = 0
+        self.caught: dict[int, str] = {}
         self.marked = marked
         self.general = general
         self.calls: list[tuple[int, tuple[Fact, ...]]] = []

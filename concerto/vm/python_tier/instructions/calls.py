@@ -109,6 +109,18 @@ def _call_method_mut(writer: FunctionWriter, instr: Instr) -> None:
     writer.push(name(changed))
 
 
+@writes("KEEP_SELF")
+def _keep_self(writer: FunctionWriter, instr: Instr) -> None:
+    writer.act(f"keep_self({writer.caught[instr[1]]}, {writer.pop().text})")
+
+
+@writes("LEFT_SELF")
+def _left_self(writer: FunctionWriter, instr: Instr) -> None:
+    given = writer.pop()
+    text = f"left_self({writer.caught[instr[1]]}, {given.text})"
+    writer.compute(text, (given,), level=ACT, atom=True)
+
+
 @writes("CALL_STATIC")
 def _call_static(writer: FunctionWriter, instr: Instr) -> None:
     _, type_index, function, count = instr
