@@ -18,15 +18,15 @@ from concerto.cli.targets import source_file
 from concerto.compiler.disk import open_project, shown_path
 from concerto.compiler.locked import declared_functions
 from concerto.compiler.pipeline import inspect, read_source
+from concerto.contracts.comparison import Basis, Change, compare
+from concerto.contracts.interface import Interface
+from concerto.contracts.lock_file import BadLock, ForeignLock, LockedServer, lock_text, read_lock
 from concerto.diagnostics import Problems, suggest
 from concerto.escape import visible_line
 from concerto.files import write_atomically
 from concerto.manifest import LOCK_NAME, ManifestError
-from concerto.runtime.mcp.comparison import Basis, Change, compare
 from concerto.runtime.mcp.connection import ServerFailure
-from concerto.runtime.mcp.interface import Interface
-from concerto.runtime.mcp.lockfile import BadLock, ForeignLock, LockedServer, lock_text, read_lock
-from concerto.runtime.mcp.looking import look_at
+from concerto.runtime.mcp.probe import look_at
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import McpSymbol
@@ -273,7 +273,7 @@ def _change_json(finding: Finding) -> dict[str, Any]:
 
 
 def _write_block(contracts: Contracts, name: str, offered: Interface, minimal: bool) -> int:
-    from concerto.runtime.mcp.updating import new_block, update_block
+    from concerto.contracts.update_block import new_block, update_block
 
     block = contracts.blocks.get(name)
     if block is None:

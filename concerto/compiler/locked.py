@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from concerto.contracts.comparison import Change, breaking, compare
+from concerto.contracts.interface import Interface, ToolInterface
+from concerto.contracts.lock_file import BadLock, read_lock
 from concerto.diagnostics import McpNotAsLocked, Problems
 from concerto.emit.schemas import answer_schema, tool_schema
 from concerto.manifest import LOCK_NAME
-from concerto.runtime.mcp.comparison import Change, breaking, compare
-from concerto.runtime.mcp.interface import Interface, ToolInterface
-from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import FunctionSymbol, McpSymbol
 from concerto.source import Span

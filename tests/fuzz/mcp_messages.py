@@ -20,14 +20,14 @@ from mcp.types import CallToolResult, ListToolsResult
 from pydantic import ValidationError
 
 from concerto.compiler import compile_source
+from concerto.contracts.comparison import compare
+from concerto.contracts.interface import Interface, offered_tool
+from concerto.contracts.lock_file import BadLock, LockedServer, lock_text, read_lock
+from concerto.contracts.update_block import new_block
 from concerto.diagnostics import Problems, render
 from concerto.manifest.models import Manifest
 from concerto.program import Program, Runtime
-from concerto.runtime.mcp.comparison import compare
 from concerto.runtime.mcp.content import fitting_content, plain_content, sendable, without_data
-from concerto.runtime.mcp.interface import Interface, offered_tool
-from concerto.runtime.mcp.lockfile import BadLock, LockedServer, lock_text, read_lock
-from concerto.runtime.mcp.updating import new_block
 from concerto.source import Source
 from concerto.syntax.parser import parse
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json

@@ -13,12 +13,12 @@ import httpx2
 import pytest
 from mcp.types import ListToolsResult
 
+from concerto.contracts.interface import ToolInterface, offered_tool
+from concerto.contracts.update_block import new_block
 from concerto.diagnostics import Problems
 from concerto.ir.module import Function, ModuleIR
 from concerto.ir.verifier import verify
 from concerto.runtime.agents.requests import Reply
-from concerto.runtime.mcp.interface import ToolInterface, offered_tool
-from concerto.runtime.mcp.updating import new_block
 from concerto.vm import operations
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine

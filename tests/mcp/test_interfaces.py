@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 
 from concerto.compiler import compile_source
-from concerto.runtime.mcp.comparison import Change, compare
-from concerto.runtime.mcp.content import pruned, sendable, without_data
-from concerto.runtime.mcp.interface import (
+from concerto.contracts.comparison import Change, compare
+from concerto.contracts.interface import (
     ToolInterface,
     as_identifier,
     declared_interface,
     match_name,
     written_names,
 )
-from concerto.runtime.mcp.lockfile import BadLock, LockedServer, lock_text, read_lock
-from concerto.runtime.mcp.schemas import fits, type_text
+from concerto.contracts.lock_file import BadLock, LockedServer, lock_text, read_lock
+from concerto.contracts.update_block import new_block
+from concerto.runtime.mcp.content import pruned, sendable, without_data
 from concerto.runtime.mcp.settings import BadSettings, read_settings
-from concerto.runtime.mcp.updating import new_block
+from concerto.schema.show import type_text
+from concerto.schema.subtype import fits
 
 INT, FLOAT, STRING, BOOL = ({"type": name} for name in ("integer", "number", "string", "boolean"))
 NULL = {"type": "null"}

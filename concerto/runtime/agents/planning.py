@@ -221,7 +221,7 @@ def _name_of(choice: ToolRef, tools: Toolbox) -> str:
     of_tool = {tool.method: name for name, tool in tools.tools.items() if tool.tool == choice.name}
     if choice.method in of_tool:
         return of_tool[choice.method]
-    from concerto.runtime.mcp.interface import match_name
+    from concerto.contracts.interface import match_name
 
     # A server's own name may be none that a program can write.
     return of_tool.get(match_name(choice.method, of_tool) or "", "")

@@ -39,13 +39,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from concerto import __version__
+from concerto.contracts.interface import Interface, offered_tool
 from concerto.escape import visible_line
-from concerto.runtime.mcp.interface import Interface, offered_tool
 from concerto.runtime.mcp.limiting import LimitedClient
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
-from concerto.runtime.mcp.schemas import properties
 from concerto.runtime.mcp.sending import sending_within
 from concerto.runtime.mcp.settings import ServerSettings
+from concerto.schema.reading import properties
 from concerto.wording import counted
 
 Json: TypeAlias = Any

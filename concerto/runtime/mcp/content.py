@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from concerto.contracts.comparison import wrapped_result
 from concerto.natives.json_text import loads
-from concerto.runtime.mcp.comparison import wrapped_result
-from concerto.runtime.mcp.schemas import properties, required, resolved
+from concerto.schema.reading import properties, required, resolved
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, ContentBlock

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from mcp.types import INVALID_REQUEST, ElicitRequestParams, ElicitRequestURLParams, ElicitResult, ErrorData
 
 from concerto.effects.kinds import EmitAwait
-from concerto.runtime.agents.arguments import complaints
 from concerto.runtime.concurrency.fibers import Branch
-from concerto.runtime.mcp.schemas import properties
 from concerto.runtime.run.agent_failures import message_of
+from concerto.schema.reading import properties
+from concerto.schema.validate import complaints
 from concerto.vm.values import Raised
 
 if TYPE_CHECKING:

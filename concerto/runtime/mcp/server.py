@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import CallToolResult
 
+from concerto.contracts.interface import Interface
 from concerto.runtime.mcp.connection import Listener, McpConnection, ServerFailure, SessionEnded
-from concerto.runtime.mcp.interface import Interface
 from concerto.runtime.mcp.settings import ServerSettings
 
 Json: TypeAlias = Any

@@ -13,6 +13,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from concerto.contracts.comparison import Change, breaking, compare
+from concerto.contracts.interface import (
+    Interface,
+    ToolInterface,
+    declared_interface,
+    match_name,
+    parameter_names,
+)
+from concerto.contracts.lock_file import BadLock, read_lock
 from concerto.effects.kinds import McpCall
 from concerto.effects.policy import Policy, policy_from
 from concerto.escape import visible_line
@@ -22,7 +31,6 @@ from concerto.natives.agentbuilder import ToolRef
 from concerto.runtime.agents.requests import ToolOffer
 from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import Branch, all_of
-from concerto.runtime.mcp.comparison import Change, breaking, compare
 from concerto.runtime.mcp.content import (
     fitting_content,
     plain_content,
@@ -31,14 +39,6 @@ from concerto.runtime.mcp.content import (
     text_of,
     without_data,
 )
-from concerto.runtime.mcp.interface import (
-    Interface,
-    ToolInterface,
-    declared_interface,
-    match_name,
-    parameter_names,
-)
-from concerto.runtime.mcp.lockfile import BadLock, read_lock
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.run.agent_failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
 from concerto.vm.json_values import to_json

@@ -17,9 +17,9 @@ from typing import Any, TypeAlias, TypeVar
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import CallToolResult
 
+from concerto.contracts.interface import Interface
 from concerto.escape import visible_line
 from concerto.runtime.mcp.connection import Listener
-from concerto.runtime.mcp.interface import Interface
 from concerto.runtime.mcp.process import inherited
 from concerto.runtime.mcp.server import Server
 from concerto.runtime.mcp.settings import ServerSettings

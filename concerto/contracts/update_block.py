@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from concerto.runtime.mcp.comparison import Change, breaking, compare
-from concerto.runtime.mcp.declaring import (
+from concerto.contracts.comparison import Change, breaking, compare
+from concerto.contracts.generate_block import (
     ParameterText,
     Structs,
     block_text,
@@ -21,8 +21,8 @@ from concerto.runtime.mcp.declaring import (
     result_text,
     writable,
 )
-from concerto.runtime.mcp.interface import Interface, ToolInterface, as_identifier, match_name
-from concerto.runtime.mcp.schemas import properties
+from concerto.contracts.interface import Interface, ToolInterface, as_identifier, match_name
+from concerto.schema.reading import properties
 from concerto.syntax import ast
 
 

@@ -6,9 +6,9 @@ import asyncio
 import sys
 from collections.abc import Callable, Mapping
 
+from concerto.contracts.lock_file import LockedServer
 from concerto.escape import visible_line
 from concerto.runtime.mcp.connection import Listener, McpConnection, ServerFailure
-from concerto.runtime.mcp.lockfile import LockedServer
 from concerto.runtime.mcp.settings import ServerSettings
 
 

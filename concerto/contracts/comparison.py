@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from concerto.contracts.interface import Interface, ToolInterface, match_name, parameter_names
 from concerto.diagnostics import suggest
-from concerto.runtime.mcp.interface import Interface, ToolInterface, match_name, parameter_names
-from concerto.runtime.mcp.schemas import fits, inside, misfit, properties, required, shown
+from concerto.schema.reading import inside, properties, required
+from concerto.schema.show import shown
+from concerto.schema.subtype import fits, misfit
 
 Json: TypeAlias = Any
 Basis: TypeAlias = Literal["declared", "locked"]

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from concerto.contracts.interface import Interface, ToolInterface
 from concerto.manifest import LOCK_NAME
-from concerto.runtime.mcp.interface import Interface, ToolInterface
 
 Json: TypeAlias = Any
 

@@ -12,23 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from concerto.contracts.comparison import wrapped_result
+from concerto.contracts.interface import Interface, ToolInterface, as_identifier, written_names
 from concerto.diagnostics import Problems
-from concerto.runtime.mcp.comparison import wrapped_result
-from concerto.runtime.mcp.interface import Interface, ToolInterface, as_identifier, written_names
-from concerto.runtime.mcp.schemas import (
-    fits,
-    inside,
-    literal,
-    properties,
-    quoted,
-    required,
-    resolved,
-    type_text,
-    writable_text,
-)
+from concerto.schema.reading import inside, properties, required, resolved
+from concerto.schema.show import literal, quoted, type_text
+from concerto.schema.subtype import fits
 from concerto.source import Source
 from concerto.syntax.format import format_module
 from concerto.syntax.parser import parse
+from concerto.well_formed import well_formed
 
 Json: TypeAlias = Any
 
@@ -147,7 +140,7 @@ def _laid_out(text: str) -> str:
 
 def _description(schema: Json, root: Json) -> str:
     found = _said(schema, root, "description")
-    return writable_text(found) if isinstance(found, str) else ""
+    return well_formed(found) if isinstance(found, str) else ""
 
 
 def _said(schema: Json, root: Json, key: str) -> Json:

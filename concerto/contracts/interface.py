@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.runtime.mcp.schemas import properties
+from concerto.schema.reading import properties
 
 if TYPE_CHECKING:
     from mcp.types import Tool

@@ -1,0 +1,1 @@
+"""What a program counts on of MCP servers: interfaces, their comparison, `Concerto.lock`, written blocks."""

@@ -1,0 +1,129 @@
+"""Reads JSON Schemas, which may be a server's and need not make sense: what a part says of types.
+
+Only types are looked at. Bounds, patterns and formats narrow a type without changing what a program has to
+write; they are left to the server.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+
+MOST_STEPS = 100_000
+"""Parts of schemas that are looked at: choices in choices have more of them than anybody can visit."""
+DEEPEST = 200
+_SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "$schema", "$defs", "definitions"})
+
+
+def properties(schema: Json) -> dict[str, Json]:
+    """The known properties of an object."""
+    found = schema.get("properties") if isinstance(schema, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def required(schema: Json) -> list[str]:
+    found = schema.get("required") if isinstance(schema, dict) else None
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def resolved(schema: Json, root: Json) -> Json:
+    """The schema that a local reference leads to, or the schema itself."""
+    seen = 0
+    while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
+        seen += 1
+        schema = _at(schema["$ref"], root) if seen < 50 else {}
+    return schema
+
+
+def inside(schema: Json, root: Json) -> Json:
+    """A part of the document `root` that can stand alone: with the definitions that it may refer to."""
+    if not isinstance(schema, dict) or not isinstance(root, dict):
+        return schema
+    return {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **schema}
+
+
+def _at(pointer: str, root: Json) -> Json:
+    if not pointer.startswith("#"):
+        return {}
+    found = root
+    for step in pointer[1:].split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if not isinstance(found, dict) or step not in found:
+            return {}
+        found = found[step]
+    return found
+
+
+def is_open(schema: Json) -> bool:
+    """Whether the schema says nothing of types."""
+    return schema is True or (isinstance(schema, dict) and not schema.keys() - _SAYS_NOTHING)
+
+
+def alternatives(schema: dict[str, Json]) -> list[Json] | None:
+    """The alternatives of a schema, or None if it is one type."""
+    for key in ("anyOf", "oneOf"):
+        if isinstance(schema.get(key), list):
+            return list(schema[key])
+    kinds = schema.get("type")
+    if isinstance(kinds, list) and allowed_values(schema) is None:
+        return [{**schema, "type": kind} for kind in kinds]
+    return None
+
+
+def allowed_values(schema: dict[str, Json]) -> list[Json] | None:
+    """The values that an `enum` or `const` allows; None if there is one that no type of the language can
+    be made of."""
+    values = _listed(schema)
+    return values if values and all(isinstance(value, str | int | None) for value in values) else None
+
+
+def _listed(schema: dict[str, Json]) -> list[Json]:
+    if "const" in schema:
+        return [schema["const"]]
+    return schema["enum"] if isinstance(schema.get("enum"), list) else []
+
+
+def item_schema(schema: dict[str, Json]) -> Json:
+    """What the items of an array are, wherever they stand."""
+    items, places = schema.get("items", True), schema.get("prefixItems")
+    if isinstance(items, list):  # As tuples were once written.
+        items, places = schema.get("additionalItems", True), items
+    if not isinstance(places, list):
+        return items
+    return {"anyOf": places if isinstance(items, bool) else [*places, items]}
+
+
+def kind_of(schema: dict[str, Json]) -> str:
+    """The type's name; "" if it is not said and cannot be seen."""
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return kind
+    kinds = {kind_of_value(value) for value in _listed(schema)}
+    if len(kinds) == 1:
+        return kinds.pop()
+    if "properties" in schema or "additionalProperties" in schema:
+        return "object"
+    return "array" if "items" in schema or "prefixItems" in schema else ""
+
+
+def kind_of_value(value: Json) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def is_null(schema: Json) -> bool:
+    return isinstance(schema, dict) and (schema.get("type") == "null" or allowed_values(schema) == [None])
