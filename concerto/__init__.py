@@ -7,6 +7,8 @@ The names load on first use, so that importing the package, or running cached co
 compiler.
 """
 
+from concerto.version import __version__
+
 TYPE_CHECKING = False  # As in `typing`, which a start need not load this early.
 
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from concerto.runtime.run.options import RunOptions
     from concerto.runtime.run.reporting import RunResult
     from concerto.runtime.tools.python_tools import tool
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CompileError",

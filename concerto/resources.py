@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-import concerto
+from concerto.version import __version__
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -26,7 +26,7 @@ def state_of(folders: Iterable[Path]) -> bytes:
     change in the folders where somebody works on them."""
     in_checkout = not (_PACKAGE / "_data").exists()
     newest = max(map(_newest, folders)) if in_checkout else 0
-    return f"{concerto.__version__} {sys.version} {newest}\0".encode()
+    return f"{__version__} {sys.version} {newest}\0".encode()
 
 
 def code_folder(name: str) -> Path:

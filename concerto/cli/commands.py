@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from concerto import __version__
 from concerto.diagnostics import FORMATS, suggest
 from concerto.manifest.providers import DEFAULT_CONNECTIONS
+from concerto.version import __version__
 
 _format_option = click.option(
     "--format",

@@ -7,13 +7,15 @@ from typing import assert_never
 
 from concerto.records import record
 from concerto.semantics.model.analysis import Analysis, MatchBinding
-from concerto.semantics.model.symbols import EnumSymbol, LocalSymbol, StructSymbol
-from concerto.semantics.model.types import (
+from concerto.semantics.model.symbols import (
+    EnumSymbol,
     ErrorType,
     FunctionOf,
     Generic,
     Literals,
+    LocalSymbol,
     Named,
+    StructSymbol,
     TupleOf,
     Type,
     Unsolved,

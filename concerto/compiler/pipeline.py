@@ -14,8 +14,7 @@ from concerto.ir.module import ModuleIR
 from concerto.source import Source
 
 if TYPE_CHECKING:
-    from concerto.semantics.incremental.reused_files import CheckedBefore
-    from concerto.semantics.model.analysis import Analysis
+    from concerto.semantics.model.analysis import Analysis, CheckedBefore
     from concerto.semantics.model.project import Project
     from concerto.syntax import ast
 

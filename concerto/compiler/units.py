@@ -26,11 +26,10 @@ from concerto.diagnostics import Problem, Problems, all_problem_classes
 from concerto.emit import emit_program
 from concerto.emit.recording import Code, emit_recorded
 from concerto.ir.module import ModuleIR
-from concerto.semantics.incremental.reused_files import NO_FACTS, BodyFacts, CheckedBefore, Loading, reached
 from concerto.semantics.incremental.symbol_names import NoName, SymbolNames
-from concerto.semantics.model.analysis import Analysis
-from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol
-from concerto.semantics.model.types import Named
+from concerto.semantics.model.analysis import Analysis, CheckedBefore
+from concerto.semantics.model.file_records import NO_FACTS, BodyFacts, Loading, reached
+from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, Named
 from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.decoding import decode

@@ -13,8 +13,7 @@ from concerto.emit.tasks import take_tasks
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import EmitCall
 from concerto.semantics.model.builtins import ANY, NIL, task_item
-from concerto.semantics.model.symbols import LocalSymbol
-from concerto.semantics.model.types import FunctionOf, Type
+from concerto.semantics.model.symbols import FunctionOf, LocalSymbol, Type
 from concerto.syntax import ast
 
 

@@ -11,7 +11,7 @@ from concerto.emit.witnesses import push_witnesses
 from concerto.ir.module import Function, Instr
 from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import ANY, NIL
-from concerto.semantics.model.types import FunctionOf, Type
+from concerto.semantics.model.symbols import FunctionOf, Type
 from concerto.syntax import ast
 
 if TYPE_CHECKING:

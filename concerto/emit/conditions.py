@@ -32,8 +32,7 @@ from concerto.semantics.model.analysis import (
     PatternTarget,
 )
 from concerto.semantics.model.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, OPTION, RESULT, STRING
-from concerto.semantics.model.symbols import TypeSymbol
-from concerto.semantics.model.types import Generic, TupleOf, Type
+from concerto.semantics.model.symbols import Generic, TupleOf, Type, TypeSymbol
 from concerto.semantics.typing.coercion import widened
 from concerto.syntax import ast
 

@@ -17,14 +17,15 @@ from concerto.semantics.model.symbols import (
     FunctionSymbol,
     HostSymbol,
     McpSymbol,
+    Named,
     ParameterSymbol,
     PipelineSymbol,
     StructSymbol,
     SymbolBase,
     ToolSymbol,
     ToolUseSymbol,
+    Type,
 )
-from concerto.semantics.model.types import Named, Type
 from concerto.syntax import ast
 
 _SETTLED_DECORATORS = frozenset({"describe", "param", "tools", "test", "expect_fail", "tool_provider"})

@@ -16,8 +16,7 @@ from concerto.emit.instructions import COPY, COPY_ARRAY, END, LOAD_NIL, LOAD_NON
 from concerto.ir.module import Function, Instr, Position
 from concerto.records import frozen, replace
 from concerto.semantics.model.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, STRING, option_item
-from concerto.semantics.model.symbols import LocalSymbol
-from concerto.semantics.model.types import Named, Type
+from concerto.semantics.model.symbols import LocalSymbol, Named, Type
 from concerto.semantics.typing.coercion import widened
 from concerto.syntax import ast
 

@@ -11,7 +11,7 @@ from concerto.emit.instructions import (
     LOAD_TRUE,
 )
 from concerto.semantics.model.builtins import FLOAT, array_item, map_parts, option_item
-from concerto.semantics.model.types import Named, TupleOf, Type
+from concerto.semantics.model.symbols import Named, TupleOf, Type
 from concerto.syntax import ast
 
 

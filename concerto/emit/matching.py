@@ -30,8 +30,7 @@ from concerto.emit.patterns import bind_parts
 from concerto.records import frozen
 from concerto.semantics.model.analysis import MatchBinding, MatchBuiltin, MatchVariant
 from concerto.semantics.model.builtins import INT, OPTION, RESULT, STRING, option_item, result_parts
-from concerto.semantics.model.symbols import EnumSymbol, LocalSymbol
-from concerto.semantics.model.types import Named, Type
+from concerto.semantics.model.symbols import EnumSymbol, LocalSymbol, Named, Type
 from concerto.syntax import ast
 
 Run: TypeAlias = Callable[[ast.Expr], None]

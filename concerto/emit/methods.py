@@ -14,8 +14,17 @@ from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import called_by_name, has_body
 from concerto.ir.module import Function, Instr
 from concerto.semantics.model.builtins import ANY, BUILTIN_TYPES, NEVER
-from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, TraitSymbol, TypeSymbol
-from concerto.semantics.model.types import FunctionOf, Generic, Named, TupleOf, Type
+from concerto.semantics.model.symbols import (
+    FunctionOf,
+    FunctionSymbol,
+    Generic,
+    ImplSymbol,
+    Named,
+    TraitSymbol,
+    TupleOf,
+    Type,
+    TypeSymbol,
+)
 from concerto.semantics.typing.unify import substitute
 
 

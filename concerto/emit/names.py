@@ -17,13 +17,14 @@ from concerto.semantics.model.symbols import (
     HostSymbol,
     LocalSymbol,
     McpSymbol,
+    Named,
     PipelineSymbol,
     StateSymbol,
     Symbol,
     ToolSymbol,
+    Type,
     VariantSymbol,
 )
-from concerto.semantics.model.types import Named, Type
 from concerto.syntax import ast
 
 

@@ -22,8 +22,7 @@ from concerto.emit.instructions import (
 )
 from concerto.ir.module import Instr
 from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
-from concerto.semantics.model.symbols import TypeSymbol
-from concerto.semantics.model.types import Generic, Named, Type
+from concerto.semantics.model.symbols import Generic, Named, Type, TypeSymbol
 from concerto.syntax import ast
 
 _ARITHMETIC: Final = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV", "%": "REM", "**": "POW"}

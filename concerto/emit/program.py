@@ -12,8 +12,7 @@ from concerto.emit.instructions import COPY, RETURN
 from concerto.emit.types import TypeTable
 from concerto.ir.module import Function, Instr, SourceFile
 from concerto.semantics.model.analysis import Analysis
-from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol, TypeSymbol, VariantSymbol
-from concerto.semantics.model.types import Type
+from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol, Type, TypeSymbol, VariantSymbol
 from concerto.source import Source
 from concerto.syntax import ast
 

@@ -19,8 +19,7 @@ from concerto.ir import module as ir
 from concerto.ir.opcodes import OPCODES
 from concerto.records import field, record
 from concerto.semantics.model.analysis import Analysis
-from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol, TypeSymbol
-from concerto.semantics.model.types import Type
+from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol, Type, TypeSymbol
 from concerto.source import Source
 
 Table: TypeAlias = Literal["const", "type", "function", "file"]

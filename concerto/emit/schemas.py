@@ -16,23 +16,21 @@ from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import ANY, RESULT, TOOL_CONTEXT, option_item
 from concerto.semantics.model.symbols import (
     EnumSymbol,
-    FieldSymbol,
-    FunctionSymbol,
-    GenericSymbol,
-    ParameterSymbol,
-    StructSymbol,
-    VariantSymbol,
-)
-from concerto.semantics.model.types import (
     ErrorType,
+    FieldSymbol,
     FunctionOf,
+    FunctionSymbol,
     Generic,
+    GenericSymbol,
     Literals,
     LiteralValue,
     Named,
+    ParameterSymbol,
+    StructSymbol,
     TupleOf,
     Type,
     Unsolved,
+    VariantSymbol,
 )
 from concerto.semantics.typing.unify import show, substitute
 from concerto.syntax import ast

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concerto import __version__
 from concerto.emit.bodies import emit_waiting
 from concerto.emit.declarations import (
     emit_agent,
@@ -22,6 +21,7 @@ from concerto.ir import module as ir
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import ConnectionSymbol, StructSymbol
+from concerto.version import __version__
 
 
 def emit_program(analysis: Analysis) -> ir.ModuleIR:

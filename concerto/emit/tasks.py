@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from concerto.emit.function import FunctionBuilder
 from concerto.semantics.model.builtins import TASK
-from concerto.semantics.model.symbols import EnumSymbol, StructSymbol, TypeSymbol
-from concerto.semantics.model.types import Named, TupleOf, Type
+from concerto.semantics.model.symbols import EnumSymbol, Named, StructSymbol, TupleOf, Type, TypeSymbol
 from concerto.syntax import ast
 
 

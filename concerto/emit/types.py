@@ -18,19 +18,17 @@ from concerto.semantics.model.builtins import ANY, PROMPT, STRING
 from concerto.semantics.model.symbols import (
     BuiltinSymbol,
     EnumSymbol,
-    FieldSymbol,
-    GenericSymbol,
-    StructSymbol,
-    TypeSymbol,
-)
-from concerto.semantics.model.types import (
     ErrorType,
+    FieldSymbol,
     FunctionOf,
     Generic,
+    GenericSymbol,
     Literals,
     Named,
+    StructSymbol,
     TupleOf,
     Type,
+    TypeSymbol,
     Unsolved,
 )
 from concerto.semantics.typing.unify import substitute

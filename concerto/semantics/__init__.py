@@ -16,7 +16,7 @@ from concerto.semantics.model.project import Project
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.incremental.reused_files import CheckedBefore
+    from concerto.semantics.model.analysis import CheckedBefore
     from concerto.source import Source
 
 __all__ = ["Analysis", "Project", "check_program"]
@@ -40,11 +40,10 @@ def check_program(
     from concerto.semantics.analyses.ownership import place_copies
     from concerto.semantics.analyses.uninhabited import check_endless
     from concerto.semantics.check.bodies import check_bodies
-    from concerto.semantics.declare.collect import declare_program
+    from concerto.semantics.declare.collect import declare_program, no_declarations
     from concerto.semantics.declare.library import library
-    from concerto.semantics.model.declarations import Declarations
 
-    declarations = Declarations(project, problems, library())
+    declarations = no_declarations(project, problems, library())
     declarations.checked_before = before
     declare_program(declarations, root)
     check_bodies(declarations)

@@ -26,13 +26,17 @@ from concerto.semantics.model.symbols import (
     EnumSymbol,
     FieldSymbol,
     FunctionSymbol,
+    Generic,
     GenericSymbol,
+    Literals,
     ModuleSymbol,
+    Named,
     ParameterSymbol,
     StructSymbol,
+    TupleOf,
+    Type,
     VariantSymbol,
 )
-from concerto.semantics.model.types import Generic, Literals, Named, TupleOf, Type
 from concerto.syntax import ast
 
 ANALYSIS = Analysis(ModuleSymbol(name="main"))

@@ -8,7 +8,7 @@ from functools import partial
 from concerto.semantics.model import analysis as an
 from concerto.semantics.model import symbols as sym
 from concerto.semantics.model.builtins import RESULT
-from concerto.semantics.model.types import FunctionOf, Generic, Named, Type
+from concerto.semantics.model.symbols import FunctionOf, Generic, Named, Type
 from concerto.syntax import ast
 from tests.oracle import dynamic
 from tests.oracle import values as v

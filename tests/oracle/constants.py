@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from concerto.semantics.model.builtins import OPTION
-from concerto.semantics.model.symbols import ConstSymbol
-from concerto.semantics.model.types import Named, TupleOf, Type
+from concerto.semantics.model.symbols import ConstSymbol, Named, TupleOf, Type
 from tests.oracle.compare import make_map
 from tests.oracle.run import Run
 from tests.oracle.values import NONE, Some, Tuple, Value

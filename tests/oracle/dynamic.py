@@ -8,7 +8,6 @@ from functools import cache
 from concerto.semantics.declare.library import library
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model import types as ty
 from tests.oracle import values as v
 from tests.oracle.fitting import Types, bind, converted
 from tests.oracle.library import CHANGING, LIBRARY
@@ -65,13 +64,13 @@ def _own_method(run: Run, receiver: v.Value, name: str) -> tuple[sym.FunctionSym
     return None
 
 
-def type_of(value: v.Value) -> ty.Type:
+def type_of(value: v.Value) -> sym.Type:
     """The type of a value as far as the value tells; Never stands for what it does not."""
     match value:
         case tuple():
             return bt.array_of(_common(value))
         case v.Tuple():
-            return ty.TupleOf(tuple(map(type_of, value.items)))
+            return sym.TupleOf(tuple(map(type_of, value.items)))
         case v.Some():
             return bt.option_of(type_of(value.value))
         case v.NoneType():
@@ -90,14 +89,14 @@ def type_of(value: v.Value) -> ty.Type:
             types: Types = {}
             for field, part in zip(value.symbol.fields, value.fields, strict=True):
                 bind(field.type, type_of(part), set(symbol.generics), types)
-            return ty.Named(symbol, tuple(types.get(generic, bt.NEVER) for generic in symbol.generics))
+            return sym.Named(symbol, tuple(types.get(generic, bt.NEVER) for generic in symbol.generics))
         case _:
             found = library().prelude.members.get(v.type_name(value))
             plain = bt.PLAIN_TYPES.get(found) if isinstance(found, sym.BuiltinSymbol) else None
-            return plain or (ty.Named(found) if isinstance(found, sym.StructSymbol) else bt.NEVER)
+            return plain or (sym.Named(found) if isinstance(found, sym.StructSymbol) else bt.NEVER)
 
 
-def _common(values: Sequence[v.Value]) -> ty.Type:
+def _common(values: Sequence[v.Value]) -> sym.Type:
     types = [type_of(value) for value in values]
     if not types:
         return bt.NEVER

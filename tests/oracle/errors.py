@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.builtins import FLOAT, INT, OPTION, STRING
-from concerto.semantics.model.symbols import StructSymbol
-from concerto.semantics.model.types import Named, Type
+from concerto.semantics.model.symbols import Named, StructSymbol, Type
 from tests.oracle.values import NONE, Error, Value
 
 ERRORS = (

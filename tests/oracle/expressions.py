@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concerto.semantics.model import symbols as sym
 from concerto.semantics.model.builtins import FLOAT, INT, NIL, OPTION
-from concerto.semantics.model.types import FunctionOf, Named
+from concerto.semantics.model.symbols import FunctionOf, Named
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.access import element, part, slice_of

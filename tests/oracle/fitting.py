@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from concerto.semantics.model import builtins as bt
-from concerto.semantics.model import types as ty
+from concerto.semantics.model import symbols as ty
 from concerto.semantics.model.symbols import EnumSymbol, GenericSymbol, StructSymbol
 from tests.oracle import values as v
 from tests.oracle.compare import make_map, make_set

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from concerto.semantics.model.builtins import MAP, OPTION, RESULT
-from concerto.semantics.model.types import Named, Type
+from concerto.semantics.model.symbols import Named, Type
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.expressions import _boolean

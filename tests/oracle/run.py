@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from concerto.semantics.model import symbols as sym
 from concerto.semantics.model.analysis import Analysis, Coercion
 from concerto.semantics.model.builtins import ANY, FLOAT, NIL, option_of
-from concerto.semantics.model.types import FunctionOf, Named, Type
+from concerto.semantics.model.symbols import FunctionOf, Named, Type
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.errors import make_error

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model.types import FunctionOf, Literals, Named, TupleOf, Type
+from concerto.semantics.model.symbols import FunctionOf, Literals, Named, TupleOf, Type
 from tests.oracle.fitting import Types, bind, plain, substitute
 
 

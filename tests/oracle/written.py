@@ -5,7 +5,6 @@ from __future__ import annotations
 from concerto.semantics.declare.library import library
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model import types as ty
 from concerto.syntax import ast
 from tests.oracle.fitting import Types, bind, substitute
 from tests.oracle.run import Frame, Run, generics_of
@@ -33,7 +32,7 @@ def written_types(run: Run, node: ast.Expr, function: sym.FunctionSymbol, frame:
     return types
 
 
-def _named(run: Run, part: ast.PathSegment, frame: Frame) -> ty.Type | None:
+def _named(run: Run, part: ast.PathSegment, frame: Frame) -> sym.Type | None:
     """The type that a part of a path names, with all its arguments; None for a module or a trait."""
     symbol = _find(run, part.name.text, frame)
     if isinstance(symbol, sym.GenericSymbol):
@@ -44,7 +43,7 @@ def _named(run: Run, part: ast.PathSegment, frame: Frame) -> ty.Type | None:
     return _applied(run, symbol, part.arguments, frame)
 
 
-def _type(run: Run, node: ast.TypeExpr, frame: Frame) -> ty.Type:
+def _type(run: Run, node: ast.TypeExpr, frame: Frame) -> sym.Type:
     match node:
         case ast.PathType():
             symbol = _find(run, node.segments[-1].text, frame)
@@ -52,23 +51,23 @@ def _type(run: Run, node: ast.TypeExpr, frame: Frame) -> ty.Type:
                 return frame.types[symbol]
             return _applied(run, symbol, node.arguments, frame)
         case ast.TupleType():
-            return ty.TupleOf(tuple(_type(run, item, frame) for item in node.items))
+            return sym.TupleOf(tuple(_type(run, item, frame) for item in node.items))
         case ast.FnType():
             result = bt.NIL if node.result is None else _type(run, node.result, frame)
-            return ty.FunctionOf(tuple(_type(run, part, frame) for part in node.parameters), result)
+            return sym.FunctionOf(tuple(_type(run, part, frame) for part in node.parameters), result)
         case _:
             raise Unsupported("a literal union between `<` and `>`")
 
 
-def _applied(run: Run, symbol: object, written: list[ast.TypeExpr], frame: Frame) -> ty.Type:
+def _applied(run: Run, symbol: object, written: list[ast.TypeExpr], frame: Frame) -> sym.Type:
     arguments = tuple(_type(run, part, frame) for part in written)
     match symbol:
         case sym.AliasSymbol():
             return substitute(symbol.type, dict(zip(symbol.generics, arguments, strict=True)))
         case sym.BuiltinSymbol() if not arguments:
-            return bt.PLAIN_TYPES.get(symbol) or ty.Named(symbol)
+            return bt.PLAIN_TYPES.get(symbol) or sym.Named(symbol)
         case sym.BuiltinSymbol() | sym.StructSymbol() | sym.EnumSymbol():
-            return ty.Named(symbol, arguments)
+            return sym.Named(symbol, arguments)
         case _:
             raise Unsupported("a written type of an unknown name")
 

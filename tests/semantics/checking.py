@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from concerto.diagnostics import Problems
 from concerto.semantics import check_program
-from concerto.semantics.declare.collect import declare_program
+from concerto.semantics.declare.collect import declare_program, no_declarations
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.declarations import Declarations
@@ -38,7 +38,7 @@ class Files:
 def declare(text: str, project: Files | None = None) -> Declarations:
     """The world of a program, bodies unchecked."""
     project = project or Files()
-    declarations = Declarations(project, project.problems, library())
+    declarations = no_declarations(project, project.problems, library())
     declare_program(declarations, parse(Source("main.conc", text), project.problems))
     return declarations
 

@@ -17,8 +17,17 @@ from concerto.semantics.model.builtins import (
     option_of,
     set_of,
 )
-from concerto.semantics.model.symbols import ImplSymbol, TraitSymbol, TraitUse
-from concerto.semantics.model.types import FunctionOf, Literals, TupleOf, Type
+from concerto.semantics.model.symbols import (
+    FunctionOf,
+    ImplSymbol,
+    Literals,
+    TraitSymbol,
+    TraitUse,
+    TupleOf,
+    Type,
+)
+from concerto.semantics.typing.members import find_method, why_not
+from concerto.semantics.typing.traits import conversion, satisfies
 from concerto.semantics.typing.unify import fresh, resolve, show, substitute
 from tests.semantics.checking import Files, check, declare
 
@@ -50,29 +59,29 @@ def _result(text: str, function: str) -> Type:
 def test_the_more_special_impl_comes_first() -> None:
     declarations = declare(_SHAPES)
     ints, texts = (declarations.root.members[name].result for name in ("box_of", "box_of_text"))  # type: ignore[union-attr]
-    found = declarations.find_method(ints, "kind")
+    found = find_method(declarations, ints, "kind")
     assert found is not None
     assert isinstance(found.function.owner, ImplSymbol)
     assert show(found.function.owner.target) == "Box<Int>"
-    found = declarations.find_method(texts, "kind")
+    found = find_method(declarations, texts, "kind")
     assert found is not None
     assert isinstance(found.function.owner, ImplSymbol)
     assert show(found.function.owner.target) == "Box<T>"
-    assert declarations.find_method(texts, "sum") is None
-    assert declarations.why_not(texts, "sum") == "`sum` needs `Box<Int>`"
+    assert find_method(declarations, texts, "sum") is None
+    assert why_not(declarations, texts, "sum") == "`sum` needs `Box<Int>`"
 
 
 def test_an_open_receiver_is_solved_by_the_only_impl() -> None:
     declarations = declare("fn main() {}")
     item = fresh()
-    found = declarations.find_method(array_of(item), "join")
+    found = find_method(declarations, array_of(item), "join")
     assert found is not None
     assert resolve(item) == STRING
 
 
 def test_provided_methods_speak_of_the_receiver() -> None:
     declarations = declare(_SHAPES)
-    found = declarations.find_method(INT, "shout")
+    found = find_method(declarations, INT, "shout")
     assert found is not None
     assert not found.dynamic
     assert substitute(found.function.self_type or ANY, found.substitution) == INT
@@ -81,13 +90,13 @@ def test_provided_methods_speak_of_the_receiver() -> None:
 def test_unmet_bounds_hide_a_method() -> None:
     declarations = declare(_SHAPES)
     function = FunctionOf((), INT)
-    assert declarations.find_method(array_of(function), "sort") is None
+    assert find_method(declarations, array_of(function), "sort") is None
     assert (
-        declarations.why_not(array_of(function), "sort") == "`sort` needs `T: Ord`, and `fn() -> Int` is not"
+        why_not(declarations, array_of(function), "sort") == "`sort` needs `T: Ord`, and `fn() -> Int` is not"
     )
     texts = declarations.root.members["box_of_text"].result  # type: ignore[union-attr]
-    assert declarations.find_method(texts, "shout") is None
-    assert declarations.why_not(texts, "shout") == "`shout` needs `T: Named`, and `String` is not"
+    assert find_method(declarations, texts, "shout") is None
+    assert why_not(declarations, texts, "shout") == "`shout` needs `T: Named`, and `String` is not"
 
 
 @pytest.mark.parametrize(
@@ -106,31 +115,31 @@ def test_unmet_bounds_hide_a_method() -> None:
     ],
 )
 def test_built_in_bounds(type_: Type, trait: TraitSymbol, met: bool) -> None:
-    assert declare("fn main() {}").satisfies(type_, TraitUse(trait)) is met
+    assert satisfies(declare("fn main() {}"), type_, TraitUse(trait)) is met
 
 
 def test_traits_with_arguments_are_told_apart() -> None:
     declarations = declare(_SHAPES)
     into = declarations.root.members["Into"]
     assert isinstance(into, TraitSymbol)
-    assert declarations.satisfies(INT, TraitUse(into, (STRING,)))
-    assert not declarations.satisfies(INT, TraitUse(into, (FLOAT,)))
+    assert satisfies(declarations, INT, TraitUse(into, (STRING,)))
+    assert not satisfies(declarations, INT, TraitUse(into, (FLOAT,)))
 
 
 def test_conversions() -> None:
     declarations = declare(_SHAPES)
     a, b = (declarations.plain_type(declarations.root.members[name]) for name in ("A", "B"))  # type: ignore[arg-type]
-    found = declarations.conversion(a, b)
+    found = conversion(declarations, a, b)
     assert found is not None and found != "native"
     assert found[0].name == "from"
-    assert declarations.conversion(b, a) is None
+    assert conversion(declarations, b, a) is None
     tool, agent, emit = (declarations.error_type(name) for name in ("ToolError", "AgentError", "EmitError"))
     assert tool and agent and emit
-    assert declarations.conversion(emit, tool) == "native"
-    assert declarations.conversion(STRING, tool) == "native"
-    assert declarations.conversion(tool, agent) == "native"
-    assert declarations.conversion(STRING, agent) is None
-    assert declarations.conversion(tool, emit) is None
+    assert conversion(declarations, emit, tool) == "native"
+    assert conversion(declarations, STRING, tool) == "native"
+    assert conversion(declarations, tool, agent) == "native"
+    assert conversion(declarations, STRING, agent) is None
+    assert conversion(declarations, tool, emit) is None
 
 
 def test_an_alias_is_its_type() -> None:

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from urllib.parse import quote
 
-from concerto import __version__
 from concerto.diagnostics.explanation import explanation_of
 from concerto.diagnostics.problem import Problem
 from concerto.source import Span
+from concerto.version import __version__
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

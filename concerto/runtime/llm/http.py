@@ -20,7 +20,6 @@ from urllib.parse import unquote_to_bytes
 import httpcore2
 import httpx2
 
-from concerto import __version__
 from concerto.natives.json_text import loads
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, limited, lines, whole
 from concerto.runtime.io.headers import encoded
@@ -29,6 +28,7 @@ from concerto.runtime.llm.connections import Connection, key_of
 from concerto.runtime.llm.providers import Provider, WireCall, find_provider
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.runtime.run.redaction import HIDDEN, SHORTEST_SECRET, without_user
+from concerto.version import __version__
 from concerto.vm.values import Raised
 from concerto.wording import counted
 

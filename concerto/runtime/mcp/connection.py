@@ -38,7 +38,6 @@ from mcp.types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from concerto import __version__
 from concerto.contracts.interface import Interface, offered_tool
 from concerto.escape import visible_line
 from concerto.runtime.mcp.limiting import LimitedClient
@@ -46,6 +45,7 @@ from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited,
 from concerto.runtime.mcp.sending import sending_within
 from concerto.runtime.mcp.settings import ServerSettings
 from concerto.schema.reading import properties
+from concerto.version import __version__
 from concerto.wording import counted
 
 Json: TypeAlias = Any

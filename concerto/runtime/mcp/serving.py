@@ -16,7 +16,6 @@ from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from concerto import __version__
 from concerto.contracts.comparison import wrapped_result
 from concerto.ir.module import Agent, ToolUse
 from concerto.runtime.agents.guarding import as_a_run
@@ -25,6 +24,7 @@ from concerto.runtime.agents.toolbox import BoundTool, toolbox, wire_name
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.schema.validate import complaints
+from concerto.version import __version__
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
 

@@ -34,7 +34,7 @@ from concerto.semantics.model.analysis import (
     MatchVariant,
 )
 from concerto.semantics.model.builtins import NEVER
-from concerto.semantics.model.types import ERROR, Literals, TupleOf, Type
+from concerto.semantics.model.symbols import ERROR, Literals, TupleOf, Type
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Source
 from concerto.syntax import ast

@@ -22,8 +22,7 @@ from concerto.diagnostics import (
 )
 from concerto.semantics.model.analysis import Analysis, MatchBinding, NativeCall
 from concerto.semantics.model.builtins import AGENT_BUILDER, NEVER, NIL, result_parts
-from concerto.semantics.model.symbols import LocalSymbol
-from concerto.semantics.model.types import ERROR, FunctionOf, Named, Type
+from concerto.semantics.model.symbols import ERROR, FunctionOf, LocalSymbol, Named, Type
 from concerto.semantics.typing.mismatches import quote
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Source

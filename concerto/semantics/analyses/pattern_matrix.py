@@ -14,13 +14,17 @@ from typing import TypeAlias
 
 from concerto.records import field, frozen, record
 from concerto.semantics.model.symbols import (
+    ERROR,
     EnumSymbol,
     FieldSymbol,
     GenericSymbol,
+    Literals,
+    Named,
     StructSymbol,
+    TupleOf,
+    Type,
     VariantSymbol,
 )
-from concerto.semantics.model.types import ERROR, Literals, Named, TupleOf, Type
 from concerto.semantics.typing.unify import resolve, substitute
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1

@@ -9,8 +9,16 @@ from typing import TypeAlias
 from concerto.diagnostics import Problems, UnknownType
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import RESULT
-from concerto.semantics.model.symbols import EnumSymbol, FieldSymbol, GenericSymbol, StructSymbol
-from concerto.semantics.model.types import Generic, Named, TupleOf, Type
+from concerto.semantics.model.symbols import (
+    EnumSymbol,
+    FieldSymbol,
+    Generic,
+    GenericSymbol,
+    Named,
+    StructSymbol,
+    TupleOf,
+    Type,
+)
 from concerto.semantics.typing.unify import resolve, show
 from concerto.syntax import ast
 

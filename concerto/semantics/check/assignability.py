@@ -5,8 +5,7 @@ from __future__ import annotations
 from concerto.diagnostics import CaptureAssigned, ImmutableChange
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import HANDLES
-from concerto.semantics.model.symbols import ConstSymbol, LocalSymbol
-from concerto.semantics.model.types import Named
+from concerto.semantics.model.symbols import ConstSymbol, LocalSymbol, Named
 from concerto.semantics.typing.unify import resolve
 from concerto.source import Span
 from concerto.syntax import ast

@@ -7,9 +7,11 @@ from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, 
 from concerto.semantics.check.calls.mocks import check_mock
 from concerto.semantics.check.join import infer_result
 from concerto.semantics.check.patterns import bind_pattern
+from concerto.semantics.declare.collect import declare_block
 from concerto.semantics.model.builtins import NEVER, NIL, map_parts, result_parts
-from concerto.semantics.model.types import ERROR, Type
+from concerto.semantics.model.symbols import ERROR, Type
 from concerto.semantics.typing.coercion import fit
+from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, is_solved, resolve, show, zonk
 from concerto.source import Span
 from concerto.syntax import ast
@@ -22,7 +24,7 @@ def block(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type:
     outer = checker.scope
     items = [statement.item for statement in node.statements if isinstance(statement, ast.ItemStmt)]
     if items:
-        checker.scope = checker.declarations.declare_block(items, outer)
+        checker.scope = declare_block(checker.declarations, items, outer)
     ends = True
     for statement in node.statements:
         if check_statement(checker, statement) is NEVER:
@@ -55,7 +57,7 @@ def check_statement(checker: BodyChecker, statement: ast.Stmt) -> Type:
 
 
 def let(checker: BodyChecker, node: ast.Let) -> Type:
-    declared = None if node.type is None else checker.declarations.resolve_type(node.type, checker.scope)
+    declared = None if node.type is None else resolve_type(checker.declarations, node.type, checker.scope)
     if node.value is None:
         checker.deferred.update(bind_pattern(checker, node.pattern, declared or fresh(), "let"))
         return NIL

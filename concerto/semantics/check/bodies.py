@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-# What they register is wanted: the checkers of each class of expression.
 from concerto.semantics.check import blocks, paths  # noqa: F401
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame
 from concerto.semantics.check.calls import functions  # noqa: F401
@@ -26,11 +25,21 @@ from concerto.semantics.check.expressions import (  # noqa: F401
     pipes,
 )
 from concerto.semantics.check.witnesses import find_inner_witnesses, take_witnesses
-from concerto.semantics.incremental.reused_files import Loading
 from concerto.semantics.model.builtins import ANY, NEVER
-from concerto.semantics.model.declarations import Declarations, TypeScope
-from concerto.semantics.model.symbols import FieldSymbol, FunctionSymbol, PipelineSymbol, StageSymbol
-from concerto.semantics.model.types import ERROR, Type
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.file_records import Loading
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import (
+    ERROR,
+    FieldSymbol,
+    FunctionSymbol,
+    PipelineSymbol,
+    StageSymbol,
+    Type,
+)
+
+# What they register is wanted: the checkers of each class of expression.
+from concerto.semantics.typing.traits import check_demands
 from concerto.source import Source
 from concerto.syntax import ast
 
@@ -59,7 +68,7 @@ def check_bodies(declarations: Declarations) -> None:
     find_inner_witnesses(declarations)
     for pipeline in analysis.pipelines:
         _check_pipeline(declarations, pipeline)
-    declarations.check_demands()
+    check_demands(declarations)
 
 
 def _check_functions(declarations: Declarations) -> None:
@@ -92,9 +101,8 @@ def _check_or_skip(declarations: Declarations, function: FunctionSymbol, source:
                 loading.number == number
                 and (used := declarations.modules.load_file(loading.module)) is not None
             ):
-                declarations.loaded_by_path(
-                    declarations.module_of(function), used, loading.start, loading.end
-                )
+                node = ast.Node(loading.start, loading.end)
+                declarations.modules.load_by_path(declarations.module_of(function), used, node)
         return
     record, named, modules = (
         declarations.analysis.files[source],

@@ -10,34 +10,45 @@ solved.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 from concerto.diagnostics import MismatchedTypes, Problem
 from concerto.records import field, record
 from concerto.semantics.model.analysis import CheckedBody, Coercion, Witness
 from concerto.semantics.model.builtins import AGENT_REF, ANY
-from concerto.semantics.model.declarations import Declarations, MethodMatch, TypeScope
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import MethodMatch, TypeScope
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
+    ErrorType,
     FunctionSymbol,
     GenericSymbol,
     LocalSymbol,
+    Named,
     ToolSymbol,
     TraitUse,
+    Type,
 )
-from concerto.semantics.model.types import ERROR, ErrorType, Named, Type
 from concerto.semantics.typing.coercion import fit
-from concerto.semantics.typing.members import provided_for
+from concerto.semantics.typing.members import find_method, provided_for
 from concerto.semantics.typing.mismatches import explain_mismatch
 from concerto.semantics.typing.unify import is_erroneous, resolve, zonk
 from concerto.source import Source, Span
 from concerto.syntax import ast
 
-if TYPE_CHECKING:
-    from concerto.semantics.check.join import Branches
-
 DISCARD: Final = ErrorType()
 """The hint of an expression whose value is dropped: known by identity, accepting every type as ERROR does."""
+
+
+class BreakValues(Protocol):
+    """What the `break`s of a `loop` give. `broken`: one left it whose value was reported."""
+
+    broken: bool
+
+    def add(self, node: ast.Expr) -> None: ...
+
+    def add_nil(self, node: ast.Expr) -> None: ...
 
 
 @record(eq=False)
@@ -45,7 +56,7 @@ class LoopFrame:
     """A loop around the place; `branches` collects the values of the `break`s of a `loop`."""
 
     node: ast.Loop | ast.While | ast.For
-    branches: Branches | None
+    branches: BreakValues | None
     broken: bool = False
 
 
@@ -220,7 +231,7 @@ class BodyChecker:
         inside = agent or self.own_tool(receiver)
         own = inside.methods.get(name) if inside is not None else None
         if own is None:
-            return self.declarations.find_method(receiver, name)
+            return find_method(self.declarations, receiver, name)
         trait = inside.trait if isinstance(inside, ToolSymbol) and own.owner is not inside else None
         return MethodMatch(own, {} if trait is None else provided_for(trait, receiver), False)
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from concerto.diagnostics import TraitNotSatisfied
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import ANY, MAP_KEYS
-from concerto.semantics.model.symbols import GenericSymbol, TraitUse
-from concerto.semantics.model.types import Generic, Type
-from concerto.semantics.typing.traits import base_type
+from concerto.semantics.model.symbols import Generic, GenericSymbol, TraitUse, Type
+from concerto.semantics.typing.traits import base_type, satisfies
 from concerto.semantics.typing.unify import is_erroneous, is_solved, resolve, show, substitute
 from concerto.syntax import ast
 
@@ -49,7 +48,7 @@ def _check_bounds(
             )
         for bound in generic.bounds:
             use = TraitUse(bound.trait, tuple(substitute(part, types) for part in bound.arguments))
-            if not checker.declarations.satisfies(type_, use):
+            if not satisfies(checker.declarations, type_, use):
                 checker.report(
                     TraitNotSatisfied(
                         checker.span(place),

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from concerto.diagnostics import Problems
 from concerto.semantics.check.bodies import check_bodies
-from concerto.semantics.declare.collect import declare_program
+from concerto.semantics.declare.collect import declare_program, no_declarations
 from concerto.semantics.declare.library import library
-from concerto.semantics.model.declarations import Declarations, TypeScope
+from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.project import Project
+from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
     AgentSymbol,
     BuiltinSymbol,
@@ -21,25 +22,26 @@ from concerto.semantics.model.symbols import (
     Symbol,
     ToolSymbol,
 )
+from concerto.semantics.typing.members import member_names
 from concerto.semantics.typing.type_expressions import declared_type
 from concerto.syntax import ast
 
 
 def names_after_dot(root: ast.Module, project: Project, receiver: ast.Expr) -> list[str]:
     """The fields and methods of an expression in the program."""
-    declarations = Declarations(project, Problems(), library())
+    declarations = no_declarations(project, Problems(), library())
     declare_program(declarations, root)
     check_bodies(declarations)
     declared: Symbol | None = None
     if isinstance(receiver, ast.Path) and len(receiver.segments) == 1:
         declared = declarations.lookup(receiver.segments[0].name.text, _scope(declarations))
     type_ = declarations.analysis.types.get(receiver)
-    return [*_declared_by(declared), *(declarations.member_names(type_) if type_ is not None else ())]
+    return [*_declared_by(declared), *(member_names(declarations, type_) if type_ is not None else ())]
 
 
 def names_in_path(root: ast.Module, project: Project, path: Sequence[str]) -> list[str]:
     """What `path::` may go on with."""
-    declarations = Declarations(project, Problems(), library())
+    declarations = no_declarations(project, Problems(), library())
     declare_program(declarations, root)
     if list(path) == ["std"]:
         return declarations.library_names()
@@ -49,9 +51,9 @@ def names_in_path(root: ast.Module, project: Project, path: Sequence[str]) -> li
             return list(declarations.modules.exported_names(found))
         case EnumSymbol():
             variants = list(found.by_name)
-            return [*variants, *declarations.member_names(declared_type(found))]
+            return [*variants, *member_names(declarations, declared_type(found))]
         case StructSymbol() | BuiltinSymbol():
-            return declarations.member_names(declared_type(found))
+            return member_names(declarations, declared_type(found))
         case _:
             return list(_declared_by(found))
 

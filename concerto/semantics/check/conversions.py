@@ -6,9 +6,9 @@ from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.witnesses import find_witnesses
 from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import ANY, STRING
-from concerto.semantics.model.symbols import StructSymbol
-from concerto.semantics.model.types import Named, Type
+from concerto.semantics.model.symbols import Named, StructSymbol, Type
 from concerto.semantics.typing.coercion import fit
+from concerto.semantics.typing.traits import conversion
 from concerto.semantics.typing.unify import is_erroneous, resolve
 from concerto.syntax import ast
 
@@ -35,14 +35,14 @@ def error_conversion(checker: BodyChecker, found: Type, expected: Type) -> Coerc
     found, expected = resolve(found), resolve(expected)
     if not isinstance(expected, Named) or found is ANY or is_erroneous(found):
         return None
-    conversion = checker.declarations.conversion(found, expected)
-    if conversion is None and expected == STRING and is_error(found):
+    meant = conversion(checker.declarations, found, expected)
+    if meant is None and expected == STRING and is_error(found):
         return ERROR_TO_TEXT
-    if conversion is None:
+    if meant is None:
         return None
-    if conversion == "native":
+    if meant == "native":
         return Coercion("native_convert", expected)
-    function, types = conversion
+    function, types = meant
     return Coercion("convert", expected, function, find_witnesses(checker, checker.frame, function, types))
 
 

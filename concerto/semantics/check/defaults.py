@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame
-from concerto.semantics.model.declarations import Declarations, TypeScope
-from concerto.semantics.model.symbols import FieldSymbol, ParameterSymbol
-from concerto.semantics.model.types import ERROR
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import ERROR, FieldSymbol, ParameterSymbol
 
 
 def check_default(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concerto.diagnostics import MismatchedTypes
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, wanted
 from concerto.semantics.model.builtins import NEVER, NIL
-from concerto.semantics.model.types import ERROR, Type, Unsolved
+from concerto.semantics.model.symbols import ERROR, Type, Unsolved
 from concerto.semantics.typing.coercion import join
 from concerto.semantics.typing.unify import is_erroneous, resolve, show, show_both
 from concerto.syntax import ast

@@ -20,23 +20,28 @@ from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.bounds import require_bounds
 from concerto.semantics.check.other_languages import method_for
 from concerto.semantics.check.witnesses import report_several, require_witnesses
-from concerto.semantics.declare.resolution import start_of
+from concerto.semantics.declare.resolution import resolve_path, start_of
 from concerto.semantics.model.builtins import AGENT_REF, MCP_REF, TOOL_REF, option_of, result_of
-from concerto.semantics.model.declarations import MethodMatch
+from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
     AliasSymbol,
     BuiltinSymbol,
     ConnectionSymbol,
     ConstSymbol,
     EnumSymbol,
+    ErrorType,
+    FunctionOf,
     FunctionSymbol,
+    Generic,
     GenericSymbol,
     HostSymbol,
     ImplSymbol,
     LocalSymbol,
     McpSymbol,
     ModuleSymbol,
+    Named,
     PipelineSymbol,
     StateSymbol,
     StructSymbol,
@@ -45,10 +50,12 @@ from concerto.semantics.model.symbols import (
     ToolSymbol,
     TraitSymbol,
     TraitUse,
+    Type,
     VariantSymbol,
 )
-from concerto.semantics.model.types import ERROR, ErrorType, FunctionOf, Generic, Named, Type
+from concerto.semantics.typing.members import find_associated, find_field, find_trait_function, member_names
 from concerto.semantics.typing.traits import advice, show_bound
+from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, instantiate, is_erroneous, show, substitute
 from concerto.syntax import ast
 
@@ -97,7 +104,7 @@ def find_path(checker: BodyChecker, node: ast.Path) -> Symbol | MethodMatch | No
     if owner is None and len(segments) == 1 and _is_own_member(checker, names[0]):
         return None
     if owner is None:
-        found = checker.declarations.resolve_path(names, checker.scope, checker.locals)
+        found = resolve_path(checker.declarations, names, checker.scope, checker.locals)
         # A module is no value, so `use std::env;` leaves the function `env` as it is.
         known = (
             checker.declarations.prelude.members.get(names[0].text)
@@ -106,7 +113,7 @@ def find_path(checker: BodyChecker, node: ast.Path) -> Symbol | MethodMatch | No
         )
         return known if len(names) == 1 and isinstance(known, FunctionSymbol) else found
     in_module = isinstance(checker.declarations.lookup(names[0].text, checker.scope), ModuleSymbol)
-    if in_module and checker.declarations.resolve_path(names[:-1], checker.scope) is None:
+    if in_module and resolve_path(checker.declarations, names[:-1], checker.scope) is None:
         return None
     return find_member(checker, owner, names[-1])
 
@@ -115,9 +122,9 @@ def _of_trait(
     checker: BodyChecker, target: Type, trait: TraitSymbol, segments: Sequence[ast.PathSegment]
 ) -> MethodMatch | None:
     """`Type::Trait::f`, `Type::Trait<A>::f`"""
-    arguments = [checker.declarations.resolve_type(node, checker.scope) for node in segments[-2].arguments]
+    arguments = [resolve_type(checker.declarations, node, checker.scope) for node in segments[-2].arguments]
     name = segments[-1].name
-    match = checker.declarations.find_trait_function(target, trait, arguments, name.text)
+    match = find_trait_function(checker.declarations, target, trait, arguments, name.text)
     if match is None and not is_erroneous(target):
         near = suggest(name.text, trait.methods)
         known = name.text in trait.methods
@@ -137,10 +144,8 @@ def _is_own_member(checker: BodyChecker, name: ast.Ident) -> bool:
     own = checker.scope.self_type
     if own is None or checker.declarations.lookup(name.text, checker.scope) is not None:
         return False
-    match = checker.declarations.find_associated(own, name.text)
-    if "self" in checker.locals and (
-        checker.declarations.find_field(own, name.text) or (match and match.function.receiver)
-    ):
+    match = find_associated(checker.declarations, own, name.text)
+    if "self" in checker.locals and (find_field(own, name.text) or (match and match.function.receiver)):
         help_ = f"write `self.{name.text}`"
     elif match is not None:
         help_ = f"write `Self::{name.text}`"
@@ -157,7 +162,7 @@ def find_member(checker: BodyChecker, owner: Type | Symbol, name: ast.Ident) -> 
     )
     if name.text in variants:
         return variants[name.text]
-    match = checker.declarations.find_associated(owner, name.text)
+    match = find_associated(checker.declarations, owner, name.text)
     if match is not None:
         return match
     if isinstance(owner, ErrorType) or name.text in checker.declarations.lost_methods:
@@ -166,7 +171,7 @@ def find_member(checker: BodyChecker, owner: Type | Symbol, name: ast.Ident) -> 
     if isinstance(owner, SymbolBase):
         names = list(getattr(owner, "methods", ()))
     else:
-        names = [*variants, *checker.declarations.member_names(owner)]
+        names = [*variants, *member_names(checker.declarations, owner)]
     near = method_for(name.text, names) or checker.declarations.problems.nearest(name.text, names)
     what = "variant or function" if variants else "function"
     checker.report(
@@ -237,7 +242,7 @@ def _owner_type(
             else checker.declarations.plain_type(symbol)
         )
     path = ast.PathType(segment.start, segment.end, [segment.name], segment.arguments)
-    return checker.declarations.resolve_type(path, checker.scope)
+    return resolve_type(checker.declarations, path, checker.scope)
 
 
 # --- Values of symbols --------------------------------------------------------------------------
@@ -370,7 +375,7 @@ def written_types(
         checker.report(wrong_type_arguments(checker, name, len(function.generics), len(written)))
         return dict.fromkeys(function.generics, ERROR)
     for generic, argument in zip(function.generics, written, strict=True):
-        types[generic] = checker.declarations.resolve_type(argument, checker.scope)
+        types[generic] = resolve_type(checker.declarations, argument, checker.scope)
     return types
 
 

@@ -37,16 +37,22 @@ from concerto.semantics.model.builtins import (
     result_parts,
 )
 from concerto.semantics.model.symbols import (
+    ERROR,
     ConstSymbol,
     EnumSymbol,
+    ErrorType,
     FieldSymbol,
     GenericSymbol,
+    Literals,
     LocalSymbol,
+    Named,
     StructSymbol,
     Symbol,
+    TupleOf,
+    Type,
+    Unsolved,
     VariantSymbol,
 )
-from concerto.semantics.model.types import ERROR, ErrorType, Literals, Named, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import INT_TO_FLOAT, fit, literal_type, widened
 from concerto.semantics.typing.mismatches import explain_mismatch
 from concerto.semantics.typing.unify import (

@@ -11,8 +11,20 @@ from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.other_languages import advice_for, method_for
 from concerto.semantics.model.builtins import NEVER, STRING, map_parts, option_item, result_parts
-from concerto.semantics.model.symbols import AgentSymbol, HostSymbol, McpSymbol, ToolSymbol
-from concerto.semantics.model.types import ERROR, ErrorType, FunctionOf, Generic, Named, Type, Unsolved
+from concerto.semantics.model.symbols import (
+    ERROR,
+    AgentSymbol,
+    ErrorType,
+    FunctionOf,
+    Generic,
+    HostSymbol,
+    McpSymbol,
+    Named,
+    ToolSymbol,
+    Type,
+    Unsolved,
+)
+from concerto.semantics.typing.members import find_field, member_names, why_not
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
 from concerto.semantics.typing.unify import is_erroneous, resolve, show
 from concerto.syntax import ast
@@ -27,12 +39,12 @@ def report_no_method(checker: BodyChecker, node: ast.MethodCall, receiver: Type)
     if isinstance(receiver, Unsolved):
         return report_unknown_type(checker, node.receiver, f"to find `{name}`")
     quoted = quote(checker.source, node.receiver)
-    reason = checker.declarations.why_not(receiver, name)
+    reason = why_not(checker.declarations, receiver, name)
     if reason is not None:
         help_ = advice_for(_type_name(receiver), name, quoted)
         return checker.report(TraitNotSatisfied(checker.span(node.method), reason, help=help_))
     shown = f"`{show(receiver)}`"
-    field = checker.declarations.find_field(receiver, name)
+    field = find_field(receiver, name)
     if field is not None:
         called = isinstance(resolve(field[1]), FunctionOf)
         return _report(
@@ -151,7 +163,7 @@ def _inside(checker: BodyChecker, receiver: Type, name: str) -> str:
     inner = resolve(option_item(receiver) or (parts[0] if parts is not None else ERROR))
     if isinstance(inner, ErrorType | Unsolved):
         return ""
-    if checker.declarations.find_field(inner, name) is None and checker.find_method(inner, name) is None:
+    if find_field(inner, name) is None and checker.find_method(inner, name) is None:
         return ""
     return show(inner)
 
@@ -162,7 +174,7 @@ def _take_out(quoted: str, inside: str) -> str:
 
 def _method_names(checker: BodyChecker, receiver: Type) -> list[str]:
     tool = checker.own_tool(receiver)
-    return [*checker.declarations.member_names(receiver), *(tool.methods if tool is not None else ())]
+    return [*member_names(checker.declarations, receiver), *(tool.methods if tool is not None else ())]
 
 
 def _type_name(type_: Type) -> str:

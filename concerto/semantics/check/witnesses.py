@@ -16,27 +16,25 @@ from concerto.semantics.model.analysis import GivenWitness, InnerWitness, Witnes
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
-    FunctionSymbol,
-    GenericSymbol,
-    ImplSymbol,
-    LocalSymbol,
-    ToolSymbol,
-    TraitSymbol,
-    TraitUse,
-)
-from concerto.semantics.model.types import (
     ERROR,
     ErrorType,
     FunctionOf,
+    FunctionSymbol,
     Generic,
+    GenericSymbol,
+    ImplSymbol,
+    LocalSymbol,
     Named,
+    ToolSymbol,
+    TraitSymbol,
+    TraitUse,
     TupleOf,
     Type,
     Unsolved,
 )
 from concerto.semantics.typing.coercion import fit
 from concerto.semantics.typing.members import settled, trait_use
-from concerto.semantics.typing.traits import base_type, show_bound, substitute_bound
+from concerto.semantics.typing.traits import base_type, find_impl, show_bound, substitute_bound
 from concerto.semantics.typing.unify import is_erroneous, is_solved, resolve, show, substitute, zonk
 from concerto.syntax import ast
 
@@ -190,7 +188,7 @@ def _find(
 def _of_impl(
     declarations: Declarations, given: Given, known: Known, type_: Type, bound: TraitUse
 ) -> WitnessOf | None:
-    found = declarations.find_impl(type_, bound)
+    found = find_impl(declarations, type_, bound)
     if found is None:
         return None
     impl, types = found

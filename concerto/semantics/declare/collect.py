@@ -6,11 +6,13 @@ The order matters only between the steps: within one, declarations may stand in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from concerto.diagnostics import Problems
 from concerto.semantics.declare import rules
-from concerto.semantics.declare.declare_items import DeclaredItem, declare_items
+from concerto.semantics.declare.constants import complete_const
+from concerto.semantics.declare.declare_items import declare_items
 from concerto.semantics.declare.impls import check_trait_uses, declare_impl
+from concerto.semantics.declare.modules import Modules
 from concerto.semantics.declare.signatures import (
     check_entry,
     fill_enum,
@@ -18,7 +20,9 @@ from concerto.semantics.declare.signatures import (
     fill_struct,
     fill_trait,
 )
-from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.declarations import Declarations, LibraryTable
+from concerto.semantics.model.project import Project
+from concerto.semantics.model.scope import DeclaredItem, TypeScope
 from concerto.semantics.model.symbols import (
     AliasSymbol,
     ConstSymbol,
@@ -28,10 +32,16 @@ from concerto.semantics.model.symbols import (
     ToolSymbol,
     TraitSymbol,
 )
+from concerto.semantics.typing.traits import check_demands
+from concerto.semantics.typing.type_expressions import alias_type
 from concerto.syntax import ast
 
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
+
+def no_declarations(project: Project, problems: Problems, library: LibraryTable | None) -> Declarations:
+    """The tables of a program, or of the library, before anything was declared."""
+    declarations = Declarations(project, problems, library)
+    declarations.modules = Modules(declarations, fill_declared)
+    return declarations
 
 
 def declare_program(declarations: Declarations, tree: ast.Module) -> None:
@@ -83,7 +93,7 @@ def _fill_all(declarations: Declarations, declared: list[DeclaredItem]) -> None:
         if not isinstance(one.symbol, TraitSymbol | StructSymbol | EnumSymbol):
             _fill(declarations, one)
     check_trait_uses(declarations)
-    declarations.check_demands()
+    check_demands(declarations)
     for one in declared:
         # The library's other decorators (`@error`, `@reified`) are not for programs.
         if not declarations.is_library or isinstance(one.symbol, ToolSymbol):
@@ -107,8 +117,8 @@ def _fill(declarations: Declarations, one: DeclaredItem) -> None:
     elif isinstance(symbol, FunctionSymbol) and isinstance(node, ast.FnDecl):
         fill_function(declarations, symbol, node, scope)
     elif isinstance(symbol, AliasSymbol):
-        declarations.alias_type(symbol)
+        alias_type(declarations, symbol)
     elif isinstance(symbol, ConstSymbol):
-        declarations.complete_const(symbol)
+        complete_const(declarations, symbol)
     else:
         rules.fill_declaration(declarations, one)

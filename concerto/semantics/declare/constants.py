@@ -7,9 +7,10 @@ E0412 where a constant is needed."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Literal
 
 from concerto.diagnostics import BadDeclarationField, MismatchedTypes
+from concerto.semantics.declare.resolution import resolve_path
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -24,14 +25,12 @@ from concerto.semantics.model.builtins import (
     map_parts,
     option_item,
 )
-from concerto.semantics.model.symbols import ConstSymbol
-from concerto.semantics.model.types import ERROR, ErrorType, Literals, TupleOf, Type
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import ERROR, ConstSymbol, ErrorType, Literals, TupleOf, Type
+from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 Value = Any
 """int, float, str, bool, None, list, tuple or dict."""
@@ -96,7 +95,7 @@ def fill_const(
     declarations: Declarations, symbol: ConstSymbol, node: ast.ConstDecl, scope: TypeScope
 ) -> bool:
     """Find the value of a `const` and check it against its type; False if it has none."""
-    declared = None if node.type is None else declarations.resolve_type(node.type, scope)
+    declared = None if node.type is None else resolve_type(declarations, node.type, scope)
     value = node.value
     if declared is not None and option_item(declared) is not None:
         if isinstance(value, ast.Path) and value.name == "None":
@@ -208,7 +207,7 @@ def _map(declarations: Declarations, node: ast.MapLit, scope: TypeScope) -> Valu
 
 
 def _named(declarations: Declarations, node: ast.Path, scope: TypeScope) -> Value:
-    symbol = declarations.resolve_path([segment.name for segment in node.segments], scope)
+    symbol = resolve_path(declarations, [segment.name for segment in node.segments], scope)
     if symbol is None:
         raise NotConstant(node, "")  # reported
     if not isinstance(symbol, ConstSymbol):
@@ -217,7 +216,7 @@ def _named(declarations: Declarations, node: ast.Path, scope: TypeScope) -> Valu
         )
         help_ = f"did you mean `{near}`?" if near else "write a literal or the name of a `const`"
         raise NotConstant(node, f"`{node.name}` is not a constant", help_)
-    match declarations.complete_const(symbol):
+    match complete_const(declarations, symbol):
         case "complete":
             return symbol.value
         case "open":
@@ -294,3 +293,16 @@ def _text(node: ast.Expr, value: Value) -> str:
             return str(value)
         case _:
             raise NotConstant(node, f"a `{show(type_of(value))}` is not put into constant text")
+
+
+def complete_const(declarations: Declarations, symbol: ConstSymbol) -> Literal["complete", "open", "broken"]:
+    """Find the value of a constant if that was not done before: `open` if it is being done right now,
+    `broken` if the constant has none, which was reported."""
+    state = declarations.open_consts.get(symbol, "complete")
+    if state == "waiting":
+        declarations.open_consts[symbol] = "open"
+        assert isinstance(symbol.node, ast.ConstDecl)
+        scope = declarations.module_scope(declarations.module_of(symbol))
+        state = "complete" if fill_const(declarations, symbol, symbol.node, scope) else "broken"
+        declarations.open_consts[symbol] = state
+    return state

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 from concerto.diagnostics import DefinedTwice
-from concerto.records import frozen
 from concerto.semantics.model.builtins import NIL
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import DeclaredItem
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
     AliasSymbol,
     ConnectionSymbol,
@@ -32,25 +34,12 @@ from concerto.semantics.model.symbols import (
     TraitSymbol,
     VariantSymbol,
 )
-from concerto.semantics.model.types import ERROR
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
 
 # A type of these names would make every message about the built-in one a riddle.
 _CORE_TYPES = frozenset(
     {"Int", "Float", "String", "Bool", "Nil", "Any", "Never", "Array", "Map", "Option", "Result"}
 )
-
-
-@frozen
-class DeclaredItem:
-    """A declaration waiting for its types and rules; `symbol` is None for what has no name, as an impl."""
-
-    module: ModuleSymbol
-    node: ast.Item
-    symbol: Symbol | None
 
 
 def declare_items(declarations: Declarations, module: ModuleSymbol, items: Sequence[ast.Item]) -> None:

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from concerto.diagnostics import DefinedTwice, TraitNotSatisfied, UnknownType, suggest
 from concerto.semantics.declare.declare_items import declare_generics
-from concerto.semantics.declare.signatures import bind_generics, make_methods
+from concerto.semantics.declare.signatures import make_methods
 from concerto.semantics.model.builtins import AGENT_REF, HASH, NUMBER, ORD
+from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
+    FunctionOf,
     FunctionSymbol,
+    Generic,
     GenericSymbol,
     HostSymbol,
     ImplSymbol,
+    Literals,
     McpSymbol,
     ModuleSymbol,
+    Named,
     ToolSymbol,
     TraitSymbol,
     TraitUse,
+    TupleOf,
+    Type,
 )
-from concerto.semantics.model.types import ERROR, FunctionOf, Generic, Literals, Named, TupleOf, Type
+from concerto.semantics.typing.impl_lookup import add_impl, inherent_of, rivals_of
 from concerto.semantics.typing.traits import base_type, overlap, show_bound
-from concerto.semantics.typing.type_expressions import resolve_bound
+from concerto.semantics.typing.type_expressions import bind_generics, resolve_bound, resolve_type
 from concerto.semantics.typing.unify import mentions, show, substitute
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
 
 _CLOSED_TRAITS = (ORD, NUMBER, HASH)
 
@@ -45,7 +49,9 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
         return
     trait = resolve_bound(declarations, node.trait, inner) if node.trait is not None else None
     target = (
-        declarations.resolve_type(node.target, inner) if not _is_refused(declarations, node, inner) else ERROR
+        resolve_type(declarations, node.target, inner)
+        if not _is_refused(declarations, node, inner)
+        else ERROR
     )
     impl = ImplSymbol(
         name=_target_name(target),
@@ -79,7 +85,7 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
         return
     if trait is None:
         _check_repeated(declarations, impl)
-    declarations.add_impl(impl)
+    add_impl(declarations, impl)
     declarations.impl_nodes[node] = impl
     declarations.analysis.impls.append(impl)
     if trait is not None:
@@ -128,7 +134,7 @@ def _check_rivals(declarations: Declarations, impl: ImplSymbol) -> None:
     """Report another impl, written before, that is for some of the same types."""
     node = impl.node
     assert isinstance(node, ast.ImplDecl)
-    for other in declarations.rivals_of(impl):
+    for other in rivals_of(declarations, impl):
         common = overlap(declarations, impl, other) if other in declarations.compared_impls else None
         if common is not None:
             declarations.report(
@@ -317,7 +323,7 @@ def _target_name(target: Type) -> str:
 
 def _check_repeated(declarations: Declarations, impl: ImplSymbol) -> None:
     for name, method in impl.methods.items():
-        for first in declarations.impls.inherent_of(impl.target, name):
+        for first in inherent_of(declarations.impls, impl.target, name):
             assert method.decl is not None
             declarations.report(
                 DefinedTwice,

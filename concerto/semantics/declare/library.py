@@ -9,9 +9,8 @@ from functools import cache
 
 from concerto.diagnostics import Problems
 from concerto.resources import resource
-from concerto.semantics.declare.collect import fill_declared
+from concerto.semantics.declare.collect import fill_declared, no_declarations
 from concerto.semantics.model.builtins import BUILTIN_TRAITS, BUILTIN_TYPES
-from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import AliasSymbol, EnumSymbol, ModuleSymbol, StructSymbol, TraitSymbol
 from concerto.source import Source
 from concerto.syntax import ast
@@ -46,7 +45,7 @@ class Library:
         self.prelude = ModuleSymbol(name="prelude", path="std::prelude", public=True)
         self.prelude.members.update(BUILTIN_TYPES)
         self.prelude.members.update(BUILTIN_TRAITS)
-        self.declarations = Declarations(_NoProject(), self.problems, None)
+        self.declarations = no_declarations(_NoProject(), self.problems, None)
         self.declarations.prelude = self.prelude
         self._load([name for name in self._files if name not in _ON_DEMAND])
         # Not the file of that name alone, whose names are published in it too.

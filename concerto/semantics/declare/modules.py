@@ -8,8 +8,8 @@ is taken."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal
 
 from concerto.diagnostics import (
     DefinedTwice,
@@ -19,14 +19,14 @@ from concerto.diagnostics import (
 )
 from concerto.records import field, record
 from concerto.semantics.declare.declare_items import declare_items
+from concerto.semantics.declare.resolution import resolve_path
 from concerto.semantics.declare.use_paths import UsePaths
-from concerto.semantics.incremental.reused_files import FileRecord
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.file_records import FileRecord
+from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import EnumSymbol, ModuleSymbol, Symbol, ToolSymbol, TraitSymbol
 from concerto.source import Source, Span
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
 
 
 @record
@@ -49,10 +49,12 @@ class _Import:
 
 
 class Modules:
-    """All modules of one program, by path."""
+    """All modules of one program, by path, as `concerto.semantics.model.module_table` has it. `fill` gives
+    types to what was declared since it was last called."""
 
-    def __init__(self, declarations: Declarations) -> None:
+    def __init__(self, declarations: Declarations, fill: Callable[[Declarations], None]) -> None:
         self.declarations = declarations
+        self._fill = fill
         self.by_path: dict[str, ModuleSymbol] = {}
         self._imports: dict[ModuleSymbol, dict[str, _Import]] = {}
         self._globs: dict[ModuleSymbol, list[_Import]] = {}
@@ -95,6 +97,13 @@ class Modules:
             return None
         return self.add_file(path, tree)
 
+    def load_by_path(self, user: ModuleSymbol, used: ModuleSymbol, node: ast.Node) -> None:
+        """A path names a module that nothing may have named before: fill in what its file declares."""
+        self.mention(user, used)
+        self.note_dependency(user, used, node)
+        self.declarations.paths_to_files.append((used.path, node.start, node.end))
+        self._fill(self.declarations)
+
     def add_use(self, module: ModuleSymbol, tree: ast.UseTree, public: bool) -> None:
         """Take note of one leaf of a `use`; it is resolved later."""
         leaf = _Import(module, tree, public)
@@ -116,6 +125,11 @@ class Modules:
         imports[leaf.name.text] = leaf
 
     # --- Finding names ------------------------------------------------------------------------
+
+    def resolve_path(
+        self, segments: Sequence[ast.Ident], scope: TypeScope, extra: Iterable[str] = ()
+    ) -> Symbol | None:
+        return resolve_path(self.declarations, segments, scope, extra)
 
     def member(self, module: ModuleSymbol, name: str) -> Symbol | None:
         """What a name means inside a module, private or not; no problem is reported for a missing one."""
@@ -344,7 +358,7 @@ class Modules:
     def _resolve(self, leaf: _Import) -> Symbol | None:
         if leaf.state == "waiting":
             leaf.state = "open"
-            leaf.target = UsePaths(self, leaf.module).target(leaf.tree, leaf.through)
+            leaf.target = UsePaths(self.declarations, leaf.module).target(leaf.tree, leaf.through)
             leaf.state = "done"
             if leaf.target is None and not leaf.tree.glob:
                 leaf.module.broken.add(leaf.name.text)

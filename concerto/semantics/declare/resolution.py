@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from concerto.diagnostics import NotExported, PrivateName, UnknownMember, UnknownName, suggest
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
     AgentSymbol,
     AliasSymbol,
     BuiltinSymbol,
     EnumSymbol,
+    Generic,
     GenericSymbol,
     McpSymbol,
     ModuleSymbol,
+    Named,
     StructSymbol,
     Symbol,
     ToolSymbol,
     TraitSymbol,
+    Type,
 )
-from concerto.semantics.model.types import Generic, Named, Type
-from concerto.semantics.typing.type_expressions import advice_on_foreign, declared_type
+from concerto.semantics.typing.members import find_associated, find_trait_function, member_names
+from concerto.semantics.typing.type_expressions import advice_on_foreign, alias_type, declared_type
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 _BUILTIN_VARIANTS = ("Some", "None", "Ok", "Err")
 
@@ -87,8 +87,10 @@ _FOREIGN = {
 
 
 def resolve_path(
-    declarations: Declarations, segments: Sequence[ast.Ident], scope: TypeScope, extra: Iterable[str]
+    declarations: Declarations, segments: Sequence[ast.Ident], scope: TypeScope, extra: Iterable[str] = ()
 ) -> Symbol | None:
+    """What a path means; reports E0201, E0204, E0502 or E0503 and gives None. `extra` are further names
+    (locals) for the suggestion."""
     found = _first(declarations, segments, scope, extra)
     for index in range(1, len(segments)):
         if found is None:
@@ -172,7 +174,7 @@ def _in_module(
         if found is None:
             report_not_exported(declarations, scope.module, module, segment)
         else:
-            declarations.loaded_by_path(scope.module, found, segment.start, segment.end)
+            declarations.modules.load_by_path(scope.module, found, segment)
         return found
     if not (
         declarations.modules.is_inside(scope.module, module) or declarations.modules.is_exported(module, name)
@@ -196,7 +198,7 @@ def _through_trait(
 ) -> Symbol | None:
     assert isinstance(target, StructSymbol | EnumSymbol | BuiltinSymbol | GenericSymbol)
     type_ = Generic(target) if isinstance(target, GenericSymbol) else declared_type(target)
-    match = declarations.find_trait_function(type_, trait, (), segment.text)
+    match = find_trait_function(declarations, type_, trait, (), segment.text)
     if match is not None:
         return match.function
     near = suggest(segment.text, trait.methods)
@@ -210,11 +212,11 @@ def _associated(
     declarations: Declarations, found: Symbol, segment: ast.Ident, scope: TypeScope
 ) -> Symbol | None:
     if isinstance(found, AliasSymbol):
-        target = type_symbol(declarations.alias_type(found))
+        target = type_symbol(alias_type(declarations, found))
         return _associated(declarations, target, segment, scope) if target is not None else None
     if isinstance(found, EnumSymbol) and segment.text in found.by_name:
         return found.by_name[segment.text]
-    match = declarations.find_associated(found, segment.text)
+    match = find_associated(declarations, found, segment.text)
     if match is not None:
         return match.function
     if isinstance(found, EnumSymbol):
@@ -232,9 +234,9 @@ def _report_unknown_member(
 ) -> None:
     match found:
         case StructSymbol() | BuiltinSymbol():
-            names, what = declarations.member_names(declared_type(found)), f"type `{found.name}`"
+            names, what = member_names(declarations, declared_type(found)), f"type `{found.name}`"
         case GenericSymbol():
-            names, what = declarations.member_names(Generic(found)), f"type `{found.name}`"
+            names, what = member_names(declarations, Generic(found)), f"type `{found.name}`"
         case ToolSymbol() | McpSymbol() | AgentSymbol() | TraitSymbol():
             kind = type(found).__name__.removesuffix("Symbol").lower()
             names, what = list(found.methods), f"{kind} `{found.name}`"
@@ -287,7 +289,7 @@ def report_unknown_variant(
     """E0204 for `Enum::Name`."""
     names = list(enum.by_name)
     near = declarations.problems.nearest(
-        segment.text, [*names, *declarations.member_names(declared_type(enum))]
+        segment.text, [*names, *member_names(declarations, declared_type(enum))]
     )
     listed = ", ".join(f"`{name}`" for name in names[:8])
     help_ = f"did you mean `{near}`?" if near else f"its variants are {listed}"

@@ -6,63 +6,34 @@ imported."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from concerto.diagnostics import DefinedTwice, MismatchedTypes, Misplaced, UnexpectedToken
 from concerto.semantics.declare.declare_items import declare_generics
 from concerto.semantics.model.builtins import NIL, STRING, array_of, option_item, option_of
+from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
     EnumSymbol,
     FieldSymbol,
     FunctionSymbol,
-    GenericSymbol,
+    Generic,
     ImplSymbol,
     McpSymbol,
     ModuleSymbol,
+    Named,
     ParameterSymbol,
     StructSymbol,
     ToolSymbol,
     TraitSymbol,
     TraitUse,
+    Type,
 )
-from concerto.semantics.model.types import ERROR, Generic, Named, Type
-from concerto.semantics.typing.type_expressions import declared_type, resolve_bound
+from concerto.semantics.typing.type_expressions import bind_generics, declared_type, resolve_type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-
-
-def bind_generics(
-    declarations: Declarations,
-    scope: TypeScope,
-    symbols: Sequence[GenericSymbol],
-    nodes: Sequence[ast.GenericParam],
-) -> TypeScope:
-    """The scope inside a declaration with generic parameters, after filling in their bounds."""
-    if not symbols:
-        return scope
-    generics = dict(scope.generics)
-    for symbol, node in zip(symbols, nodes, strict=True):
-        if symbol.name in generics:
-            declarations.report(
-                DefinedTwice,
-                scope.module,
-                node.name,
-                f"type parameter `{symbol.name}` is defined twice",
-                help="give one of the two another name",
-            )
-        generics[symbol.name] = symbol
-    inner = TypeScope(scope.module, generics, scope.self_type)
-    for symbol, node in zip(symbols, nodes, strict=True):
-        for bound in node.bounds:
-            use = resolve_bound(declarations, bound, inner)
-            if use is not None:
-                symbol.bounds.append(use)
-    return inner
 
 
 def fill_struct(
@@ -84,7 +55,7 @@ def fill_enum(declarations: Declarations, symbol: EnumSymbol, node: ast.EnumDecl
             variant.fields = make_fields(declarations, declaration.fields, inner)
         else:
             variant.fields = [
-                _field(scope.module, str(index), type_, declarations.resolve_type(type_, inner), index)
+                _field(scope.module, str(index), type_, resolve_type(declarations, type_, inner), index)
                 for index, type_ in enumerate(declaration.types or ())
             ]
     declarations.scopes[symbol] = inner
@@ -100,7 +71,7 @@ def make_fields(
     for node in nodes:
         if _report_repeated(declarations, scope.module, seen, node.name, "field"):
             continue
-        type_ = declarations.resolve_type(node.type, scope)
+        type_ = resolve_type(declarations, node.type, scope)
         may_be_absent = node.default is None and _is_partial(node.decorators, partial)
         if node.optional or (may_be_absent and option_item(type_) is None):
             type_ = option_of(type_)
@@ -187,7 +158,7 @@ def fill_function(
     function.is_async = node.is_async
     function.receiver = _receiver(declarations, function, node, inner)
     function.parameters = make_parameters(declarations, node.parameters, inner)
-    function.result = NIL if node.result is None else declarations.resolve_type(node.result, inner)
+    function.result = NIL if node.result is None else resolve_type(declarations, node.result, inner)
     declarations.scopes[function] = inner
     if node.body is not None:
         function.inout = function.receiver == "mut self" and not _is_struct(scope.self_type)
@@ -226,7 +197,7 @@ def make_parameters(
 
 def _parameter_type(declarations: Declarations, node: ast.Parameter, scope: TypeScope) -> Type:
     if node.type is not None:
-        return declarations.resolve_type(node.type, scope)
+        return resolve_type(declarations, node.type, scope)
     message = f"parameter `{node.name.text}` needs a type"
     declarations.report(
         UnexpectedToken, scope.module, node.name, message, help=f"write `{node.name.text}: T`"

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import ModuleNotFound, suggest
 from concerto.semantics.declare.resolution import report_not_exported, report_private, report_unknown_variant
+from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import EnumSymbol, ModuleSymbol, Symbol
 from concerto.source import Source
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.declare.modules import Modules
 
 
 class UsePaths:
     """Follows the paths of the `use`s of one module."""
 
-    def __init__(self, modules: Modules, user: ModuleSymbol) -> None:
-        self.modules = modules
-        self.declarations = modules.declarations
+    def __init__(self, declarations: Declarations, user: ModuleSymbol) -> None:
+        self.declarations = declarations
+        self.modules = declarations.modules
         self.user = user
         self.home = user
         while self.home.block and self.home.parent is not None:

@@ -6,10 +6,11 @@ in `println([])`; where the type matters at run time that was reported).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from concerto.records import field, frozen, record
-from concerto.semantics.incremental.reused_files import FileRecord
+from concerto.semantics.model.file_records import BodyFacts, FileRecord, Loading
 from concerto.semantics.model.symbols import (
     AgentSymbol,
     ConnectionSymbol,
@@ -29,9 +30,9 @@ from concerto.semantics.model.symbols import (
     Symbol,
     ToolSymbol,
     TraitSymbol,
+    Type,
     VariantSymbol,
 )
-from concerto.semantics.model.types import Type
 from concerto.source import Source
 from concerto.syntax import ast
 
@@ -357,3 +358,15 @@ class Analysis:
     files: dict[Source, FileRecord] = field(default_factory=dict)
     outdated: set[Source] = field(default_factory=set)
     """Files that were checked before, by what no longer holds."""
+
+
+# --- Files that were checked before ----------------------------------------------------------------
+
+
+@frozen
+class CheckedBefore:
+    """A file whose bodies were checked by an earlier compilation; its tree has empty ones. `facts` can be
+    asked for when all declarations are known."""
+
+    loadings: tuple[Loading, ...]
+    facts: Callable[[Analysis], BodyFacts]

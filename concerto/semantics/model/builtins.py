@@ -11,13 +11,15 @@ from typing import Final
 from concerto.semantics.model.symbols import (
     BuiltinSymbol,
     FunctionSymbol,
+    Generic,
     GenericSymbol,
+    Named,
     ParameterSymbol,
     TraitSymbol,
     TraitUse,
+    Type,
     TypeSymbol,
 )
-from concerto.semantics.model.types import Generic, Named, Type
 
 BUILTIN_TYPES: Final[dict[str, BuiltinSymbol]] = {}
 

@@ -1,12 +1,11 @@
-"""Where names and types stand, and what is found there: the values that the world and its parts exchange."""
+"""Where names and types stand, and what is found there: the values that passes exchange."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from concerto.records import frozen
-from concerto.semantics.model.symbols import FunctionSymbol, GenericSymbol, ModuleSymbol
-from concerto.semantics.model.types import Type
+from concerto.semantics.model.symbols import FunctionSymbol, GenericSymbol, ModuleSymbol, Symbol, Type
 from concerto.syntax import ast
 
 
@@ -43,3 +42,12 @@ class Demand:
     argument: Type
     generic: GenericSymbol | None
     types: dict[GenericSymbol, Type]
+
+
+@frozen
+class DeclaredItem:
+    """A declaration waiting for its types and rules; `symbol` is None for what has no name, as an impl."""
+
+    module: ModuleSymbol
+    node: ast.Item
+    symbol: Symbol | None

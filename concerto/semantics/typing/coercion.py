@@ -25,7 +25,7 @@ from concerto.semantics.model.builtins import (
     TOOL_REF,
     option_item,
 )
-from concerto.semantics.model.types import (
+from concerto.semantics.model.symbols import (
     ErrorType,
     FunctionOf,
     Literals,

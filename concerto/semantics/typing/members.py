@@ -6,38 +6,37 @@ What the functions promise stands with the methods of `Declarations` that call t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from concerto.records import replace
 from concerto.semantics.model.builtins import AGENT_BUILDER, AGENT_REF
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.impl_table import Candidate
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
     AliasSymbol,
     BuiltinSymbol,
     EnumSymbol,
+    ErrorType,
     FieldSymbol,
+    FunctionOf,
+    Generic,
     GenericSymbol,
     ImplSymbol,
+    Literals,
     McpSymbol,
+    Named,
     StructSymbol,
     Symbol,
     ToolSymbol,
     TraitSymbol,
     TraitUse,
-)
-from concerto.semantics.model.types import (
-    ERROR,
-    ErrorType,
-    FunctionOf,
-    Generic,
-    Literals,
-    Named,
     TupleOf,
     Type,
     Unsolved,
 )
-from concerto.semantics.typing.impl_table import Candidate, head_of
+from concerto.semantics.typing.impl_lookup import candidates, head_of, method_names
 from concerto.semantics.typing.traits import (
     base_type,
     bounds_met,
@@ -46,13 +45,14 @@ from concerto.semantics.typing.traits import (
     show_bound,
     substitute_bound,
 )
+from concerto.semantics.typing.type_expressions import alias_type
 from concerto.semantics.typing.unify import resolve, show, substitute, unify
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
 
 
 def find_method(declarations: Declarations, receiver: Type, name: str) -> MethodMatch | None:
+    """The method of a value of this type: inherent ones, the more special target first, before those of
+    traits, of which several may answer. A method whose bounds the receiver does not meet is not found;
+    `why_not` says so."""
     receiver = base_type(receiver)
     if receiver.__class__ is Generic:
         found = _all_of(_through_bounds(receiver, name))
@@ -61,7 +61,7 @@ def find_method(declarations: Declarations, receiver: Type, name: str) -> Method
     if isinstance(receiver, Unsolved | ErrorType):
         return None
     matches: list[MethodMatch] = []
-    for candidate in declarations.candidates(head_of(receiver), name):
+    for candidate in candidates(declarations, head_of(receiver), name):
         found = _try(declarations, candidate, receiver)
         if found is not None:
             matches.append(found)
@@ -100,11 +100,12 @@ def settled(meant: MethodMatch) -> MethodMatch:
 
 
 def why_not(declarations: Declarations, receiver: Type, name: str) -> str | None:
+    """Why a method that exists for types of this kind was not found: "`sort` needs `T: Ord`, …"."""
     receiver = base_type(receiver)
     if isinstance(receiver, Unsolved | ErrorType):
         return None
     reason = None
-    for candidate in declarations.candidates(head_of(receiver), name):
+    for candidate in candidates(declarations, head_of(receiver), name):
         bindings: dict[GenericSymbol, Type] = {}
         if not has_form(candidate.impl.target, receiver, set(candidate.impl.generics), bindings, []):
             reason = reason or f"`{name}` needs `{show(candidate.impl.target)}`"
@@ -118,6 +119,8 @@ def why_not(declarations: Declarations, receiver: Type, name: str) -> str | None
 
 
 def find_associated(declarations: Declarations, target: Type | Symbol, name: str) -> MethodMatch | None:
+    """`Type::name`: a function of the type with or without self; of a trait, tool, mcp or agent
+    likewise."""
     match target:
         case ToolSymbol() | McpSymbol() | AgentSymbol():
             function = target.methods.get(name)
@@ -128,7 +131,7 @@ def find_associated(declarations: Declarations, target: Type | Symbol, name: str
                 return None
             return MethodMatch(function, {g: Unsolved() for g in trait_generics(target)}, True)
         case AliasSymbol():
-            aliased = substitute(declarations.alias_type(target), {g: Unsolved() for g in target.generics})
+            aliased = substitute(alias_type(declarations, target), {g: Unsolved() for g in target.generics})
             return find_method(declarations, aliased, name)
         case StructSymbol() | EnumSymbol():
             return find_method(
@@ -149,12 +152,13 @@ def find_associated(declarations: Declarations, target: Type | Symbol, name: str
 def find_trait_function(
     declarations: Declarations, target: Type, trait: TraitSymbol, arguments: Sequence[Type], name: str
 ) -> MethodMatch | None:
+    """`Type::Trait::name`, `Type::Trait<A>::name`"""
     receiver = base_type(target)
     matches: list[MethodMatch] = []
     if isinstance(receiver, Generic):
         through = _through_bounds(receiver, name)
         matches += [found for found in through if found.function.owner is trait]
-    for candidate in () if matches else declarations.candidates(head_of(receiver), name):
+    for candidate in () if matches else candidates(declarations, head_of(receiver), name):
         use = candidate.impl.trait
         if use is not None and use.trait is trait:
             match = _try(declarations, candidate, receiver)
@@ -243,6 +247,7 @@ def _with_self(
 
 
 def find_field(receiver: Type, name: str) -> tuple[FieldSymbol, Type] | None:
+    """A field of a struct or schema value and its type there."""
     receiver = resolve(receiver)
     if receiver.__class__ is not Named or not isinstance(receiver.symbol, StructSymbol):
         return None
@@ -255,6 +260,7 @@ def find_field(receiver: Type, name: str) -> tuple[FieldSymbol, Type] | None:
 
 
 def member_names(declarations: Declarations, receiver: Type) -> list[str]:
+    """Names of all fields and methods, for "did you mean"."""
     receiver = base_type(receiver)
     names: list[str] = []
     if isinstance(receiver, Named):
@@ -265,5 +271,5 @@ def member_names(declarations: Declarations, receiver: Type) -> list[str]:
     if isinstance(receiver, Generic):
         for bound in receiver.symbol.bounds:
             names.extend(bound.trait.methods)
-    names.extend(declarations.method_names(head_of(receiver)))
+    names.extend(method_names(declarations, head_of(receiver)))
     return list(dict.fromkeys(names))

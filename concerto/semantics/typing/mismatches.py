@@ -17,7 +17,7 @@ from concerto.semantics.model.builtins import (
     result_parts,
     task_item,
 )
-from concerto.semantics.model.types import FunctionOf, Generic, Literals, TupleOf, Type, Unsolved
+from concerto.semantics.model.symbols import FunctionOf, Generic, Literals, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import fit, literal_base
 from concerto.semantics.typing.unify import resolve, show, show_both, show_literal
 from concerto.source import Source

@@ -6,8 +6,9 @@ What the functions promise stands with the methods of `Declarations` that call t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from concerto.diagnostics import TraitNotSatisfied
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -16,34 +17,39 @@ from concerto.semantics.model.builtins import (
     HANDLES,
     HASH,
     INT,
+    MAP_KEYS,
     NIL,
     NUMBER,
     ORD,
     STRING,
     array_item,
 )
-from concerto.semantics.model.symbols import FunctionSymbol, GenericSymbol, ImplSymbol, TraitUse
-from concerto.semantics.model.types import (
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import Demand
+from concerto.semantics.model.symbols import (
     ERROR,
     ErrorType,
     FunctionOf,
+    FunctionSymbol,
     Generic,
+    GenericSymbol,
+    ImplSymbol,
     Literals,
     Named,
+    TraitUse,
     TupleOf,
     Type,
     Unsolved,
 )
+from concerto.semantics.typing.impl_lookup import impls_of
 from concerto.semantics.typing.unify import instantiate, resolve, show, substitute, unify, zonk
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
 
 _NUMBERS = (INT, FLOAT)
 _ORDERED = (INT, FLOAT, STRING, BOOL)
 
 
 def satisfies(declarations: Declarations, type_: Type, bound: TraitUse) -> bool:
+    """Whether a type meets a bound."""
     type_ = resolve(type_)
     match type_:
         case Unsolved() | ErrorType():
@@ -61,16 +67,27 @@ def satisfies(declarations: Declarations, type_: Type, bound: TraitUse) -> bool:
         return _is_ordered(type_)
     if bound.trait is HASH:
         return _is_hashed(type_)
-    return declarations.find_impl(type_, bound) is not None
+    return find_impl(declarations, type_, bound) is not None
 
 
 def find_impl(
     declarations: Declarations, type_: Type, bound: TraitUse
 ) -> tuple[ImplSymbol, dict[GenericSymbol, Type]] | None:
     """The impl by which a type meets a bound, with types for the impl's generics."""
+    if not (type_.closed and all(argument.closed for argument in bound.arguments)):
+        return _search_impl(declarations, type_, bound)
+    found = declarations.found_impls
+    if (type_, bound) not in found:
+        found[type_, bound] = _search_impl(declarations, type_, bound)
+    return found[type_, bound]
+
+
+def _search_impl(
+    declarations: Declarations, type_: Type, bound: TraitUse
+) -> tuple[ImplSymbol, dict[GenericSymbol, Type]] | None:
     base = base_type(zonk(type_))
     bound = TraitUse(bound.trait, tuple([zonk(argument) for argument in bound.arguments]))
-    for impl in declarations.impls_of(bound, base):
+    for impl in impls_of(declarations, bound, base):
         bindings = _implements(declarations, impl, base, bound)
         if bindings is not None:
             return impl, bindings
@@ -229,12 +246,14 @@ _TO_AGENT_ERROR = ("EmitError", "SchemaError", "ToolError", "TimeoutError", "Con
 def conversion(
     declarations: Declarations, source: Type, target: Type
 ) -> tuple[FunctionSymbol, dict[GenericSymbol, Type]] | Literal["native"] | None:
+    """How `?` turns an error of type `source` into `target`: the function of `impl From<source> for
+    target`, with types for the impl's generics."""
     source, target = resolve(source), resolve(target)
     if isinstance(source, Literals):
         source = base_type(source)
     if not (isinstance(source, Named) and isinstance(target, Named)):
         return None
-    found = declarations.find_impl(target, TraitUse(FROM, (source,)))
+    found = find_impl(declarations, target, TraitUse(FROM, (source,)))
     if found is not None:
         function = found[0].methods.get("from")
         if function is None:
@@ -249,3 +268,39 @@ def conversion(
     else:
         return None
     return "native" if any(source == declarations.error_type(name) for name in natives) else None
+
+
+# --- Bounds that are checked when all impls are known --------------------------------------------------
+
+
+def check_demands(declarations: Declarations) -> None:
+    """Report type arguments that do not meet the bounds of their parameters (E0306)."""
+    for demand in declarations.demands:
+        if demand.generic is None:
+            _check_map_key(declarations, demand)
+            continue
+        if demand.generic.is_key:
+            _check_map_key(declarations, demand)
+        for bound in demand.generic.bounds:
+            wanted = substitute_bound(bound, demand.types)
+            if not satisfies(declarations, demand.argument, wanted):
+                message = f"`{show(demand.argument)}` does not satisfy `{show_bound(wanted)}`"
+                declarations.report(
+                    TraitNotSatisfied,
+                    demand.module,
+                    demand.node,
+                    message,
+                    help=advice(demand.argument, wanted),
+                    related=declarations.declared_at(demand.generic, "required here"),
+                )
+    declarations.demands.clear()
+
+
+def _check_map_key(declarations: Declarations, demand: Demand) -> None:
+    key = base_type(demand.argument)
+    if key in MAP_KEYS or isinstance(key, Generic | Unsolved | ErrorType):
+        return
+    message = f"`{show(demand.argument)}` cannot be the key of a map"
+    declarations.report(
+        TraitNotSatisfied, demand.module, demand.node, message, help="keys are `String`, `Int` or `Bool`"
+    )

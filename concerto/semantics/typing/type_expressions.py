@@ -5,42 +5,40 @@ type satisfies a trait is known when all impls are."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Sequence
+from typing import assert_never
 
-from concerto.diagnostics import UnknownType, WrongArguments
+from concerto.diagnostics import DefinedTwice, UnknownType, WrongArguments
 from concerto.semantics.model.builtins import BUILTIN_TYPES, MAP, NIL
+from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import Demand, TypeScope
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
     AliasSymbol,
     BuiltinSymbol,
     EnumSymbol,
+    ErrorType,
+    FunctionOf,
+    Generic,
     GenericSymbol,
     HostSymbol,
+    Literals,
+    LiteralValue,
     McpSymbol,
+    Named,
     StateSymbol,
     StructSymbol,
     Symbol,
     ToolSymbol,
     TraitSymbol,
     TraitUse,
-    TypeSymbol,
-)
-from concerto.semantics.model.types import (
-    ERROR,
-    ErrorType,
-    FunctionOf,
-    Generic,
-    Literals,
-    LiteralValue,
-    Named,
     TupleOf,
     Type,
+    TypeSymbol,
 )
+from concerto.semantics.typing.unify import substitute
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
 
 _FOREIGN = {
     **dict.fromkeys(("int", "integer", "Integer", "i32", "i64", "u32", "u64", "usize", "long"), "Int"),
@@ -99,6 +97,7 @@ def advice_on_foreign(name: str) -> str:
 
 
 def resolve_type(declarations: Declarations, node: ast.TypeExpr, scope: TypeScope) -> Type:
+    """The type a type expression means; reports E0202 and, for wrong numbers of type arguments, E0302."""
     match node:
         case ast.PathType():
             return _resolve_path_type(declarations, node, scope)
@@ -129,6 +128,70 @@ def resolve_bound(declarations: Declarations, node: ast.PathType, scope: TypeSco
     if not _right_number(declarations, node, scope, symbol.name, len(symbol.generics)):
         return None
     return TraitUse(symbol, arguments)
+
+
+def bind_generics(
+    declarations: Declarations,
+    scope: TypeScope,
+    symbols: Sequence[GenericSymbol],
+    nodes: Sequence[ast.GenericParam],
+) -> TypeScope:
+    """The scope inside a declaration with generic parameters, after filling in their bounds."""
+    if not symbols:
+        return scope
+    generics = dict(scope.generics)
+    for symbol, node in zip(symbols, nodes, strict=True):
+        if symbol.name in generics:
+            declarations.report(
+                DefinedTwice,
+                scope.module,
+                node.name,
+                f"type parameter `{symbol.name}` is defined twice",
+                help="give one of the two another name",
+            )
+        generics[symbol.name] = symbol
+    inner = TypeScope(scope.module, generics, scope.self_type)
+    for symbol, node in zip(symbols, nodes, strict=True):
+        for bound in node.bounds:
+            use = resolve_bound(declarations, bound, inner)
+            if use is not None:
+                symbol.bounds.append(use)
+    return inner
+
+
+def alias_type(declarations: Declarations, symbol: AliasSymbol) -> Type:
+    """What an alias stands for, in terms of its own parameters."""
+    state = declarations.open_aliases.get(symbol)
+    if state is None:
+        return symbol.type
+    node = symbol.node
+    assert isinstance(node, ast.TypeAliasDecl)
+    if state:
+        message = f"type `{symbol.name}` is defined by itself"
+        help_ = "a struct or an enum may hold itself, inside an Option or an Array"
+        declarations.report(UnknownType, declarations.module_of(symbol), node.name, message, help=help_)
+        del declarations.open_aliases[symbol]
+        return ERROR
+    declarations.open_aliases[symbol] = True
+    scope = declarations.module_scope(declarations.module_of(symbol))
+    found = resolve_type(
+        declarations, node.type, bind_generics(declarations, scope, symbol.generics, node.generics)
+    )
+    if declarations.open_aliases.pop(symbol, None) is not None:
+        symbol.type = found
+    return symbol.type
+
+
+def applied_alias(declarations: Declarations, symbol: AliasSymbol, arguments: tuple[Type, ...]) -> Type:
+    """What an alias stands for with these arguments: the same object each time, as such types may
+    double."""
+    made = declarations.applied_aliases.get((symbol, arguments))
+    if made is None:
+        types = dict(zip(symbol.generics, arguments, strict=True))
+        made = declarations.applied_aliases[symbol, arguments] = substitute(
+            alias_type(declarations, symbol), types
+        )
+    return made
 
 
 def declared_type(symbol: TypeSymbol) -> Named:
@@ -190,10 +253,10 @@ def _apply_alias(
     arguments = [resolve_type(declarations, argument, scope) for argument in node.arguments]
     if not _right_number(declarations, node, scope, symbol.name, len(symbol.generics)):
         return ERROR
-    aliased = declarations.alias_type(symbol)
+    aliased = alias_type(declarations, symbol)
     if isinstance(aliased, ErrorType):
         return ERROR
-    return declarations.applied_alias(symbol, tuple(arguments)) if arguments else aliased
+    return applied_alias(declarations, symbol, tuple(arguments)) if arguments else aliased
 
 
 def _right_number(
@@ -217,7 +280,7 @@ def _symbol_behind(
     declarations: Declarations, node: ast.PathType, scope: TypeScope, *, want: str
 ) -> Symbol | None:
     if len(node.segments) > 1:
-        return declarations.resolve_path(node.segments, scope)
+        return declarations.modules.resolve_path(node.segments, scope)
     name = node.segments[0]
     symbol = declarations.lookup(name.text, scope)
     if symbol is None and not declarations.is_broken(name.text, scope):

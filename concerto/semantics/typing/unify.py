@@ -11,12 +11,12 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import assert_never
 
-from concerto.semantics.model.symbols import GenericSymbol
-from concerto.semantics.model.types import (
+from concerto.semantics.model.symbols import (
     ERROR,
     ErrorType,
     FunctionOf,
     Generic,
+    GenericSymbol,
     Literals,
     LiteralValue,
     Named,

@@ -10,7 +10,7 @@ from typing import Any
 
 from concerto.semantics.model import builtins as b
 from concerto.semantics.model import symbols as sym
-from concerto.semantics.model.types import Literals, Named, TupleOf, Type
+from concerto.semantics.model.symbols import Literals, Named, TupleOf, Type
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.compare import make_map, make_set

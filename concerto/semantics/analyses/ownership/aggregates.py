@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from concerto.semantics.model.builtins import ANY, HANDLES
-from concerto.semantics.model.symbols import EnumSymbol, StructSymbol, TypeSymbol
-from concerto.semantics.model.types import (
+from concerto.semantics.model.symbols import (
+    EnumSymbol,
     ErrorType,
     FunctionOf,
     Generic,
     Literals,
     Named,
+    StructSymbol,
     TupleOf,
     Type,
+    TypeSymbol,
     Unsolved,
 )
 from concerto.semantics.typing.unify import resolve, substitute

@@ -37,8 +37,15 @@ from concerto.semantics.model.analysis import (
     WrapCall,
 )
 from concerto.semantics.model.builtins import HANDLES, NIL, task_item
-from concerto.semantics.model.symbols import FunctionSymbol, LocalSymbol
-from concerto.semantics.model.types import ERROR, FunctionOf, Generic, Named, Type
+from concerto.semantics.model.symbols import (
+    ERROR,
+    FunctionOf,
+    FunctionSymbol,
+    Generic,
+    LocalSymbol,
+    Named,
+    Type,
+)
 from concerto.semantics.typing.unify import resolve
 from concerto.syntax import ast
 

@@ -18,8 +18,7 @@ from concerto.semantics.analyses.ownership.events import (
     Waits,
 )
 from concerto.semantics.model.analysis import Analysis, MatchBinding
-from concerto.semantics.model.symbols import LocalSymbol
-from concerto.semantics.model.types import ERROR
+from concerto.semantics.model.symbols import ERROR, LocalSymbol
 from concerto.syntax import ast
 from concerto.syntax.walk import children, walk
 

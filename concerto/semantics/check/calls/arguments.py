@@ -12,10 +12,16 @@ from concerto.semantics.check.paths import count
 from concerto.semantics.model.analysis import Default, Given
 from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION, option_item
 from concerto.semantics.model.symbols import (
+    ERROR,
+    ErrorType,
+    Generic,
     GenericSymbol,
+    Literals,
+    Named,
     ParameterSymbol,
+    Type,
+    Unsolved,
 )
-from concerto.semantics.model.types import ERROR, ErrorType, Generic, Literals, Named, Type, Unsolved
 from concerto.semantics.typing.coercion import fit, widened
 from concerto.semantics.typing.unify import resolve, show, substitute, unify
 from concerto.source import Span

@@ -32,8 +32,8 @@ from concerto.semantics.model.symbols import (
     StructSymbol,
     Symbol,
     ToolSymbol,
+    Type,
 )
-from concerto.semantics.model.types import Type
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.unify import is_erroneous, resolve, show
 from concerto.syntax import ast

@@ -58,27 +58,26 @@ from concerto.semantics.model.builtins import (
     result_of,
     result_parts,
 )
-from concerto.semantics.model.declarations import MethodMatch
+from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
-    FunctionSymbol,
-    GenericSymbol,
-    ImplSymbol,
-    McpSymbol,
-    ParameterSymbol,
-    ToolSymbol,
-    VariantSymbol,
-)
-from concerto.semantics.model.types import (
     ERROR,
     ErrorType,
     FunctionOf,
+    FunctionSymbol,
     Generic,
+    GenericSymbol,
+    ImplSymbol,
+    McpSymbol,
     Named,
+    ParameterSymbol,
+    ToolSymbol,
     TupleOf,
     Type,
     Unsolved,
+    VariantSymbol,
 )
 from concerto.semantics.typing.coercion import widened
+from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, is_solved, resolve, show, substitute, unify, zonk
 from concerto.syntax import ast
 
@@ -441,7 +440,7 @@ def _emit(
 ) -> Type:
     """`emit(channel, payload)`, `emit<Schema>(channel, payload)`"""
     written = callee.segments[0].arguments
-    schema = checker.declarations.resolve_type(written[0], checker.scope) if written else None
+    schema = resolve_type(checker.declarations, written[0], checker.scope) if written else None
     names = ("channel", "payload")
     parameters = [
         ParameterSymbol(name=name, type=type_)

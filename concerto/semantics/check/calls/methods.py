@@ -24,6 +24,7 @@ from concerto.semantics.check.unknown_members import (
     report_without_self,
 )
 from concerto.semantics.check.witnesses import choose_match
+from concerto.semantics.declare.resolution import resolve_path
 from concerto.semantics.model.analysis import (
     DynamicCall,
     NamedMember,
@@ -47,21 +48,28 @@ from concerto.semantics.model.builtins import (
 )
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
     AliasSymbol,
     BuiltinSymbol,
     EnumSymbol,
+    ErrorType,
     FunctionSymbol,
     McpSymbol,
     ModuleSymbol,
+    Named,
     PipelineSymbol,
     StructSymbol,
     Symbol,
     ToolSymbol,
     TraitSymbol,
+    TupleOf,
+    Type,
+    Unsolved,
 )
-from concerto.semantics.model.types import ERROR, ErrorType, Named, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import widened
+from concerto.semantics.typing.impl_lookup import methods_named
+from concerto.semantics.typing.members import find_field
 from concerto.semantics.typing.unify import resolve, show
 from concerto.syntax import ast
 
@@ -155,7 +163,7 @@ def _call_on_declared(
             checker.types[receiver] = TOOL_REF if isinstance(symbol, ToolSymbol) else MCP_REF
             checker.analysis.uses[receiver] = symbol
             names = [segment.name for segment in receiver.segments]
-            if len(names) > 1 and checker.declarations.resolve_path(names, checker.scope) is None:
+            if len(names) > 1 and resolve_path(checker.declarations, names, checker.scope) is None:
                 return ERROR  # It is private, which was reported.
             method = symbol.methods.get(name)
             if method is None:
@@ -243,7 +251,7 @@ def _may_change(checker: BodyChecker, name: str) -> bool:
     for declarations in (
         (checker.declarations,) if library is None else (library.declarations, checker.declarations)
     ):
-        receivers = [method.receiver for method in declarations.impls.named(name)]
+        receivers = [method.receiver for method in methods_named(declarations.impls, name)]
         if receivers:
             return "mut self" in receivers
     return False
@@ -283,7 +291,7 @@ def field_of(checker: BodyChecker, node: ast.FieldAccess, receiver: Type) -> Typ
     if receiver is TOOL_CONTEXT and name in TOOL_CONTEXT_FIELDS:
         checker.analysis.fields[node] = NamedMember(name)
         return TOOL_CONTEXT_FIELDS[name]
-    found = checker.declarations.find_field(receiver, name)
+    found = find_field(receiver, name)
     if found is None:
         return report_no_field(checker, node, receiver)
     field, type_ = found

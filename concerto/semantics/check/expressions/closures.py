@@ -7,7 +7,8 @@ from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, 
 from concerto.semantics.check.paths import count
 from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.model.builtins import ANY, NEVER, NIL, option_item
-from concerto.semantics.model.types import ERROR, FunctionOf, Type, Unsolved
+from concerto.semantics.model.symbols import ERROR, FunctionOf, Type, Unsolved
+from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, resolve, show, unify
 from concerto.syntax import ast
 
@@ -75,7 +76,7 @@ def _parameter_type(
     """As written, else as expected; a written type may be wider than the expected one."""
     written = node.parameters[index].type
     if written is not None:
-        return checker.declarations.resolve_type(written, checker.scope)
+        return resolve_type(checker.declarations, written, checker.scope)
     if expected is None:
         return ERROR if spoilt(hint) else ANY if wanted(hint) is ANY else fresh()
     return expected.parameters[index]
@@ -83,7 +84,7 @@ def _parameter_type(
 
 def _result_type(checker: BodyChecker, node: ast.Closure, expected: FunctionOf | None) -> Type:
     if node.result is not None:
-        return checker.declarations.resolve_type(node.result, checker.scope)
+        return resolve_type(checker.declarations, node.result, checker.scope)
     if expected is None:
         return fresh()
     result = resolve(expected.result)

@@ -17,8 +17,7 @@ from concerto.semantics.model.builtins import (
     task_item,
     task_of,
 )
-from concerto.semantics.model.symbols import AgentSymbol
-from concerto.semantics.model.types import ERROR, FunctionOf, TupleOf, Type, Unsolved
+from concerto.semantics.model.symbols import ERROR, AgentSymbol, FunctionOf, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import fit, join
 from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show, show_both
 from concerto.syntax import ast

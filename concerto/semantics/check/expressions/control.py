@@ -35,7 +35,7 @@ from concerto.semantics.model.builtins import (
     STACK,
     STRING,
 )
-from concerto.semantics.model.types import ERROR, ErrorType, Named, TupleOf, Type, Unsolved
+from concerto.semantics.model.symbols import ERROR, ErrorType, Named, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.mismatches import condition_help, quote
 from concerto.semantics.typing.unify import resolve, show

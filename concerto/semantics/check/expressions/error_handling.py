@@ -16,7 +16,8 @@ from concerto.semantics.model.builtins import (
     result_of,
     result_parts,
 )
-from concerto.semantics.model.types import ErrorType, Type, Unsolved
+from concerto.semantics.model.symbols import ErrorType, Type, Unsolved
+from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show, show_both, unify, zonk
 from concerto.syntax import ast
 
@@ -256,7 +257,7 @@ def _catch(checker: BodyChecker, catch: ast.Catch, branches: Branches) -> Type:
     """The type that a `catch` takes; Any for all."""
     type_: Type = ANY
     if catch.type is not None:
-        type_ = checker.declarations.resolve_type(catch.type, checker.scope)
+        type_ = resolve_type(checker.declarations, catch.type, checker.scope)
     checker.analysis.catches[catch] = None if catch.type is None else type_
     mark = checker.enter_scope()
     if catch.pattern is not None:

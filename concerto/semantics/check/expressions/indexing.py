@@ -17,7 +17,7 @@ from concerto.semantics.model.builtins import (
     option_item,
     result_parts,
 )
-from concerto.semantics.model.types import ErrorType, Named, TupleOf, Type, Unsolved
+from concerto.semantics.model.symbols import ErrorType, Named, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.mismatches import quote
 from concerto.semantics.typing.unify import show

@@ -15,6 +15,7 @@ from concerto.diagnostics import (
 from concerto.semantics.check.body_checker import BodyChecker, checks, spoilt, wanted
 from concerto.semantics.check.bounds import require_bounds
 from concerto.semantics.check.paths import find_owner, find_path, variant_type
+from concerto.semantics.declare.resolution import resolve_path
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -31,23 +32,21 @@ from concerto.semantics.model.builtins import (
     option_item,
 )
 from concerto.semantics.model.symbols import (
-    FieldSymbol,
-    GenericSymbol,
-    LocalSymbol,
-    StructSymbol,
-    Symbol,
-    VariantSymbol,
-)
-from concerto.semantics.model.types import (
     ERROR,
     ErrorType,
+    FieldSymbol,
     Generic,
+    GenericSymbol,
     Literals,
     LiteralValue,
+    LocalSymbol,
     Named,
+    StructSymbol,
+    Symbol,
     TupleOf,
     Type,
     Unsolved,
+    VariantSymbol,
 )
 from concerto.semantics.typing.coercion import join, literal_type
 from concerto.semantics.typing.unify import is_erroneous, resolve, show, show_both, substitute, unify
@@ -280,7 +279,7 @@ def _built(
     if isinstance(owner, Named) and isinstance(owner.symbol, StructSymbol):
         if (
             len(path.segments) > 1
-            and checker.declarations.resolve_path([s.name for s in path.segments], checker.scope) is None
+            and resolve_path(checker.declarations, [s.name for s in path.segments], checker.scope) is None
         ):
             return None
         if owner.symbol.is_error:

@@ -24,10 +24,20 @@ from concerto.semantics.model.builtins import (
     option_of,
     result_parts,
 )
-from concerto.semantics.model.symbols import TraitUse
-from concerto.semantics.model.types import ERROR, ErrorType, FunctionOf, Generic, Literals, Type, Unsolved
+from concerto.semantics.model.symbols import (
+    ERROR,
+    ErrorType,
+    FunctionOf,
+    Generic,
+    Literals,
+    TraitUse,
+    Type,
+    Unsolved,
+)
 from concerto.semantics.typing.coercion import INT_TO_FLOAT, fit, join, literal_base, widened
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
+from concerto.semantics.typing.traits import satisfies
+from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, is_erroneous, is_solved, resolve, show, show_both, unify
 from concerto.syntax import ast
 
@@ -233,7 +243,7 @@ def _require_ordered(checker: BodyChecker, node: ast.Binary, left: Type, right: 
     if (
         is_solved(left)
         and not is_erroneous(left)
-        and not checker.declarations.satisfies(resolve(left), TraitUse(ORD))
+        and not satisfies(checker.declarations, resolve(left), TraitUse(ORD))
     ):
         _bad_operands(checker, node, left, right)
 
@@ -339,7 +349,7 @@ def _require_bool(checker: BodyChecker, node: ast.Binary, operand: ast.Expr, fou
 
 
 def _is_number(checker: BodyChecker, found: Type) -> bool:
-    return isinstance(found, Generic) and checker.declarations.satisfies(found, TraitUse(NUMBER))
+    return isinstance(found, Generic) and satisfies(checker.declarations, found, TraitUse(NUMBER))
 
 
 # --- Words for bad operands -----------------------------------------------------------------------
@@ -398,7 +408,7 @@ def _number_help(checker: BodyChecker, operand: ast.Expr, found: Type) -> str:
 
 @checks(ast.Cast)
 def cast(checker: BodyChecker, node: ast.Cast, hint: Type | None) -> Type:
-    target = checker.declarations.resolve_type(node.type, checker.scope)
+    target = resolve_type(checker.declarations, node.type, checker.scope)
     found = resolve(checker.infer(node.operand, target if _is_literal_value(node.operand) else None))
     plain = widened(found)
     if isinstance(target, ErrorType) or isinstance(found, ErrorType) or found is ANY:

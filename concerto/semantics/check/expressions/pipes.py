@@ -8,7 +8,7 @@ from concerto.semantics.check.calls.functions import check_call
 from concerto.semantics.check.calls.methods import check_method_call
 from concerto.semantics.check.expressions.concurrency import awaited_type
 from concerto.semantics.check.expressions.error_handling import propagate
-from concerto.semantics.model.types import ERROR, Type
+from concerto.semantics.model.symbols import ERROR, Type
 from concerto.syntax import ast
 
 

@@ -7,7 +7,7 @@ decorators when everything that they may refer to is known.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from concerto.semantics.declare.rules import (
     agent,
@@ -21,6 +21,8 @@ from concerto.semantics.declare.rules import (
     tool,
 )
 from concerto.semantics.declare.rules.decorators import check_decorators
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import DeclaredItem, TypeScope
 from concerto.semantics.model.symbols import (
     AgentSymbol,
     ConnectionSymbol,
@@ -34,11 +36,6 @@ from concerto.semantics.model.symbols import (
     ToolSymbol,
 )
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.declare.declare_items import DeclaredItem
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 _FILL: dict[type, Callable[[Declarations, Any, Any, TypeScope], None]] = {
     ToolSymbol: tool.fill,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import (
     AgentWithoutProvider,
     BadDeclarationField,
@@ -28,19 +26,18 @@ from concerto.semantics.declare.rules.fields import (
 )
 from concerto.semantics.declare.rules.references import is_offered, read_tool, read_tools, show_use
 from concerto.semantics.model.builtins import STRING
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
     ConnectionSymbol,
     EnumSymbol,
+    Named,
     StateSymbol,
     ToolUseSymbol,
 )
-from concerto.semantics.model.types import ERROR, Named
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 _FIELDS = {
     "provider": REFERENCE,

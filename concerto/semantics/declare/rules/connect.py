@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.fields import (
@@ -20,12 +18,10 @@ from concerto.semantics.declare.rules.fields import (
     read_settings,
     report_value,
 )
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import ConnectionSymbol
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 _FIELDS = {
     "provider": REFERENCE,

@@ -7,16 +7,14 @@ refer to declarations and are read by the rules of pipelines and schemas.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from concerto.diagnostics import UnknownDecorator, suggest
 from concerto.records import frozen
 from concerto.semantics.declare.constants import NotConstant, Value, evaluate
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 Place = Literal[
     "agent", "host", "tool method", "mcp function", "provider method", "stage", "pipeline", "method",

@@ -5,8 +5,6 @@ Afterwards every described function and parameter symbol has its `description`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import (
     DescribedTwice,
     MethodWithoutDescribe,
@@ -20,14 +18,12 @@ from concerto.semantics.declare.rules.decorators import is_broken
 from concerto.semantics.declare.rules.defaults import check_default
 from concerto.semantics.declare.rules.json_types import why_no_schema
 from concerto.semantics.model.builtins import TOOL_CONTEXT
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import FunctionSymbol, ParameterSymbol
 from concerto.semantics.typing.unify import show
 from concerto.source import Span
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 
 def check_described(

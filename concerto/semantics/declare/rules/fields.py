@@ -7,16 +7,13 @@ the rules of the declaration read these themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from concerto.diagnostics import BadDeclarationField, DefinedTwice, suggest
 from concerto.records import frozen
 from concerto.semantics.declare.constants import NotConstant, Value, evaluate
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 
 @frozen

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import ExpectFailWithoutTest, TestMisused
 from concerto.semantics.declare.rules.decorators import Place, check_decorators, has_decorator
 from concerto.semantics.declare.rules.descriptions import check_described
 from concerto.semantics.model.builtins import NIL, result_parts
-from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, StructSymbol
-from concerto.semantics.model.types import ERROR, Named
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import ERROR, FunctionSymbol, ImplSymbol, Named, StructSymbol
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 
 def check(declarations: Declarations, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:

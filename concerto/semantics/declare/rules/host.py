@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
 from concerto.semantics.declare.rules.agent import reference_name
 from concerto.semantics.declare.rules.decorators import check_decorators
@@ -15,12 +13,10 @@ from concerto.semantics.declare.rules.fields import (
     read_settings,
     report_value,
 )
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import HostSymbol
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 _FIELDS = {
     "connector": REFERENCE,

@@ -18,13 +18,15 @@ from concerto.semantics.model.builtins import (
     SET,
     STRING,
 )
-from concerto.semantics.model.symbols import BuiltinSymbol, EnumSymbol, StructSymbol
-from concerto.semantics.model.types import (
+from concerto.semantics.model.symbols import (
+    BuiltinSymbol,
+    EnumSymbol,
     ErrorType,
     FunctionOf,
     Generic,
     Literals,
     Named,
+    StructSymbol,
     TupleOf,
     Type,
     Unsolved,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import BadMcpFunction, McpWithoutTransport
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.descriptions import check_described
@@ -18,12 +16,10 @@ from concerto.semantics.declare.rules.fields import (
 )
 from concerto.semantics.declare.rules.function import check_method_decorators
 from concerto.semantics.declare.signatures import make_methods
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import McpSymbol
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 _FIELDS = {
     "transport": one_of("stdio", "http", "sse"),

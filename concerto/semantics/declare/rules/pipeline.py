@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from concerto.diagnostics import DefinedTwice, PipelineSignature, StagesDoNotFit, StageWithoutType
 from concerto.semantics.declare.rules.decorators import argument_of, check_decorators
 from concerto.semantics.declare.rules.references import read_tools
 from concerto.semantics.declare.signatures import make_parameters
 from concerto.semantics.model.builtins import ANY, result_parts
-from concerto.semantics.model.symbols import ParameterSymbol, PipelineSymbol, StageSymbol
-from concerto.semantics.model.types import ERROR, Type
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import ERROR, ParameterSymbol, PipelineSymbol, StageSymbol, Type
+from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import show, show_both
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 
 def fill(
@@ -41,7 +38,7 @@ def fill(
     elif pipeline.stages:
         pipeline.parameters = pipeline.stages[0].parameters
     if node.result is not None:
-        pipeline.result = unwrapped(declarations.resolve_type(node.result, scope))
+        pipeline.result = unwrapped(resolve_type(declarations, node.result, scope))
     elif pipeline.stages:
         pipeline.result = unwrapped(pipeline.stages[-1].result)
     declarations.analysis.pipelines.append(pipeline)
@@ -52,7 +49,7 @@ def _stage(
 ) -> StageSymbol:
     result: Type = ERROR
     if node.result is not None:
-        result = declarations.resolve_type(node.result, scope)
+        result = resolve_type(declarations, node.result, scope)
     else:
         declarations.report(
             StageWithoutType,

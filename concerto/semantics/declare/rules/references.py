@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
-from concerto.semantics.declare.resolution import start_of
+from concerto.semantics.declare.resolution import resolve_path, start_of
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
     FunctionSymbol,
     McpSymbol,
@@ -15,10 +15,6 @@ from concerto.semantics.model.symbols import (
     ToolUseSymbol,
 )
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 
 def read_tools(
@@ -67,7 +63,7 @@ def _named_tool(
     names = [segment.name.text for segment in node.segments]
     by_module = _starts_at_module(declarations, node, scope)
     found = (
-        declarations.resolve_path([each.name for each in node.segments], scope)
+        resolve_path(declarations, [each.name for each in node.segments], scope)
         if by_module
         else _find(declarations, node, scope)
     )

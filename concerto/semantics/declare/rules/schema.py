@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import (
     BadDeclarationField,
     MismatchedTypes,
@@ -11,19 +9,17 @@ from concerto.diagnostics import (
     ProviderWithoutId,
     suggest,
 )
+from concerto.semantics.declare.resolution import resolve_path
 from concerto.semantics.declare.rules.decorators import argument_of, check_decorators, has_decorator
 from concerto.semantics.declare.rules.defaults import check_default
 from concerto.semantics.declare.rules.json_types import why_no_schema
 from concerto.semantics.model.builtins import BOOL, INT, STRING, option_item, result_parts
-from concerto.semantics.model.symbols import FunctionSymbol, StructSymbol
-from concerto.semantics.model.types import ERROR, Type
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import ERROR, FunctionSymbol, StructSymbol, Type
 from concerto.semantics.typing.type_expressions import declared_type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 
 def check(
@@ -71,7 +67,7 @@ def _check_validator(
             BadDeclarationField, scope.module, path, "`@validate` takes the name of a function"
         )
         return
-    function = declarations.resolve_path([segment.name for segment in path.segments], scope)
+    function = resolve_path(declarations, [segment.name for segment in path.segments], scope)
     if function is None:
         return
     wanted = f"fn(value: {show(type_)}) -> Result<Bool, String>"

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import BadDeclarationField, MismatchedTypes
 from concerto.semantics.declare.constants import NotConstant, evaluate
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.model.builtins import HASH_MAP, LEDGER, MEMORY
-from concerto.semantics.model.symbols import StateSymbol
-from concerto.semantics.model.types import ERROR, Named
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.model.symbols import ERROR, Named, StateSymbol
+from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
-    from concerto.semantics.model.scope import TypeScope
 
 _FORMS = {
     "hashmap": ("HashMap", "hashmap name: HashMap<String, Int> = HashMap::new();"),
@@ -42,7 +38,7 @@ def fill(declarations: Declarations, state: StateSymbol, node: ast.StateDecl, sc
             message = f"hashmap `{state.name}` needs the types of its keys and values"
             declarations.report(BadDeclarationField, scope.module, node.name, message, help=f"write `{form}`")
         return
-    state.type = declarations.resolve_type(node.type, scope)
+    state.type = resolve_type(declarations, node.type, scope)
     wanted = HASH_MAP if plain is None else plain.symbol
     if (isinstance(state.type, Named) and state.type.symbol is wanted) or state.type is ERROR:
         return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from concerto.diagnostics import BadDeclarationField, ToolWithoutDescription, suggest
 from concerto.semantics.declare.impls import provide_methods
 from concerto.semantics.declare.rules.decorators import check_decorators
@@ -13,15 +11,13 @@ from concerto.semantics.declare.rules.fields import TEXT, is_misspelt, read_sett
 from concerto.semantics.declare.rules.function import check_method_decorators
 from concerto.semantics.declare.signatures import make_fields, make_methods
 from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, MAP, OPTION, STRING
+from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
-from concerto.semantics.model.symbols import FieldSymbol, ImplSymbol, ToolSymbol
-from concerto.semantics.model.types import Named
+from concerto.semantics.model.symbols import FieldSymbol, ImplSymbol, Named, ToolSymbol
+from concerto.semantics.typing.impl_lookup import add_impl
 from concerto.semantics.typing.type_expressions import resolve_bound
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.declarations import Declarations
 
 _FIELDS = {"description": TEXT}
 
@@ -42,7 +38,7 @@ def fill(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scope
     own = ImplSymbol(
         name=tool.name, module=tool.module, source=tool.source, node=node, target=itself, methods=tool.methods
     )
-    declarations.add_impl(own)
+    add_impl(declarations, own)
     declarations.analysis.tools.append(tool)
 
 

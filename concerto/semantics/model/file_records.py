@@ -10,15 +10,12 @@ was told of these; if it would be told something else now, it has to be checked 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from concerto.records import field, frozen, record
 from concerto.semantics.model.symbols import FunctionSymbol
 from concerto.source import Source
-
-if TYPE_CHECKING:
-    from concerto.semantics.model.analysis import Analysis
 
 
 class Loading(NamedTuple):
@@ -75,15 +72,6 @@ class FileRecord:
     loadings: list[Loading] = field(default_factory=list)
     repeatable: bool = True
     facts: BodyFacts | None = None
-
-
-@frozen
-class CheckedBefore:
-    """A file whose bodies were checked by an earlier compilation; its tree has empty ones. `facts` can be
-    asked for when all declarations are known."""
-
-    loadings: tuple[Loading, ...]
-    facts: Callable[[Analysis], BodyFacts]
 
 
 def reached(records: Mapping[Source, FileRecord], source: Source) -> set[Source]:

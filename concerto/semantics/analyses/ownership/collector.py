@@ -1,0 +1,542 @@
+"""One walk over each body: where locals are used and changed, and where values are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from concerto.records import replace
+from concerto.semantics.analyses.ownership.events import (
+    Beside,
+    BodyEvents,
+    Capture,
+    Collection,
+    Iterated,
+    Keep,
+    Part,
+    Passed,
+    Together,
+)
+from concerto.semantics.analyses.ownership.recorder import Recorder, root_of
+from concerto.semantics.model.analysis import (
+    AgentCall,
+    Analysis,
+    BoundCall,
+    Default,
+    DynamicCall,
+    EmitCall,
+    FunctionCall,
+    Given,
+    MatchBinding,
+    McpFunctionCall,
+    NativeCall,
+    PanicCall,
+    PipelineCall,
+    ToolMethodCall,
+    ValueCall,
+    VariantCall,
+    WrapCall,
+)
+from concerto.semantics.model.builtins import HANDLES, result_parts
+from concerto.semantics.model.symbols import (
+    ERROR,
+    FunctionOf,
+    FunctionSymbol,
+    LocalSymbol,
+    Named,
+    ToolSymbol,
+    TraitSymbol,
+)
+from concerto.semantics.typing.unify import resolve
+from concerto.syntax import ast
+from concerto.syntax.walk import children
+
+
+class BodyCollector(Recorder):
+    """`_borrowed` are closures that are gone when the call that they are given to has returned; `_quiet`
+    those that call no tool."""
+
+    def __init__(
+        self, analysis: Analysis, collection: Collection, body: BodyEvents, state: LocalSymbol | None = None
+    ) -> None:
+        super().__init__(analysis, collection, body, state)
+        self._borrowed: set[ast.Expr] = set()
+        self._quiet: set[ast.Expr] = set()
+
+    def function(self, parameters: Sequence[ast.Parameter], block: ast.Expr) -> None:
+        for parameter in parameters:
+            local = self.analysis.parameters.get(parameter)
+            if local is not None:
+                self.body.parameters.append(local)
+                self.body.declared[local] = self.context
+                if local.role == "self" and self.body.function is not None:
+                    self.state = local if isinstance(self.body.function.owner, ToolSymbol) else None
+                if parameter.pattern is not None:
+                    self.bind_parameter(parameter.pattern)
+        self.visit(block, Keep.RETURN)
+
+    # --- Expressions ---
+
+    def visit(self, node: ast.Node, keep: Keep | None = None, into: LocalSymbol | None = None) -> None:
+        """Visit an expression whose value is only looked at (`keep` None) or kept."""
+        handler = _HANDLERS.get(node.__class__)
+        if handler is not None:
+            handler(self, node, keep, into)
+            return
+        self._in_turn(children(node))
+        if keep is not None:
+            self.note_kept(node, keep, into)
+
+    def _in_turn(
+        self, nodes: Sequence[ast.Node], keep: Keep | None = None, into: LocalSymbol | None = None
+    ) -> None:
+        """Operands in the order of their evaluation: each waits for those after it."""
+        if len(nodes) < 2:
+            for node in nodes:
+                self.visit(node, keep, into)
+            return
+        notes, changed = self.body.notes, self.changed
+        marks = []
+        for node in nodes:
+            self.visit(node, keep, into)
+            marks.append((len(notes), len(changed)))
+        if marks[0] == marks[-1]:
+            return
+        until = nodes[-1].end
+        later: frozenset[LocalSymbol] = frozenset()
+        changes = len(changed)
+        for node, (noted, mark) in zip(reversed(nodes[:-1]), reversed(marks[:-1]), strict=True):
+            later |= frozenset(changed[mark:changes])
+            changes = mark
+            self.note_waiting(node, until, later, noted)
+
+    def path(self, node: ast.Path | ast.FieldInit, keep: Keep | None, into: LocalSymbol | None) -> None:
+        if isinstance(node, ast.Path) and node in self.analysis.calls:  # `x |> f`
+            self.call(node, keep, into)
+            return
+        symbol = self.analysis.uses.get(node)
+        if isinstance(symbol, LocalSymbol):
+            uses = self.body.uses.get(symbol)
+            if uses is None:
+                uses = self.body.uses[symbol] = []
+            uses.append((node.start, self.context))
+            if keep is not None:
+                self.note_kept(node, keep, into)
+        elif isinstance(symbol, FunctionSymbol):
+            self.collection.here.as_values.add(symbol)
+            if isinstance(symbol.owner, TraitSymbol):
+                self.collection.called_by_name.add(symbol.name)
+
+    def leaf(self, node: ast.Node, keep: Keep | None, into: LocalSymbol | None) -> None:
+        """A name, or a literal without parts."""
+
+    def field(self, node: ast.FieldAccess, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.receiver)
+        if keep is not None:
+            self.note_kept(node, keep, into)
+
+    def binary(self, node: ast.Binary, keep: Keep | None, into: LocalSymbol | None) -> None:
+        spine = [node]
+        while isinstance(spine[-1].left, ast.Binary):
+            spine.append(spine[-1].left)
+        self._in_turn([spine[-1].left, *(binary.right for binary in reversed(spine))])
+        if keep is not None:
+            self.note_kept(node, keep, into)
+
+    def parts(self, node: ast.Expr, keep: Keep | None, into: LocalSymbol | None) -> None:
+        """A literal: its parts are kept as the whole is. An unowned result is settled as a whole, by the
+        caller."""
+        if isinstance(node, ast.MapLit):
+            for entry in node.entries:
+                self.visit(entry.key)
+            self._parts(node, [entry.value for entry in node.entries], keep, into)
+        else:
+            assert isinstance(node, ast.ArrayLit | ast.TupleLit)
+            self._parts(node, node.items, keep, into)
+
+    def struct(self, node: ast.StructLit, keep: Keep | None, into: LocalSymbol | None) -> None:
+        parts: list[Part] = [init.value or init for init in node.fields]
+        self._parts(node, parts if node.base is None else [*parts, node.base], keep, into)
+
+    def _parts(
+        self, node: ast.Expr, parts: Sequence[Part], keep: Keep | None, into: LocalSymbol | None
+    ) -> None:
+        settled_whole = keep is Keep.RETURN and not self.body.free_result
+        self._in_turn(parts, None if settled_whole else keep)
+        if settled_whole and len(parts) > 1:
+            self.body.notes.append(Together(tuple(parts)))
+        if keep is Keep.SHARE or (settled_whole and keep is not None):
+            self.note_kept(node, keep, into)
+
+    def block(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
+        for statement in node.statements:
+            match statement:
+                case ast.Let():
+                    self._let(statement)
+                case ast.ExprStmt():
+                    self.visit(statement.expr)
+                case ast.Mock():
+                    for init in statement.fields:
+                        if init.value is not None:
+                            self.visit(init.value)
+                case ast.ItemStmt():
+                    pass
+        if node.result is not None:
+            self.visit(node.result, keep, into)
+
+    def _let(self, node: ast.Let) -> None:
+        target = self.analysis.patterns.get(node.pattern)
+        simple = isinstance(node.pattern, ast.BindPattern) and node.pattern.pattern is None
+        if simple and isinstance(target, MatchBinding):
+            local = target.local
+            if node.value is not None:
+                keep = Keep.OWN if local.mutable else Keep.SHARE
+                self.visit(node.value, keep, local)
+            self.body.declared[local] = self.context
+        elif node.value is not None:
+            self.visit(node.value)
+            self.bind(node.pattern, node.value, (node.end, 2**62))
+
+    def choice(self, node: ast.If, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.condition)
+        with_arm = self.enter_arm(node, 0)
+        if node.pattern is not None:
+            self.bind(node.pattern, node.condition, (node.then.start, node.then.end))
+        self.visit(node.then, keep, into)
+        self.context = with_arm
+        if node.otherwise is not None:
+            with_arm = self.enter_arm(node, 1)
+            self.visit(node.otherwise, keep, into)
+            self.context = with_arm
+
+    def match(self, node: ast.Match, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.subject)
+        before_arms = len(self.body.notes)
+        changed: set[LocalSymbol] = set()
+        for number, arm in enumerate(node.arms):
+            before = self.enter_arm(node, number)
+            self.bind(arm.pattern, node.subject, (arm.start, arm.end))
+            if arm.guard is not None:
+                mark = len(self.changed)
+                with self.unordered(arm.guard):  # A guard that fails must have taken nothing.
+                    self.visit(arm.guard)
+                changed.update(self.changed[mark:])
+            self.visit(arm.body, keep, into)
+            self.context = before
+        if changed:
+            self.note_waiting(node.subject, node.end, frozenset(changed), before_arms)
+
+    def loop(self, node: ast.While | ast.Loop | ast.For, keep: Keep | None, into: LocalSymbol | None) -> None:
+        if isinstance(node, ast.For):
+            self.visit(node.iterable)
+        with self.unordered(node):
+            if isinstance(node, ast.While):
+                self.visit(node.condition)
+                if node.pattern is not None:
+                    self.bind(node.pattern, node.condition, (node.body.start, node.body.end))
+            elif isinstance(node, ast.For):
+                self.body.notes.append(Iterated(node.iterable, (node.body.start, node.body.end)))
+                self.bind(node.pattern, node.iterable, (node.body.start, node.body.end))
+            self.visit(node.body)
+
+    def jump(self, node: ast.Break, keep: Keep | None, into: LocalSymbol | None) -> None:
+        if node.value is not None:
+            self.visit(node.value, Keep.OWN)
+
+    def leave(self, node: ast.Return, keep: Keep | None, into: LocalSymbol | None) -> None:
+        if node.value is not None:
+            self.visit(node.value, Keep.RETURN)
+
+    def throw(self, node: ast.Throw, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.value, Keep.OWN)
+
+    def guarded(self, node: ast.TryCatch, keep: Keep | None, into: LocalSymbol | None) -> None:
+        before = self.context
+        self.context = replace(before, guarded=True)
+        self.visit(node.body, keep, into)
+        self.context = before
+        for number, catch in enumerate(node.catches):
+            before = self.enter_arm(node, number)
+            for local in self.bindings(catch.pattern):
+                self.body.declared[local] = self.context
+            self.visit(catch.body, keep, into)
+            self.context = before
+
+    def question(self, node: ast.Try, keep: Keep | None, into: LocalSymbol | None) -> None:
+        """The error that `?` passes on is kept by whoever gets it."""
+        parts = result_parts(resolve(self.analysis.types.get(node.operand, ERROR)))
+        passes_on = None
+        if parts is not None and parts[1] in self.aggregates:
+            passes_on = Keep.OWN if self.context.guarded else Keep.RETURN
+        self.visit(node.operand, passes_on)
+        if keep is not None:
+            self.note_kept(node, keep, into)
+
+    def assign(self, node: ast.Assign, keep: Keep | None, into: LocalSymbol | None) -> None:
+        target = node.target
+        local = self.analysis.uses.get(target) if isinstance(target, ast.Path) else None
+        if node.op == "=" and isinstance(local, LocalSymbol) and local.role != "self":
+            before = self.context
+            self.context = replace(before, overwrites=local, overwritten_at=node.end)
+            self.visit(node.value, Keep.OWN)
+            self.context = before
+            self.changed.append(local)
+            return
+        mark = len(self.changed)
+        self.visit(node.value, Keep.OWN if node.op == "=" else None)
+        computed = len(self.changed)
+        self.place(target)
+        self.look_up_late(node, target, mark)
+        if len(self.changed) > computed:
+            self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
+        self.change(target)
+
+    def place(self, node: ast.Expr) -> None:
+        """What is evaluated on the way to a place. Its containers wait for nothing: if they are changed
+        meanwhile, the place is looked up late."""
+        if isinstance(node, ast.FieldAccess | ast.Index):
+            self.place(node.receiver)
+            if isinstance(node, ast.Index):
+                self.visit(node.index)
+        else:
+            self.visit(node)
+
+    # --- Calls ---
+
+    def call(
+        self, node: ast.Call | ast.MethodCall | ast.Path, keep: Keep | None, into: LocalSymbol | None
+    ) -> None:
+        target = self.analysis.calls.get(node)
+        match target:
+            case FunctionCall(function=function, arguments=arguments):
+                changes = function.receiver == "mut self"
+                self._arguments(node, arguments, changes=changes, function=function)
+                self.body.callees.add(function)
+                if function in self.collection.calling_out or isinstance(function.owner, ToolSymbol):
+                    self._call_out(node, arguments[changes:])
+            case NativeCall(function=function, arguments=arguments):
+                self._native(node, function, arguments)
+            case DynamicCall(name=name, arguments=arguments, mutable=mutable):
+                self.collection.here.called_by_name.add(name)
+                self._arguments(node, arguments, changes=mutable)
+                self._call_out(node, arguments[mutable:])
+            case BoundCall(function=function, arguments=arguments):
+                self.collection.here.called_by_name.add(function.name)
+                changes = function.receiver == "mut self"
+                self._arguments(node, arguments, changes=changes)
+                self._call_out(node, arguments[changes:])
+            case VariantCall(arguments=arguments):
+                self._wrapped(node, arguments, keep, into)
+                return
+            case WrapCall(argument=argument):
+                self._wrapped(node, [argument], keep, into)
+                return
+            case ValueCall(callee=callee, arguments=arguments):
+                self._arguments(node, [callee, *arguments])
+                self._call_out(node, arguments)
+            case EmitCall(channel=channel, payload=payload):
+                self._arguments(node, [channel, payload])
+                self._call_out(node, [])
+            case PanicCall(message=message):
+                self._arguments(node, [message])
+            case (
+                ToolMethodCall(arguments=arguments)
+                | McpFunctionCall(arguments=arguments)
+                | AgentCall(arguments=arguments)
+                | PipelineCall(arguments=arguments)
+            ):
+                self._arguments(node, arguments)
+                self._call_out(node, arguments)
+            case None:
+                for child in children(node):
+                    self.visit(child)
+        if keep is not None:
+            self.note_kept(node, keep, into)
+
+    def _arguments(
+        self,
+        node: ast.Expr,
+        arguments: Sequence[Given],
+        changes: bool = False,
+        function: FunctionSymbol | None = None,
+        keep: Keep | None = None,
+    ) -> None:
+        """Arguments, borrowed unless `keep` says otherwise of those after the first; with `changes` the first
+        one is a place that the call may change, or a value that nobody else may see."""
+        given = [argument for argument in arguments if not isinstance(argument, Default)]
+        starts = [argument.start for argument in given]
+        if len(starts) < 2 or starts == sorted(starts):
+            self._evaluate(node, given, changes, keep)
+            self._pass(arguments, function)
+        else:
+            with self.unordered(node):
+                self._evaluate(node, given, changes, keep)
+                self._pass(arguments, function)
+        if changes:
+            self._change_receiver(given)
+
+    def _evaluate(self, node: ast.Expr, given: Sequence[ast.Expr], changes: bool, keep: Keep | None) -> None:
+        if changes and given:
+            receiver = given[0]
+            if root_of(self.analysis, receiver) is None:
+                self.visit(receiver, Keep.OWN)
+                self._in_turn(given[1:], keep)
+                return
+            mark = len(self.changed)
+            self.place(receiver)
+            self._in_turn(given[1:], keep)
+            self.look_up_late(node, receiver, mark)
+        elif keep is not None and given:
+            self._in_turn(given[:1])
+            self._in_turn(given[1:], keep)
+        else:
+            self._in_turn(given)
+
+    def _pass(self, arguments: Sequence[Given], function: FunctionSymbol | None) -> None:
+        if function is None:
+            return
+        for index, given in enumerate(arguments):
+            if not isinstance(given, Default) and self.analysis.types.get(given, ERROR) in self.aggregates:
+                self.body.notes.append(Passed(given, function, index, self.context))
+
+    def _change_receiver(self, given: Sequence[ast.Expr]) -> None:
+        root = root_of(self.analysis, given[0])
+        if root is not None:
+            self.change(given[0])
+            self.body.notes.extend(Beside(value, root) for value in given[1:])
+
+    def _native(self, node: ast.Expr, function: FunctionSymbol, arguments: Sequence[Given]) -> None:
+        """A library method that changes its receiver, or whose receiver is a handle, keeps its arguments."""
+        changes = function.receiver == "mut self"
+        keeps = changes
+        receiver = arguments[0] if arguments and function.receiver else None
+        if receiver is not None and not isinstance(receiver, Default):
+            found = resolve(self.analysis.types.get(receiver, ERROR))
+            keeps = keeps or (isinstance(found, Named) and found.symbol in HANDLES)
+        if not keeps:
+            self._borrowed.update([given for given in arguments if isinstance(given, ast.Closure)])
+        self._arguments(node, arguments, changes, keep=Keep.OWN if keeps else None)
+        if self._runs_other_code(function, arguments):
+            self._call_out(node, arguments)
+
+    def _runs_other_code(self, function: FunctionSymbol, arguments: Sequence[Given]) -> bool:
+        """May a library function run code of the program, or wait for the world while other code runs?"""
+        native = function.native or ""
+        if native.startswith("std::") and not native.startswith("std::prelude::"):
+            return True
+        for given in arguments:
+            if isinstance(given, Default) or given in self._quiet:
+                continue
+            if isinstance(resolve(self.analysis.types.get(given, ERROR)), FunctionOf):
+                return True
+        return False
+
+    def _call_out(self, node: ast.Expr, arguments: Sequence[Given]) -> None:
+        """Code runs that may call the methods of tools: their state may be another one afterwards. A receiver
+        that the call changes is no argument: it is the place itself."""
+        self.body.calls_out = True
+        if self.state is not None:
+            self.note_change(self.state, node.end)
+            for given in arguments:
+                if not isinstance(given, Default):
+                    self.note_waiting(given, node.end, frozenset((self.state,)))
+
+    def _wrapped(
+        self, node: ast.Expr, arguments: Sequence[Given], keep: Keep | None, into: LocalSymbol | None
+    ) -> None:
+        self._parts(node, [given for given in arguments if not isinstance(given, Default)], keep, into)
+
+    def pipe(self, node: ast.Pipe, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.target, keep, into)
+
+    # --- Bodies inside bodies ---
+
+    def closure(self, node: ast.Closure, keep: Keep | None, into: LocalSymbol | None) -> None:
+        inner = self._inner()
+        inner.function(node.parameters, node.body)
+        if not inner.body.calls_out and not inner.body.callees & self.collection.calling_out:
+            self._quiet.add(node)
+        self._made(node, inner, escapes=node not in self._borrowed or inner.body.makes_bodies)
+
+    def branches(self, node: ast.AwaitAll | ast.Race, keep: Keep | None, into: LocalSymbol | None) -> None:
+        for item in node.items:
+            self._branch(item, escapes=False)
+        self._call_out(node, [])
+
+    def spawn(self, node: ast.Spawn, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self._branch(node.operand, escapes=True)
+        self._call_out(node, [])
+
+    def parallel(self, node: ast.ParallelFor, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.iterable)
+        if node.limit is not None:
+            self.visit(node.limit)
+        inner = self._inner()
+        inner.bind_parameter(node.pattern)
+        inner.visit(node.body, Keep.RETURN)
+        self._made(node, inner, escapes=False)
+        self._call_out(node, [node.iterable])
+
+    def wait(self, node: ast.Await, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.operand)
+        self._call_out(node, [])
+        if keep is not None:
+            self.note_kept(node, keep, into)
+
+    def _branch(self, node: ast.Expr, escapes: bool) -> None:
+        """An expression that runs as a task of its own."""
+        inner = self._inner()
+        inner.visit(node, Keep.RETURN)
+        self._made(node, inner, escapes)
+
+    def _inner(self) -> BodyCollector:
+        body = BodyEvents(None, free_result=True)
+        return BodyCollector(self.analysis, self.collection, body, self.state)
+
+    def _made(self, node: ast.Node, inner: BodyCollector, escapes: bool) -> None:
+        """What the body inside does, this body may be said to do."""
+        self.body.makes_bodies = True
+        self.body.calls_out |= inner.body.calls_out
+        self.body.callees |= inner.body.callees
+        for local in self.analysis.captures.get(node, ()):
+            self.body.uses.setdefault(local, []).append((node.start, self.context))
+            self.body.captured.setdefault(local, []).append((node.start, self.context))
+            self.body.notes.append(Capture(node, local, self.context, escapes))
+
+
+_HANDLERS: dict[type[ast.Node], Callable[..., None]] = {
+    ast.Path: BodyCollector.path,
+    ast.FieldInit: BodyCollector.path,
+    ast.FieldAccess: BodyCollector.field,
+    ast.Ident: BodyCollector.leaf,
+    ast.IntLit: BodyCollector.leaf,
+    ast.FloatLit: BodyCollector.leaf,
+    ast.StringLit: BodyCollector.leaf,
+    ast.BoolLit: BodyCollector.leaf,
+    ast.NilLit: BodyCollector.leaf,
+    ast.Binary: BodyCollector.binary,
+    ast.ArrayLit: BodyCollector.parts,
+    ast.TupleLit: BodyCollector.parts,
+    ast.MapLit: BodyCollector.parts,
+    ast.StructLit: BodyCollector.struct,
+    ast.Block: BodyCollector.block,
+    ast.If: BodyCollector.choice,
+    ast.Match: BodyCollector.match,
+    ast.While: BodyCollector.loop,
+    ast.Loop: BodyCollector.loop,
+    ast.For: BodyCollector.loop,
+    ast.Break: BodyCollector.jump,
+    ast.Return: BodyCollector.leave,
+    ast.Throw: BodyCollector.throw,
+    ast.TryCatch: BodyCollector.guarded,
+    ast.Try: BodyCollector.question,
+    ast.Await: BodyCollector.wait,
+    ast.Assign: BodyCollector.assign,
+    ast.Call: BodyCollector.call,
+    ast.MethodCall: BodyCollector.call,
+    ast.Pipe: BodyCollector.pipe,
+    ast.Closure: BodyCollector.closure,
+    ast.AwaitAll: BodyCollector.branches,
+    ast.Race: BodyCollector.branches,
+    ast.Spawn: BodyCollector.spawn,
+    ast.ParallelFor: BodyCollector.parallel,
+}
