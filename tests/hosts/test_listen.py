@@ -176,3 +176,67 @@ def test_a_host_may_be_executed_by_its_own_handlers(tmp_path: Path, capsys: Capt
     """
     outcome = run_hosts(source, tmp_path, capsys, host={"processes": processes})
     assert outcome.lines == ["[true, true, true, true, true, true]", "true"], outcome.err
+
+
+WAITING = """
+use std::time;
+host Other { connector: worker }
+async fn work(ms: Int) -> String {
+    time::sleep(ms);
+    Worker.execute(r#"say {"type": "result", "text": "w"}"#).unwrap().text
+}
+fn asked(handler: fn() -> String) -> String {
+    let heard = listen Worker.execute(r#"ask {"type": "q", "id": 1}"#) { _ => |m: Any| handler() };
+    heard.unwrap().text
+}
+fn other(handler: fn() -> String) -> String {
+    let heard = listen Other.execute(r#"ask {"type": "q", "id": 1}"#) { _ => |m: Any| handler() };
+    heard.unwrap().text
+}
+fn through(task: Task<String>) -> String { let second = spawn task.await; second.await }
+"""
+CIRCLES = {
+    "the task asks first": "let t = spawn work(0); println(asked(|| { time::sleep(50); t.await }));",
+    "the handler waits first": "let t = spawn work(50); println(asked(|| t.await));",
+    "by way of another task": "let t = spawn work(20); println(asked(|| through(t)));",
+    "from a branch": "let t = spawn work(20); println(asked(|| (await (t.await, 1)).0));",
+    "two hosts for each other": """println((await (
+        asked(|| { time::sleep(50); other(|| "w") }), other(|| { time::sleep(50); asked(|| "w") })
+    )).0);""",
+    "many at once": """let t = spawn work(20);
+        println((parallel for n in 0..6 { asked(|| t.await) }).to_set().to_array()[0]);""",
+    "an update": """let t = spawn work(20);
+        println(asked(|| { shared.update("a", |old| t.await); shared.get("a").unwrap() }));""",
+}
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("circle", CIRCLES)
+def test_nobody_waits_for_a_process_of_who_waits_for_him(
+    tmp_path: Path, capsys: Capture, circle: str, processes: int
+) -> None:
+    shared = "hashmap shared: HashMap<String, String> = HashMap::new();"
+    source = f"{DECLARED}{WAITING}{shared} fn main() {{ {CIRCLES[circle]} }}"
+    outcome = run_hosts(source, tmp_path, capsys, host={"processes": processes}, timeout=60)
+    said = outcome.out
+    while said.startswith("{"):
+        said = json.loads(said)["value"]
+    assert said == "w", outcome.err
+
+
+def test_who_waits_for_somebody_that_goes_on_gets_no_process_of_his_own(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    """The handler's time passes, and nobody waits for who waits."""
+    source = f"""{DECLARED}{WAITING}
+    fn main() {{
+        let pids = await (
+            asked(|| {{ time::sleep(300); "w" }}),
+            {{ time::sleep(50); Worker.execute("pid").unwrap().text }},
+            {{ time::sleep(50); Worker.execute("pid").unwrap().text }},
+        );
+        println(pids.1 == pids.2);
+        println(pids.1 == Worker.execute("pid").unwrap().text);
+    }}
+    """
+    assert run_hosts(source, tmp_path, capsys).lines == ["true", "true"]

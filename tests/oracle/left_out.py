@@ -14,6 +14,7 @@ LEFT_OUT: Final = {
     "concurrency/failures.conc": "the world outside: time",
     "concurrency/panic.conc": "the world outside: time",
     "concurrency/tasks.conc": "the world outside: time",
+    "concurrency/tasks_in_a_circle.conc": "the world outside: time",
     "concurrency/thrown.conc": "the world outside: time",
     "concurrency/trace.conc": "the world outside: time",
     "concurrency/values.conc": "the world outside: time",

@@ -56,7 +56,7 @@ REST = "_"
 """The key of the handler for messages that have none of their own."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class HostExecution:
     """One execution: `said` is the conversation, which ends with the prompt; `turns` counts the exchanges."""
 
@@ -133,8 +133,8 @@ class Hosts:
 
         async def execute() -> Value:
             work.said = list(before)
-            nested = _nested(work)
-            async with self._pool(work.settings).process(inside=nested > 0) as process:
+            _require_depth(work)
+            async with self._pool(work.settings).process(work, work.branch) as process:
                 work.process = process
                 process.begin()
                 value = await bounded(self._run, work.builder, body())
@@ -257,7 +257,8 @@ class Hosts:
 
     def _pool(self, settings: HostSettings) -> Pool:
         if settings.name not in self._pools:
-            self._pools[settings.name] = Pool(settings, self._on_line(settings.name))
+            on_line = self._on_line(settings.name)
+            self._pools[settings.name] = Pool(settings, on_line, self._run.waits)
         return self._pools[settings.name]
 
     def _on_line(self, name: str) -> Callable[[str], None]:
@@ -266,8 +267,8 @@ class Hosts:
         return lambda line: self._run.emits.log("debug", f"{name}: {line}")
 
 
-def _nested(work: HostExecution) -> int:
-    """In how many executions by the same host this one began."""
+def _require_depth(work: HostExecution) -> None:
+    """An AgentError if an execution began inside of too many others by the same host."""
     name = work.settings.name
     found = [
         each for each in work.branch.inside if isinstance(each, HostExecution) and each.settings.name == name
@@ -275,7 +276,6 @@ def _nested(work: HostExecution) -> int:
     if len(found) >= _MOST_NESTED:
         message = f"host `{name}` is executed by its own handlers {len(found)} times inside one another"
         raise agent_failure(message, AgentKind.HOST, agent=name, provider=work.settings.connector)
-    return len(found)
 
 
 def _asked(work: HostExecution, wanted: Wanted | None, number: str) -> Message:

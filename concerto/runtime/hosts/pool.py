@@ -6,33 +6,34 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.concurrency.waits import Seats, Waits
 from concerto.runtime.hosts.process import HostProcess
 from concerto.runtime.hosts.settings import HostSettings
 from concerto.vm.values import Raised
 
 
 class Pool:
-    def __init__(self, settings: HostSettings, on_line: Callable[[str], None]) -> None:
+    def __init__(self, settings: HostSettings, on_line: Callable[[str], None], waits: Waits) -> None:
         self._settings = settings
         self._on_line = on_line
         self._processes = [HostProcess(settings, on_line) for _ in range(settings.processes)]
         self._idle = list(reversed(self._processes))
-        # Those who wait get their turn in the order in which they came.
-        self._places = asyncio.Semaphore(settings.processes)
+        self._seats = Seats(waits, settings.processes)
 
     @asynccontextmanager
-    async def process(self, *, inside: bool) -> AsyncIterator[HostProcess]:
-        """A process for one execution. One that is left in the middle of a turn has ended itself; one that is
-        left between two, by a failure that it did not report, is ended here. Who is `inside` of another
-        execution cannot wait for that to end: where all are busy, it gets one of its own."""
-        if inside and self._places.locked():
-            further = HostProcess(self._settings, self._on_line)
-            try:
-                yield further
-            finally:
-                await further.stop()
-            return
-        async with self._places:
+    async def process(self, execution: object, branch: Branch) -> AsyncIterator[HostProcess]:
+        """A process for one execution, in the order in which they were asked for. One that is left in the
+        middle of a turn has ended itself; one that is left between two, by a failure that it did not report,
+        is ended here. Where all are busy with executions that wait for this one, it gets one of its own."""
+        async with self._seats.seat(execution, branch) as counted:
+            if not counted:
+                further = HostProcess(self._settings, self._on_line)
+                try:
+                    yield further
+                finally:
+                    await further.stop()
+                return
             process = self._idle.pop()
             try:
                 yield process

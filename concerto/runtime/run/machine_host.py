@@ -131,7 +131,7 @@ class MachineHost:
         if self._turns is None:
             from concerto.runtime.concurrency.turns import Turns
 
-            self._turns = Turns()
+            self._turns = Turns(self._run.waits)
         store.updates += 1
         try:
             self._turns.within((id(store), key), change)
@@ -148,13 +148,12 @@ class MachineHost:
         return scoped(body)
 
     def await_task(self, task: Value) -> Value:
-        from concerto.runtime.concurrency.tasks import RunningTask, result_of
+        from concerto.runtime.concurrency.tasks import RunningTask
 
         if not isinstance(task, RunningTask):
             return task
-        if self._turns is not None:
-            return self._turns.await_task(task.path, lambda: result_of(task))
-        return wait(lambda: result_of(task))
+        branch = current_branch()
+        return wait(lambda: self._run.waits.result_of(task, branch))
 
     def _make_reference(self, kind: str, name: str) -> Value:
         from concerto.natives.agentbuilder import AgentRef, ToolRef

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.executions import Agents
     from concerto.runtime.agents.injections import Injections
     from concerto.runtime.agents.pipelines import Pipelines
+    from concerto.runtime.concurrency.waits import Waits
     from concerto.runtime.hosts.executing import Hosts
     from concerto.runtime.io.sqlite import StoreFiles
     from concerto.runtime.io.states import States
@@ -266,6 +267,13 @@ class Run:
         from concerto.runtime.llm.prices import ModelCosts
 
         return ModelCosts(self.options.manifest.prices, self.mocks)
+
+    @cached_property
+    def waits(self) -> Waits:
+        """Who waits for whom."""
+        from concerto.runtime.concurrency.waits import Waits
+
+        return Waits()
 
     @cached_property
     def tools(self) -> Tools:
