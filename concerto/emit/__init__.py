@@ -8,6 +8,7 @@ the same analysis gives the same module.
 from concerto.emit import (  # noqa: F401
     calls,
     closures,
+    coercions,
     control,
     exceptions,
     listen_mock,

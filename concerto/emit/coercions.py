@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
+from concerto.emit.function import FunctionBuilder, coercion_of
 from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT, RETURN, TO_STRING
 from concerto.emit.types import TypeTable
 from concerto.emit.witnesses import push_witnesses
@@ -14,27 +12,28 @@ from concerto.semantics.model.builtins import ANY, NIL
 from concerto.semantics.model.symbols import FunctionOf, Type
 from concerto.syntax import ast
 
-if TYPE_CHECKING:
-    from concerto.emit.function import FunctionBuilder
+
+@coercion_of("wrap_some")
+def _wrap(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
+    b.emit(BUILD_SOME)
 
 
-def coerce(b: FunctionBuilder, node: ast.Node, coercions: Iterable[Coercion]) -> None:
-    """Turn the value on the stack into what its surroundings want."""
-    for coercion in coercions:
-        match coercion.kind:
-            case "int_to_float":
-                _to_float(b)
-            case "wrap_some":
-                b.emit(BUILD_SOME)
-            case "check":
-                assert coercion.target is not None
-                b.mark(node)
-                check(b, coercion.target)
-            case "function_adapter":
-                _adapt(b, b.types[node], coercion.target)
-            case "convert" | "native_convert" | "to_text":
-                b.mark(node)
-                convert(b, coercion)
+@coercion_of("check")
+def _require(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
+    assert coercion.target is not None
+    b.mark(node)
+    check(b, coercion.target)
+
+
+@coercion_of("function_adapter")
+def _adapt_function(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
+    _adapt(b, b.types[node], coercion.target)
+
+
+@coercion_of("convert", "native_convert", "to_text")
+def _convert_error(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
+    b.mark(node)
+    convert(b, coercion)
 
 
 def check(b: FunctionBuilder, target: Type) -> None:
@@ -86,7 +85,8 @@ def _checked(types: TypeTable, found: Type, wanted: Type) -> list[Instr]:
     return [] if wanted in (found, ANY) else [("CHECK", types.index(wanted))]
 
 
-def _to_float(b: FunctionBuilder) -> None:
+@coercion_of("int_to_float")
+def _to_float(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> None:
     """A literal becomes a Float constant at once."""
     last = b.code[-1]
     if last[0] == "LOAD_CONST":

@@ -8,26 +8,25 @@ ends, and statements are not emitted any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TypeAlias, TypeVar
 
-from concerto.emit.coercions import coerce
 from concerto.emit.instructions import COPY, COPY_ARRAY, END, LOAD_NIL, LOAD_NONE, PAIR, POP, RETURN
+from concerto.emit.program import ProgramBuilder
 from concerto.ir.module import Function, Instr, Position
 from concerto.records import frozen, replace
+from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import ANY, ARRAY, BOOL, FLOAT, INT, NIL, STRING, option_item
 from concerto.semantics.model.symbols import LocalSymbol, Named, Type
 from concerto.semantics.typing.coercion import widened
 from concerto.syntax import ast
-
-if TYPE_CHECKING:
-    from concerto.emit.program import ProgramBuilder
 
 NodeClass: TypeAlias = type[ast.Node]
 Emitter = TypeVar("Emitter", bound=Callable[..., None])
 
 VALUES: dict[NodeClass, Callable[[FunctionBuilder, ast.Node], None]] = {}
 EFFECTS: dict[NodeClass, Callable[[FunctionBuilder, ast.Node], None]] = {}
+COERCIONS: dict[str, Callable[[FunctionBuilder, ast.Node, Coercion], None]] = {}
 
 
 def value_of(*classes: NodeClass) -> Callable[[Emitter], Emitter]:
@@ -45,6 +44,16 @@ def effect_of(*classes: NodeClass) -> Callable[[Emitter], Emitter]:
 
     def register(emitter: Emitter) -> Emitter:
         EFFECTS.update(dict.fromkeys(classes, emitter))
+        return emitter
+
+    return register
+
+
+def coercion_of(*kinds: str) -> Callable[[Emitter], Emitter]:
+    """Register how the value on the stack is converted for a kind of `Coercion`."""
+
+    def register(emitter: Emitter) -> Emitter:
+        COERCIONS.update(dict.fromkeys(kinds, emitter))
         return emitter
 
     return register
@@ -109,10 +118,15 @@ class FunctionBuilder:
         """Push the value of an expression, as its surroundings want it."""
         VALUES[node.__class__](self, node)
         if node in self.coercions:
-            coerce(self, node, self.coercions[node])
+            self.coerce(node, self.coercions[node])
         if node in self.copies:
             flat = node not in self.coercions and _is_flat_array(self.types.get(node))
             self.emit(COPY_ARRAY if flat else COPY)
+
+    def coerce(self, node: ast.Node, coercions: Iterable[Coercion]) -> None:
+        """Turn the value on the stack into what its surroundings want."""
+        for coercion in coercions:
+            COERCIONS[coercion.kind](self, node, coercion)
 
     def compute_early(self, node: ast.Expr) -> None:
         """Compute an operand before its turn, unless that was done."""

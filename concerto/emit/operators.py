@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from concerto.emit.coercions import check, coerce
+from concerto.emit.coercions import check
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import (
     CONCAT,
@@ -73,7 +73,7 @@ def binary(b: FunctionBuilder, node: ast.Binary) -> None:
         if not spine:
             return
         if current in b.coercions:
-            coerce(b, current, b.coercions[current])
+            b.coerce(current, b.coercions[current])
         if current in b.copies:
             b.emit(COPY)
 

@@ -8,17 +8,14 @@ stand the witnesses of bounds on the trait's own parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import COPY, LOAD_NIL, PAIR, RETURN
 from concerto.emit.program import ProgramBuilder, passing_on
 from concerto.ir.module import Function, Instr
 from concerto.semantics.check.witnesses import bounds_of, witnessed
 from concerto.semantics.model.analysis import GivenWitness, InnerWitness, Witness, WitnessOf
 from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, SymbolBase, ToolSymbol, TraitSymbol
-
-if TYPE_CHECKING:
-    from concerto.emit.function import FunctionBuilder
 
 _MOST_IN_LINE = 4
 """A table of so few functions is put together where it is needed."""

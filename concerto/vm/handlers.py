@@ -9,9 +9,22 @@ from typing import Any
 
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.classes import build_variant
+from concerto.vm.executor import Executed
 from concerto.vm.failures import keep_self, left_self
-from concerto.vm.interpreter import UNASSIGNED, CallStack, Frame, InterpretedFunction, handles
+from concerto.vm.interpreter import (
+    UNASSIGNED,
+    CallStack,
+    Frame,
+    InterpretedFunction,
+    Interpreter,
+    handles,
+)
 from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Range, Some, Value, failure
+
+
+def interpreter_of(machine: Executed) -> Interpreter:
+    """The executor `interpreter` of a machine."""
+    return Interpreter(machine)
 
 
 def _computes(name: str, count: int, compute: Callable[..., Value]) -> None:

@@ -7,15 +7,13 @@ tier is, and is tested against this.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from concerto.ir.module import Function
+from concerto.vm.executor import Executed
 from concerto.vm.failures import CALL_DEPTH, language_error
 from concerto.vm.flatten import Flat, flatten
 from concerto.vm.values import Value, failure
-
-if TYPE_CHECKING:
-    from concerto.vm.machine import Machine
 
 MAX_DEPTH = 100_000
 
@@ -87,11 +85,9 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
 
 
 class Interpreter:
-    """The executor `interpreter` of a machine."""
+    """The executor `interpreter` of a machine. `concerto.vm.handlers` makes one that knows what to do."""
 
-    def __init__(self, machine: Machine) -> None:
-        import concerto.vm.handlers  # noqa: F401 - fills HANDLERS
-
+    def __init__(self, machine: Executed) -> None:
         self.machine = machine
         self.depth = 0
         self._flat: dict[int, Flat] = {}

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from concerto.ir.module import Json, ModuleIR
 from concerto.vm import json_values
 from concerto.vm.classes import ClassTable
 from concerto.vm.dispatch import Methods
+from concerto.vm.executor import Executor
 from concerto.vm.failures import leaving
 from concerto.vm.host import Host
 from concerto.vm.native import find_native
@@ -31,19 +32,6 @@ from concerto.vm.values import (
 )
 
 Tier = Literal["python", "interpreter"]
-
-
-class Executor(Protocol):
-    """One of the two ways to run a function."""
-
-    def function(self, index: int) -> Callable[..., Value]:
-        """The function of an index as a callable; captures come first."""
-
-    def cancel(self) -> None:
-        """Make running code come to `Machine.poll` soon; called from any thread."""
-
-    def revive(self) -> None:
-        """Undo `cancel` when nothing runs any more."""
 
 
 class Machine:
@@ -73,9 +61,9 @@ class Machine:
 
             self._executor = PythonTier(self, code)
         else:
-            from concerto.vm.interpreter import Interpreter
+            from concerto.vm.handlers import interpreter_of
 
-            self._executor = Interpreter(self)
+            self._executor = interpreter_of(self)
 
     def run_entry(self, arguments: Sequence[str] = ()) -> Value:
         """Run `main`, with the arguments if it takes them, and give what it returns."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.ir.module import Instr, ModuleIR
 from concerto.vm.access import out_of_bounds
+from concerto.vm.executor import Executed
 from concerto.vm.failures import EXPLAIN
 from concerto.vm.operations import type_name
 from concerto.vm.python_tier.names import Names, link, opened
@@ -28,7 +29,6 @@ from concerto.vm.values import Raised, Value, failure
 
 if TYPE_CHECKING:
     from concerto.vm.interpreter import Interpreter
-    from concerto.vm.machine import Machine
     from concerto.vm.python_tier.arguments import Arguments
     from concerto.vm.python_tier.codegen import Origin
     from concerto.vm.python_tier.unboxing import Openings
@@ -98,7 +98,7 @@ def _compile_one_by_one(texts: dict[int, str]) -> tuple[CodeType, list[int]]:
 class PythonTier:
     """The executor `python` of a machine."""
 
-    def __init__(self, machine: Machine, code: bytes | None = None) -> None:
+    def __init__(self, machine: Executed, code: bytes | None = None) -> None:
         self.machine = machine
         compiled, skipped, self._texts, used, granted = _loaded(code) or _compile(machine.module)
         self._granted = {index: facts for index, facts in granted.items() if index not in skipped}
@@ -280,10 +280,10 @@ class PythonTier:
         return origin
 
 
-def _interpreter(machine: Machine) -> Interpreter:
-    from concerto.vm.interpreter import Interpreter
+def _interpreter(machine: Executed) -> Interpreter:
+    from concerto.vm.handlers import interpreter_of
 
-    return Interpreter(machine)
+    return interpreter_of(machine)
 
 
 def _function_index(code: CodeType | None) -> int | None:

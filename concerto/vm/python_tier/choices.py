@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from concerto.vm.python_tier.block_writer import BlockWriter
 from concerto.vm.python_tier.context import Context, Nodes, Outcome
 from concerto.vm.python_tier.expression import KINDS, Expr, compound, name
 from concerto.vm.python_tier.instructions import negation
 from concerto.vm.python_tier.tree import Arm, Region
 from concerto.vm.python_tier.writer import FunctionWriter
-
-if TYPE_CHECKING:
-    from concerto.vm.python_tier.control import ControlWriter
 
 Choices: TypeAlias = list[tuple[Expr | None, Arm]]
 """Arms with their conditions; the last one, without, is the `else`."""
@@ -43,7 +41,7 @@ def _case_test(writer: FunctionWriter, subject: Expr, arm: Arm) -> Expr:
     return compound(f"{subject.text} in ({', '.join(constants)})", (subject,), KINDS["bool"])
 
 
-def write_arms(control: ControlWriter, choices: Choices, context: Context) -> bool:
+def write_arms(control: BlockWriter, choices: Choices, context: Context) -> bool:
     """`if … elif … else`; an arm's sequence ends with the region's END."""
     writer = control.writer
     state = writer.snapshot()
@@ -65,7 +63,7 @@ def write_arms(control: ControlWriter, choices: Choices, context: Context) -> bo
 
 
 def write_single_way(
-    control: ControlWriter, choices: Choices, falling: Arm, rest: Nodes, context: Context
+    control: BlockWriter, choices: Choices, falling: Arm, rest: Nodes, context: Context
 ) -> Outcome:
     """Only one arm comes to the END, so what follows the region belongs to it: its value stays symbolic,
     and if the other arms jump away it need not even be indented."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
+from concerto.vm.python_tier.block_writer import BlockWriter
 from concerto.vm.python_tier.context import Context
 from concerto.vm.python_tier.expression import Comparison, Expr, Fact, refine
 from concerto.vm.python_tier.tree import Region
 
-if TYPE_CHECKING:
-    from concerto.vm.python_tier.control import ControlWriter
 
-
-def write_loop(control: ControlWriter, region: Region, subject: Expr | None, context: Context) -> None:
+def write_loop(control: BlockWriter, region: Region, subject: Expr | None, context: Context) -> None:
     """`ticks` and `each` let the machine look after the run every now and then."""
     writer = control.writer
     rounds = writer.rounds
@@ -43,7 +40,7 @@ def _touches(region: Region, comparison: Comparison) -> bool:
     return comparison.left.local in region.stores or comparison.right.local in region.stores
 
 
-def write_try(control: ControlWriter, region: Region, context: Context) -> bool:
+def write_try(control: BlockWriter, region: Region, context: Context) -> bool:
     """What was known of locals that the guarded part assigns is not known where it is caught."""
     writer = control.writer
     guarded, catching = region.arms

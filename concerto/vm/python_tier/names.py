@@ -10,15 +10,13 @@ import builtins
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.dispatch import MethodTable
+from concerto.vm.executor import Executed
 from concerto.vm.failures import keep_self, language_error, left_self
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value, failure
-
-if TYPE_CHECKING:
-    from concerto.vm.machine import Machine
 
 
 class Fail:
@@ -113,7 +111,7 @@ class Names:
         return name
 
 
-def link(machine: Machine, texts: list[str], used: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
+def link(machine: Executed, texts: list[str], used: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
     """The namespace in which a module's generated code runs, but for the functions it defines."""
     namespace = _surroundings(machine)
     types = machine.module.types
@@ -146,7 +144,7 @@ def link(machine: Machine, texts: list[str], used: dict[str, tuple[Any, ...]]) -
     return namespace
 
 
-def _native(machine: Machine, native: str) -> Callable[..., Value]:
+def _native(machine: Executed, native: str) -> Callable[..., Value]:
     body = machine.native(native)
     if body is not None:
         return body
@@ -157,11 +155,11 @@ def _native(machine: Machine, native: str) -> Callable[..., Value]:
     return missing
 
 
-def _static(machine: Machine, type_index: int, function: str, *arguments: Value) -> Value:
+def _static(machine: Executed, type_index: int, function: str, *arguments: Value) -> Value:
     return machine.methods.static(type_index, function)(*arguments)
 
 
-def _surroundings(machine: Machine) -> dict[str, Any]:
+def _surroundings(machine: Executed) -> dict[str, Any]:
     """What all generated code uses by a plain word: of this run, and, in place of Python's builtins, what is
     the same for all."""
     host = machine.host
@@ -206,7 +204,7 @@ def _joined(*values: Value) -> str:
 
 
 def _parallel_for(
-    machine: Machine, items: Value, limit: int | None, body: Callable[[Value], Value]
+    machine: Executed, items: Value, limit: int | None, body: Callable[[Value], Value]
 ) -> list[Value]:
     return machine.host.parallel_for(access.iterate(items), limit, body)
 

@@ -1,0 +1,39 @@
+"""What an executor is for a machine, and what a machine is for an executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from concerto.vm.classes import ClassTable
+from concerto.vm.dispatch import Methods, Surroundings
+from concerto.vm.type_checks import TypeChecks
+from concerto.vm.values import TypeValue, Value
+
+
+class Executor(Protocol):
+    """One of the two ways to run a function."""
+
+    def function(self, index: int) -> Callable[..., Value]:
+        """The function of an index as a callable; captures come first."""
+
+    def cancel(self) -> None:
+        """Make running code come to `Machine.poll` soon; called from any thread."""
+
+    def revive(self) -> None:
+        """Undo `cancel` when nothing runs any more."""
+
+
+class Executed(Surroundings, Protocol):
+    """What running code needs of its machine."""
+
+    classes: ClassTable
+    checks: TypeChecks
+    methods: Methods
+
+    def required_native(self, name: str) -> Callable[..., Value]: ...
+
+    def type_value(self, type_index: int) -> TypeValue: ...
+
+    def poll(self) -> None:
+        """Called by running code every now and then; raises Cancelled if the run was told to stop."""
