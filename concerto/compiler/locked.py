@@ -6,7 +6,7 @@ from concerto.contracts.comparison import Change, breaking, compare
 from concerto.contracts.interface import Interface, ToolInterface
 from concerto.contracts.lock_file import BadLock, read_lock
 from concerto.diagnostics import McpNotAsLocked, Problems
-from concerto.emit.schemas import answer_schema, tool_schema
+from concerto.emit.declarative.schemas import answer_schema, tool_schema
 from concerto.manifest import LOCK_NAME
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import FunctionSymbol, McpSymbol

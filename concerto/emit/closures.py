@@ -8,7 +8,7 @@ from concerto.emit.control import function_body
 from concerto.emit.exceptions import let_out
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import AWAIT, COPY, LOAD_NIL, PARALLEL_FOR, SPAWN
-from concerto.emit.patterns import irrefutable
+from concerto.emit.pattern_matching.bindings import irrefutable
 from concerto.emit.tasks import take_tasks
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import EmitCall

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concerto.emit.conditions import condition
 from concerto.emit.exceptions import take_chunk
 from concerto.emit.function import FunctionBuilder, LoopRegions, effect_of, value_of
 from concerto.emit.instructions import (
@@ -15,7 +14,8 @@ from concerto.emit.instructions import (
     LOOP,
     NOT,
 )
-from concerto.emit.patterns import bind, irrefutable
+from concerto.emit.pattern_matching.bindings import bind, irrefutable
+from concerto.emit.pattern_matching.conditions import condition
 from concerto.semantics.model.analysis import MatchBinding
 from concerto.semantics.model.builtins import map_parts
 from concerto.syntax import ast

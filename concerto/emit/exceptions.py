@@ -18,7 +18,7 @@ from concerto.emit.instructions import (
     THROW,
     UNWRAP,
 )
-from concerto.emit.patterns import bind
+from concerto.emit.pattern_matching.bindings import bind
 from concerto.semantics.model.builtins import OPTION, RESULT, option_item, result_parts
 from concerto.syntax import ast
 

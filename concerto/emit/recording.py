@@ -12,8 +12,8 @@ import marshal
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
 
+from concerto.emit.linking import link
 from concerto.emit.program import ProgramBuilder
-from concerto.emit.sections import link
 from concerto.emit.types import TypeTable
 from concerto.ir import module as ir
 from concerto.ir.opcodes import OPCODES

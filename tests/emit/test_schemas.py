@@ -7,7 +7,7 @@ import json
 import pytest
 
 from concerto import compile_source
-from concerto.emit.schemas import parameters_schema, tool_schema, type_schema
+from concerto.emit.declarative.schemas import parameters_schema, tool_schema, type_schema
 from concerto.ir.module import Json
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from concerto import compile_source
 from concerto.compiler.compiled import load_compiled
 from concerto.diagnostics import Problems
-from concerto.emit.sections import _library_structs
+from concerto.emit.linking import _library_structs
 from concerto.ir import module as ir
 from concerto.ir.codec import encode
 from concerto.ir.module import Function, Instr, ModuleIR, TypeDef

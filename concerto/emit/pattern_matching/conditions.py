@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias, assert_never
 
-from concerto.emit.access_paths import Pair, Part, Route, load, parts
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import (
     ELSE,
@@ -23,6 +22,7 @@ from concerto.emit.instructions import (
 )
 from concerto.emit.literals import constant
 from concerto.emit.operators import operation
+from concerto.emit.pattern_matching.access_paths import Pair, Part, Route, load, parts
 from concerto.semantics.model.analysis import (
     MatchBinding,
     MatchBuiltin,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from concerto.emit.bodies import emit_first_state, emit_stage
+from concerto.emit.declarative.schemas import answer_schema, tool_schema, type_schema
 from concerto.emit.json_constants import NotJson, json_constant
 from concerto.emit.program import ProgramBuilder
-from concerto.emit.schemas import answer_schema, tool_schema, type_schema
 from concerto.emit.witnesses import called_by_name
 from concerto.ir import module as ir
 from concerto.semantics.declare.library import library

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concerto.emit.access_paths import Part, Route, keep, load, parts
-from concerto.emit.conditions import push_all, tests
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import COPY, ELSE, IF, LENGTH, LOAD_NIL, SLICE, SUB_INT
+from concerto.emit.pattern_matching.access_paths import Part, Route, keep, load, parts
+from concerto.emit.pattern_matching.conditions import push_all, tests
 from concerto.semantics.model.analysis import MatchBinding
 from concerto.semantics.model.symbols import LocalSymbol
 from concerto.syntax import ast

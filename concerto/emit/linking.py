@@ -1,9 +1,9 @@
-"""Puts a program's sections together."""
+"""Links a program: its functions, types, constants and declarative sections in one module."""
 
 from __future__ import annotations
 
 from concerto.emit.bodies import emit_waiting
-from concerto.emit.declarations import (
+from concerto.emit.declarative.sections import (
     emit_agent,
     emit_host,
     emit_mcp,

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
 from typing import Final, TypeAlias
 
-from concerto.emit.access_paths import Pair, Route, parts
-from concerto.emit.conditions import literal_value, push_all, tests
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import (
     DEFAULT,
@@ -26,7 +24,9 @@ from concerto.emit.instructions import (
     LOAD_NIL,
     TAG,
 )
-from concerto.emit.patterns import bind_parts
+from concerto.emit.pattern_matching.access_paths import Pair, Route, parts
+from concerto.emit.pattern_matching.bindings import bind_parts
+from concerto.emit.pattern_matching.conditions import literal_value, push_all, tests
 from concerto.records import frozen
 from concerto.semantics.model.analysis import MatchBinding, MatchBuiltin, MatchVariant
 from concerto.semantics.model.builtins import INT, OPTION, RESULT, STRING, option_item, result_parts

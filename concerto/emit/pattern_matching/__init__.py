@@ -1,0 +1,1 @@
+"""Patterns: whether a value matches one, and what its names are bound to."""
