@@ -12,7 +12,7 @@ import pytest
 from concerto.diagnostics import Problem, render
 from concerto.vm.machine import Tier
 from tests.harness.expectations import BadExpectation, Expectations, read_expectations
-from tests.harness.running import compile_program, run_program
+from tests.harness.running import Outcome, compile_program, run_program
 from tests.oracle import evaluate
 from tests.oracle.left_out import LEFT_OUT, PROGRAMS
 
@@ -77,12 +77,7 @@ class RunItem(ProgramItem):
             if module is None:
                 raise Unexpected(f"does not compile:\n{render(problems)}")
             outcome = run_program(module, self.expected, folder, self.tier)
-        complaints = _complaints(self.expected, outcome.stdout, outcome.status)
-        complaints += [
-            f"not on stderr: {part}" for part in self.expected.stderr if part not in outcome.stderr
-        ]
-        if complaints:
-            raise Unexpected("\n".join([*complaints, f"stderr:\n{outcome.stderr}"]))
+        compare_outcome(self.expected, outcome)
 
 
 class OracleItem(ProgramItem):
@@ -94,6 +89,14 @@ class OracleItem(ProgramItem):
         complaints = _complaints(expected, outcome.stdout, outcome.status)
         if complaints:
             raise Unexpected("\n".join([*complaints, f"stderr:\n{outcome.stderr}"]))
+
+
+def compare_outcome(expected: Expectations, outcome: Outcome) -> None:
+    """Raises `Unexpected` unless the run did what is announced."""
+    complaints = _complaints(expected, outcome.stdout, outcome.status)
+    complaints += [f"not on stderr: {part}" for part in expected.stderr if part not in outcome.stderr]
+    if complaints:
+        raise Unexpected("\n".join([*complaints, f"stderr:\n{outcome.stderr}"]))
 
 
 def _complaints(expected: Expectations, stdout: str, status: int) -> list[str]:

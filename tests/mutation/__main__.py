@@ -1,31 +1,36 @@
 """`python -m tests.mutation --changes 300 --seed 1`: breaks the compiler in that many ways, each in a
 process of its own, and reports what nobody notices.
 
-First random programs run on both tiers and must do what they do unbroken, where the oracle agrees; then the
-unit tests of the part run, then the test programs. The first difference ends a change's turn, and so does a
-time limit. `equivalent.toml` explains changes that change nothing. Exit status 1 if too few of the others
-were noticed."""
+The programs that reach the changed line are run, the quickest first, then random ones that do, which must
+do what they did where the oracle and both tiers agreed; then the unit tests of the part, then the kept texts.
+The first difference ends a change's turn, and so does a limit of time or memory. `equivalent.toml` explains
+changes that change nothing. What was found is kept (`--kept`), so that a run goes on where it was
+interrupted and asks again only of what survived or was edited. Exit status 1 if too few were noticed."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import pickle
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import tomllib
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from random import Random
 
 from tests.mutation.changes import Change, changes_of
-from tests.mutation.importing import CHANGE
+from tests.mutation.forking import end_group, in_a_process, result, start
+from tests.mutation.importing import ROOT
+from tests.mutation.judging import judge
+from tests.mutation.programs import Known, gather, that_reach
 
-_ROOT = Path(__file__).parents[2]
 _EXPLAINED = Path(__file__).parent / "equivalent.toml"
 
 # Where meaning is decided, with the tests that know the part best.
@@ -52,134 +57,192 @@ _LEFT_OUT = frozenset(
 
 def main() -> int:
     options = _options()
+    _warm()
     chosen = _chosen(options)
-    explained = tomllib.loads(_EXPLAINED.read_text()) if _EXPLAINED.exists() else {}
+    explained = explanations()
     with tempfile.TemporaryDirectory(prefix="mutation-") as name:
         folder = Path(name)
-        expected = _expected(folder, options.programs)
-        with ThreadPoolExecutor(options.processes) as pool:
-            verdicts = list(
-                pool.map(
-                    lambda entry: _judge(entry[0], entry[1], folder, expected, options, explained), chosen
-                )
-            )
-    counts = Counter(verdict.split(":")[0] for verdict in verdicts)
-    survived = [
-        change for (change, _), verdict in zip(chosen, verdicts, strict=True) if verdict == "survived"
-    ]
-    meant = len(chosen) - counts["explained"]
-    noticed = 100 * (meant - len(survived)) / max(meant, 1)
-    print(f"\n{len(chosen)} changes, {noticed:.1f} % of those that change something noticed: {dict(counts)}")
-    for change in survived:
-        print(f"  {change}")
-    return 1 if noticed < options.least else 0
+        (folder / "cache").mkdir()
+        os.environ["CONCERTO_CACHE"] = str(folder / "cache")
+        known = _known(options, folder)
+        verdicts = _Verdicts(options.kept / "verdicts.jsonl")
+        asked = [change for change in chosen if change.name not in explained and not verdicts.of(change)]
+        for change, verdict in _judged(asked, known, options, folder):
+            verdicts.keep(change, verdict)
+            print(f"{verdict.seconds:5.1f} s  {verdict.who}  {change}  {verdict.what}", flush=True)
+        return _report(chosen, explained, verdicts, options.least)
+
+
+def explanations() -> dict[str, str]:
+    """Why changes, by name, change nothing that can be observed."""
+    return tomllib.loads(_EXPLAINED.read_text()) if _EXPLAINED.exists() else {}
+
+
+def offered(only: str = "") -> list[Change]:
+    """All changes of the files whose path has this in it."""
+    paths = [path for path in parts() if only in path]
+    return [change for path in paths for change in changes_of(ROOT, path)]
+
+
+@cache
+def parts() -> dict[str, tuple[str, ...]]:
+    """The files that are changed, with the tests of their part."""
+    return {
+        str(path.relative_to(ROOT)): tests
+        for pattern, tests in _PARTS.items()
+        for path in sorted(ROOT.glob(pattern))
+        if path.stem not in _LEFT_OUT
+    }
 
 
 def _options() -> Namespace:
     parser = ArgumentParser(prog="python -m tests.mutation")
     parser.add_argument("--changes", type=int, default=300, help="how many, spread over all parts")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", help="changes of files whose path has this in it")
-    parser.add_argument(
-        "--one", help="this change alone, as the report names it: `concerto/emit/calls.py#12`"
-    )
-    parser.add_argument("--programs", type=int, default=80, help="random programs for each change")
+    parser.add_argument("--only", default="", help="changes of files whose path has this in it")
+    parser.add_argument("--one", help="this change alone, as `equivalent.toml` would name it")
+    parser.add_argument("--programs", type=int, default=60, help="how many random programs there are")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--quick", action="store_true", help="random programs alone")
-    parser.add_argument("--limit", type=float, default=240, help="seconds for each round of tests")
+    parser.add_argument("--quick", action="store_true", help="programs alone")
     parser.add_argument("--least", type=float, default=95, help="percent that must be noticed")
-    return parser.parse_args()
+    default = Path(tempfile.gettempdir()) / "concerto-mutation"
+    parser.add_argument("--kept", type=Path, default=default, help="folder for what was found")
+    options = parser.parse_args()
+    options.kept.mkdir(parents=True, exist_ok=True)
+    return options
 
 
-def _chosen(options: Namespace) -> list[tuple[Change, tuple[str, ...]]]:
-    """The changes with the tests of their part; the same for a seed as long as the files are the same."""
-    offered: list[tuple[Change, tuple[str, ...]]] = []
-    for pattern, tests in _PARTS.items():
-        for path in sorted(_ROOT.glob(pattern)):
-            short = path.relative_to(_ROOT)
-            if path.stem not in _LEFT_OUT and (not options.only or options.only in str(short)):
-                changes = changes_of(path)
-                offered += [
-                    (Change(str(short), each.number, each.line, each.what), tests) for each in changes
-                ]
+def _warm() -> None:
+    """What all processes need and no change touches."""
+    import asyncio  # noqa: F401
+    import sqlite3  # noqa: F401
+
+    import greenlet  # noqa: F401
+    import hypothesis  # noqa: F401
+    import lark  # noqa: F401
+    import pydantic  # noqa: F401
+    import pytest  # noqa: F401
+
+
+def _chosen(options: Namespace) -> list[Change]:
+    """Each change draws its lot by its name: edits of a file leave the choice among others as it was."""
+    changes = offered(options.only)
     if options.one:
-        return [entry for entry in offered if f"{entry[0].path}#{entry[0].number}" == options.one]
-    return sorted(Random(options.seed).sample(offered, min(options.changes, len(offered))), key=str)
+        return [change for change in changes if change.name == options.one]
+    lots = {change: hashlib.sha256(f"{options.seed} {change.name}".encode()).digest() for change in changes}
+    chosen = sorted(changes, key=lots.__getitem__)[: options.changes]
+    return sorted(chosen, key=lambda change: (change.path, change.number))
 
 
-def _expected(folder: Path, count: int) -> Path:
-    """Programs with what they do: those on which the oracle and both tiers agree."""
-    from concerto.compiler.depth import on_large_stack
-    from tests.properties.generating import make_program
-    from tests.properties.running import Refused, agree, outcomes
-
-    cache = folder / "cache"
-    programs: list[dict[str, object]] = []
-
-    def gather() -> None:
-        for seed in range(4 * count):
-            files = make_program(Random(f"mutation:{seed}"))
-            try:
-                found = outcomes(files)
-            except Refused:
-                continue
-            if agree(found) and len(programs) < count:
-                outcome = found["python"]
-                programs.append({"files": files, "does": [outcome.status, outcome.stdout, outcome.stderr]})
-
-    os.environ["CONCERTO_CACHE"] = str(cache)
-    on_large_stack(gather)
-    path = folder / "programs.json"
-    path.write_text(json.dumps(programs))
-    return path
+def _known(options: Namespace, folder: Path) -> list[Known]:
+    """The programs with what they reach, from an earlier run if nothing was edited since. The compiler as it
+    is has to pass all that a changed one is tried with."""
+    digest = _digest("concerto", "stdlib", "grammar", "tests/programs", "tests/mutation/programs.py")
+    kept = options.kept / f"known-{digest}-{options.programs}"
+    if not kept.exists():
+        for old in options.kept.glob("known-*"):
+            old.unlink()
+        print("what do the programs reach?", flush=True)
+        kept.write_bytes(pickle.dumps(gather(list(parts()), options.programs, folder)))
+    known: list[Known] = pickle.loads(kept.read_bytes())
+    passes = kept.with_suffix(".passes")
+    if not passes.exists():
+        print("does the compiler as it is pass?", flush=True)
+        tests = sorted({each for tests in parts().values() for each in tests})
+        unbroken = in_a_process(lambda: judge(None, known, tests, folder / "unbroken"), folder / "answer")
+        if unbroken is None or unbroken[0] != "survived":
+            sys.exit(f"fails without any change: {unbroken}")
+        passes.touch()
+    return known
 
 
-def _judge(
-    change: Change,
-    tests: tuple[str, ...],
-    folder: Path,
-    expected: Path,
-    options: Namespace,
-    explained: dict[str, object],
-) -> str:
-    start = time.monotonic()
-    name = f"{change.path}#{change.number}"
-    # A broken compiler must not leave what it made to others.
-    cache = folder / f"cache-{change.path.replace('/', '-')}-{change.number}"
-    shutil.copytree(folder / "cache", cache, dirs_exist_ok=True)
-    environment = {**os.environ, CHANGE: name, "CONCERTO_CACHE": str(cache)}
-    rounds = [[sys.executable, "-m", "tests.mutation.killing", str(expected)]]
-    if not options.quick:
-        pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "tests.mutation.importing"]
-        rounds += [[*pytest, *tests], [*pytest, "tests/programs"]]
-    verdict = "survived"
-    for command in rounds:
-        verdict = _run(command, environment, options.limit)
-        if verdict != "survived":
-            break
-    shutil.rmtree(cache, ignore_errors=True)
-    if verdict == "survived" and f"{change.path}: {change.what}" in explained:
-        verdict = "explained"
-    print(f"{time.monotonic() - start:5.0f} s  {verdict:.60}  {change}", flush=True)
-    return verdict
+@dataclass(frozen=True)
+class Verdict:
+    who: str
+    what: str
+    seconds: float
+    digest: str
 
 
-def _run(command: list[str], environment: dict[str, str], limit: float) -> str:
+class _Verdicts:
+    """Those of earlier runs that still hold, by the names of changes, and new ones."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        lines = path.read_text().splitlines() if path.exists() else []
+        self._known = {name: Verdict(**verdict) for name, verdict in map(json.loads, lines)}
+
+    def of(self, change: Change) -> Verdict | None:
+        verdict = self._known.get(change.name)
+        return verdict if verdict and verdict.digest == _asked_of(change, verdict.who) else None
+
+    def keep(self, change: Change, verdict: Verdict) -> None:
+        self._known[change.name] = verdict
+        with self._path.open("a") as file:
+            file.write(json.dumps([change.name, vars(verdict)]) + "\n")
+
+
+def _judged(
+    changes: Iterable[Change], known: Sequence[Known], options: Namespace, folder: Path
+) -> Iterator[tuple[Change, Verdict]]:
+    waiting = list(reversed(list(changes)))
+    running: dict[int, tuple[Change, Path, float]] = {}
     try:
-        done = subprocess.run(
-            command,
-            cwd=_ROOT,
-            env=environment,
-            timeout=limit,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-    except subprocess.TimeoutExpired:
-        return "noticed: it hangs"
-    if done.returncode == 0:
-        return "survived"
-    lines = done.stdout.decode(errors="replace").strip().splitlines()
-    return f"noticed: {lines[-1] if lines else done.returncode}"
+        while waiting or running:
+            while waiting and len(running) < options.processes:
+                change = waiting.pop()
+                place = folder / f"change-{len(waiting)}"
+                tests = () if options.quick else parts()[change.path]
+                asked = that_reach(change, known)
+                pid = start(_turn(change, asked, tests, place), place.with_suffix(".answer"))
+                running[pid] = change, place, time.monotonic()
+            pid, status = os.wait()
+            change, place, begun = running.pop(pid)
+            end_group(pid)
+            found = result(place.with_suffix(".answer"))
+            who, what = found or ("a limit", f"signal {status & 127}")
+            shutil.rmtree(place, ignore_errors=True)
+            yield change, Verdict(who, what, time.monotonic() - begun, _asked_of(change, who))
+    finally:
+        for pid in running:
+            end_group(pid)
+
+
+def _turn(
+    change: Change, known: Sequence[Known], tests: Sequence[str], place: Path
+) -> Callable[[], tuple[str, str]]:
+    return lambda: judge(change, known, tests, place)
+
+
+def _report(chosen: Sequence[Change], explained: dict[str, str], verdicts: _Verdicts, least: float) -> int:
+    meant = [(change, verdict) for change in chosen if (verdict := verdicts.of(change))]
+    meant = [(change, verdict) for change, verdict in meant if change.name not in explained]
+    survived = [change for change, verdict in meant if verdict.who == "survived"]
+    noticed = 100 * (len(meant) - len(survived)) / max(len(meant), 1)
+    counts = Counter(verdict.who for _, verdict in meant)
+    print(
+        f"\n{len(chosen)} changes, {len(chosen) - len(meant)} change nothing; {noticed:.1f} % of the others "
+        f"noticed: {dict(counts)}, {sum(verdict.seconds for _, verdict in meant):.0f} s"
+    )
+    for change in survived:
+        print(f"  {change}")
+    return 1 if noticed < least else 0
+
+
+def _asked_of(change: Change, who: str) -> str:
+    """What a verdict rests on: a change that survived is tried again when tests are edited."""
+    return _digest("concerto", "stdlib", "tests") if who == "survived" else _digest(change.path)
+
+
+@cache
+def _digest(*places: str) -> str:
+    found = hashlib.sha256()
+    for place in places:
+        path = ROOT / place
+        for file in sorted(path.rglob("*.*")) if path.is_dir() else [path]:
+            if file.suffix in (".py", ".conc", ".lark", ".toml", ".json"):
+                found.update(file.read_bytes())
+    return found.hexdigest()[:16]
 
 
 if __name__ == "__main__":

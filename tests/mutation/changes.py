@@ -6,8 +6,9 @@ is imported here: the changes are made before it is."""
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -29,20 +30,33 @@ _LEFT_OUT = frozenset(("__slots__", "__all__", "TYPE_CHECKING"))
 
 @dataclass(frozen=True)
 class Change:
-    """The `number`th change that a module offers: what it does, and where."""
+    """The `number`th change that a module offers: what it does, in which function. `reached` is the line of
+    the statement that must run before anything differs; None where that is the import of the module."""
 
     path: str
     number: int
+    function: str
     line: int
+    reached: int | None
     what: str
 
+    @property
+    def name(self) -> str:
+        """Stays the same while the function does."""
+        return f"{self.path} {self.function}: {self.what}"
+
     def __str__(self) -> str:
-        return f"{self.path}:{self.line} #{self.number} {self.what}"
+        return f"{self.path}:{self.line} {self.function}: {self.what}"
 
 
-def changes_of(path: Path) -> list[Change]:
-    places = _places(ast.parse(path.read_bytes()))
-    return [Change(str(path), number, line, what) for number, (line, what, _) in enumerate(places)]
+def changes_of(root: Path, path: str) -> list[Change]:
+    changes = []
+    seen: Counter[tuple[str, str]] = Counter()
+    for number, (at, what, _) in enumerate(_places(ast.parse((root / path).read_bytes()))):
+        seen[at.function, what] += 1
+        again = f" ({seen[at.function, what]})" if seen[at.function, what] > 1 else ""
+        changes.append(Change(path, number, at.function or "module", at.line, at.reached, what + again))
+    return changes
 
 
 def broken(text: bytes, number: int) -> ast.Module:
@@ -54,22 +68,82 @@ def broken(text: bytes, number: int) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
-_Place = tuple[int, str, Callable[[], None]]
+@dataclass(frozen=True)
+class _At:
+    """A place in a module; `inside` a function, `reached` as a change has it."""
+
+    function: str = ""
+    inside: bool = False
+    line: int = 0
+    reached: int | None = None
+
+    def body_of(self, node: ast.AST) -> _At:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                name = f"{self.function}.{node.name}" if self.function else node.name
+                inside = self.inside or not isinstance(node, ast.ClassDef)
+                return replace(self, function=name, inside=inside)
+            case _:
+                return self
+
+    def at(self, node: ast.AST) -> _At:
+        line = getattr(node, "lineno", self.line)
+        reached = line if self.inside and isinstance(node, ast.stmt) else self.reached
+        return replace(self, line=line, reached=reached)
+
+
+_Place = tuple[_At, str, Callable[[], None]]
 
 
 def _places(tree: ast.Module) -> Iterator[_Place]:
     """All is found before anything is changed; bodies of functions and the tables of a module."""
-    yield from list(_below(tree))
+    yield from list(_below(tree, _At()))
 
 
-def _below(node: ast.AST) -> Iterator[_Place]:
-    yield from _here(node)
+def _below(node: ast.AST, at: _At) -> Iterator[_Place]:
+    for what, apply in _changes(node):
+        yield at, what, apply
+    body = at.body_of(node)
+    yield from _dropped(node, body)
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "type_comment", "type_params", "bases"):
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and not _is_no_code(child):
-                yield from _below(child)
+                yield from _below(child, (body if field == "body" else at).at(child))
+
+
+def _dropped(node: ast.AST, at: _At) -> Iterator[_Place]:
+    for statements in _bodies(node):
+        for position, statement in enumerate(statements):
+            if _may_go(statement):
+                yield at.at(statement), f"without {_shown(statement)}", _dropper(statements, position)
+
+
+def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    if not isinstance(node, ast.Module | ast.ClassDef):
+        for field in ("body", "orelse", "finalbody"):
+            statements = getattr(node, field, None)
+            if isinstance(statements, list):
+                yield statements
+
+
+def marked(text: bytes) -> ast.Module:
+    """The module, telling in its global `__reached__` at which lines statements of functions ran."""
+    tree = ast.parse(text)
+    for node in list(ast.walk(tree)):
+        for statements in _bodies(node):
+            if statements:
+                # A docstring stays the first.
+                first = int(_is_no_code(statements[0]) and isinstance(statements[0], ast.Expr))
+                statements[first:] = [
+                    each for statement in statements[first:] for each in (_mark(statement), statement)
+                ]
+    return ast.fix_missing_locations(tree)
+
+
+def _mark(statement: ast.stmt) -> ast.stmt:
+    return ast.copy_location(ast.parse(f"__reached__[{statement.lineno}] = 1").body[0], statement)
 
 
 def _is_no_code(node: ast.AST) -> bool:
@@ -84,12 +158,6 @@ def _is_no_code(node: ast.AST) -> bool:
             return True
         case _:
             return False
-
-
-def _here(node: ast.AST) -> Iterator[_Place]:
-    line = node.body[0].lineno if isinstance(node, ast.match_case) else getattr(node, "lineno", 0)
-    for what, apply in _changes(node):
-        yield line, what, apply
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -123,12 +191,6 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Callable[[], None]]]:
             yield from _of_call(node)
         case _:
             pass
-    for body in ("body", "orelse", "finalbody"):
-        statements = getattr(node, body, None)
-        if isinstance(statements, list) and not isinstance(node, ast.Module | ast.ClassDef):
-            for position, statement in enumerate(statements):
-                if _may_go(statement):
-                    yield f"without {_shown(statement)}", _dropper(statements, position)
 
 
 def _of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[], None]]]:

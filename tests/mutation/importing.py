@@ -1,55 +1,69 @@
-"""Imports one module changed. As a plugin of pytest it takes the change from the environment."""
+"""Imports modules of the compiler changed, or marked so that they tell which of their lines ran."""
 
 from __future__ import annotations
 
-import os
+import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from tests.mutation.changes import broken
+from tests.mutation.changes import Change, broken, marked
 
-CHANGE = "CONCERTO_MUTANT"
-"""Environment variable: path and number of the change, `concerto/emit/calls.py#12`."""
+ROOT = Path(__file__).parents[2]
 
-_ROOT = Path(__file__).parents[2]
+Transform = Callable[[bytes], ast.Module]
 
 
 class _Loader(SourceFileLoader):
-    number = 0
+    def __init__(self, fullname: str, path: str, transform: Transform) -> None:
+        super().__init__(fullname, path)
+        self.transform = transform
 
     def get_code(self, fullname: str) -> CodeType:
-        tree = broken(self.get_data(self.path), self.number)
-        return compile(tree, self.path, "exec", dont_inherit=True)
+        return compile(self.transform(self.get_data(self.path)), self.path, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__["__reached__"] = bytearray(len(self.get_data(self.path).splitlines()) + 1)
+        super().exec_module(module)
 
 
 class _Finder(MetaPathFinder):
-    def __init__(self, path: str, number: int) -> None:
-        self.file = str(_ROOT / path)
-        self.number = number
-        self.name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    def __init__(self, paths: Iterable[str], transform: Transform) -> None:
+        self.files = {module_name(path): str(ROOT / path) for path in paths}
+        self.transform = transform
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != self.name:
+        file = self.files.get(fullname)
+        if file is None:
             return None
-        loader = _Loader(fullname, self.file)
-        loader.number = self.number
-        return spec_from_file_location(fullname, self.file, loader=loader)
+        return spec_from_file_location(fullname, file, loader=_Loader(fullname, file, self.transform))
 
 
-def install() -> None:
-    """Makes the change that the environment names, if it names one."""
-    path, _, number = os.environ.get(CHANGE, "").partition("#")
-    if path:
-        finder = _Finder(path, int(number))
-        assert finder.name not in sys.modules, "imported before it was changed"
-        sys.meta_path.insert(0, finder)
+def install_change(change: Change) -> None:
+    _install([change.path], lambda text: broken(text, change.number))
 
 
-install()
+def install_marks(paths: Iterable[str]) -> None:
+    _install(paths, marked)
+
+
+def reached_lines(paths: Iterable[str]) -> dict[str, bytearray]:
+    """What ran since the modules were imported, or since somebody wiped it."""
+    loaded = {path: sys.modules.get(module_name(path)) for path in paths}
+    return {path: module.__dict__["__reached__"] for path, module in loaded.items() if module is not None}
+
+
+def module_name(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _install(paths: Iterable[str], transform: Transform) -> None:
+    finder = _Finder(paths, transform)
+    assert not finder.files.keys() & sys.modules.keys(), "imported before it was changed"
+    sys.meta_path.insert(0, finder)

@@ -1,0 +1,162 @@
+"""The programs that may notice a change: those of `tests/programs` and random ones, each with the lines of
+the compiler that it reaches.
+
+The compiler is imported inside functions: whoever changes it forks a process and changes it there first."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from tests.mutation.changes import Change
+from tests.mutation.forking import in_a_process
+from tests.mutation.importing import ROOT, install_marks, reached_lines
+
+_PROGRAMS = ROOT / "tests" / "programs"
+_EMPTY = "fn main() { }\n"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A file of `tests/programs`, or a random program: `files` with its status and output."""
+
+    name: str
+    files: dict[str, str] | None = None
+    does: tuple[int, str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """A program with the seconds it takes and the lines it reaches: 1 reached by itself, 2 by any program."""
+
+    program: Program
+    seconds: float
+    reached: dict[str, bytes]
+
+    def reaches(self, change: Change) -> int:
+        if change.reached is None:
+            return 1
+        lines = self.reached.get(change.path)
+        return lines[change.reached] if lines else 0
+
+
+def that_reach(change: Change, known: Sequence[Known]) -> list[Known]:
+    """In the order in which they are asked: test programs first, the quickest first."""
+    reaching = [entry for entry in known if entry.reaches(change)]
+    return sorted(
+        reaching,
+        key=lambda entry: (entry.reaches(change), entry.program.files is not None, entry.seconds),
+    )
+
+
+def fault(program: Program) -> str | None:
+    """What the program does that it should not, in a line."""
+    try:
+        if program.files is None:
+            _try_test(program.name)
+            return None
+        return _difference(program)
+    except Exception as error:
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+def _try_test(name: str) -> None:
+    from tests.harness.expectations import read_expectations
+    from tests.harness.programs import TIERS, Unexpected, compare_outcome, compare_problems
+    from tests.harness.running import compile_program, run_program
+
+    expected = read_expectations((_PROGRAMS / name).read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as folder:
+        module, problems = compile_program(expected.files, Path(folder), to_run=expected.wants_main)
+        compare_problems(expected, problems)
+    if expected.wants_main and not expected.errors:
+        if module is None:
+            raise Unexpected("does not compile")
+        for tier in TIERS:
+            with tempfile.TemporaryDirectory() as folder:
+                # The files of a program may be what it reads.
+                compile_program(expected.files, Path(folder), to_run=True)
+                compare_outcome(expected, run_program(module, expected, Path(folder), tier))
+
+
+def _difference(program: Program) -> str | None:
+    from concerto.compiler.depth import on_large_stack
+    from concerto.emit import emit_program
+    from tests.harness.programs import TIERS
+    from tests.properties.running import analyzed, run
+
+    files = program.files
+    assert files is not None
+    module = on_large_stack(lambda: emit_program(analyzed(files)))
+    for tier in TIERS:
+        outcome = run(module, tier)
+        if (outcome.status, outcome.stdout, outcome.stderr) != program.does:
+            return f"differs on {tier}"
+    return None
+
+
+def gather(paths: Sequence[str], count: int, folder: Path) -> list[Known]:
+    """All programs, `count` random ones among them, run on the compiler as it is. One that fails is left out.
+    Starts processes, imports nothing."""
+    answer = folder / "answer"
+    programs = [
+        *(Program(str(path.relative_to(_PROGRAMS))) for path in sorted(_PROGRAMS.rglob("*.conc"))),
+        *(in_a_process(lambda: list(_random_programs(count)), answer) or []),
+    ]
+    return in_a_process(lambda: _all_known(programs, paths, answer), folder / "known") or []
+
+
+def _all_known(programs: Sequence[Program], paths: Sequence[str], answer: Path) -> list[Known]:
+    """What an earlier program left in memory is not reached a second time, so each has a process."""
+    install_marks(paths)
+    _difference(Program("", {"main.conc": _EMPTY}, (0, "", "")))
+    always = {path: bytes(lines) for path, lines in reached_lines(paths).items()}
+    found = []
+    for program in programs:
+        known = in_a_process(lambda program=program: _known(program, paths, always), answer)  # type: ignore[misc]
+        if isinstance(known, Known):
+            found.append(known)
+        else:
+            print(f"left out, it fails: {program.name}: {known}", flush=True)
+    return found
+
+
+def _known(program: Program, paths: Sequence[str], always: dict[str, bytes]) -> Known | str:
+    for lines in reached_lines(paths).values():
+        lines[:] = bytes(len(lines))
+    start = time.process_time()
+    wrong = fault(program)
+    seconds = time.process_time() - start
+    if wrong is not None:
+        return wrong
+    reached = {path: _merged(own, always.get(path, b"")) for path, own in reached_lines(paths).items()}
+    return Known(program, seconds, reached)
+
+
+def _merged(own: bytearray, always: bytes) -> bytes:
+    return bytes(
+        2 if position < len(always) and always[position] else mark for position, mark in enumerate(own)
+    )
+
+
+def _random_programs(count: int) -> Iterator[Program]:
+    """On which the oracle and both tiers agree."""
+    from concerto.compiler.depth import on_large_stack
+    from tests.properties.generating import make_program
+    from tests.properties.running import Refused, agree, outcomes
+
+    found = 0
+    for seed in range(4 * count):
+        files = make_program(Random(f"mutation:{seed}"))
+        try:
+            ways = on_large_stack(lambda files=files: outcomes(files))  # type: ignore[misc]
+        except Refused:
+            continue
+        if agree(ways) and found < count:
+            found += 1
+            outcome = ways["python"]
+            yield Program(f"random {seed}", dict(files), (outcome.status, outcome.stdout, outcome.stderr))
