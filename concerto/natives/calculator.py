@@ -39,8 +39,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<mark>\*\*|[-+*/%^(),])|(?P<other>\S))",
     re.ASCII,
 )
-_STRENGTH: Final = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "**": 4, "^": 4}
-_SIGN_STRENGTH = 3
+_STRENGTH: Final = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "**": 3, "^": 3}
 
 
 def evaluate(text: str) -> float:
@@ -86,7 +85,7 @@ class _Reader:
         if kind == "name":
             return self.name(token, depth)
         if token in ("-", "+"):
-            value = self.expression(_SIGN_STRENGTH - 1, depth + 1)
+            value = self.expression(_STRENGTH["*"], depth + 1)
             return -value if token == "-" else value
         if token == "(":
             value = self.expression(0, depth + 1)

@@ -104,6 +104,7 @@ def _options() -> Namespace:
     parser.add_argument("--programs", type=int, default=60, help="how many random programs there are")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="programs alone")
+    parser.add_argument("--trusting", action="store_true", help="the compiler as it is passes, do not try")
     parser.add_argument("--least", type=float, default=95, help="percent that must be noticed")
     default = Path(tempfile.gettempdir()) / "concerto-mutation"
     parser.add_argument("--kept", type=Path, default=default, help="folder for what was found")
@@ -135,25 +136,28 @@ def _chosen(options: Namespace) -> list[Change]:
 
 
 def _known(options: Namespace, folder: Path) -> list[Known]:
-    """The programs with what they reach, from an earlier run if nothing was edited since. The compiler as it
-    is has to pass all that a changed one is tried with."""
-    digest = _digest("concerto", "stdlib", "grammar", "tests/programs", "tests/mutation/programs.py")
-    kept = options.kept / f"known-{digest}-{options.programs}"
-    if not kept.exists():
-        for old in options.kept.glob("known-*"):
-            old.unlink()
+    """The programs with what they reach; of earlier runs, what still holds."""
+    kept = options.kept / "known"
+    known: list[Known] = pickle.loads(kept.read_bytes()) if kept.exists() else []
+    if not known:
         print("what do the programs reach?", flush=True)
-        kept.write_bytes(pickle.dumps(gather(list(parts()), options.programs, folder)))
-    known: list[Known] = pickle.loads(kept.read_bytes())
-    passes = kept.with_suffix(".passes")
-    if not passes.exists():
-        print("does the compiler as it is pass?", flush=True)
+    known = gather(list(parts()), options.programs, known, folder)
+    kept.write_bytes(pickle.dumps(known))
+    if not options.trusting:
+        _require_passing(known, options, folder)
+    return known
+
+
+def _require_passing(known: Sequence[Known], options: Namespace, folder: Path) -> None:
+    """The compiler as it is has to pass all that a changed one is tried with."""
+    kept = options.kept / "passes"
+    digest = _digest("concerto", "stdlib", "grammar", "tests")
+    if not kept.exists() or kept.read_text() != digest:
         tests = sorted({each for tests in parts().values() for each in tests})
         unbroken = in_a_process(lambda: judge(None, known, tests, folder / "unbroken"), folder / "answer")
         if unbroken is None or unbroken[0] != "survived":
             sys.exit(f"fails without any change: {unbroken}")
-        passes.touch()
-    return known
+        kept.write_text(digest)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def judge(
         limit(10 + 10 * entry.seconds, 120)
         wrong = fault(entry.program)
         if wrong is not None:
-            return "a program", f"{entry.program.name}: {wrong}"
+            return "a program", wrong
     for who, paths in (("a test", tests), ("a snapshot", _SNAPSHOTS)):
         limit(120, 500)
         wrong = _failing(paths, folder) if tests else None

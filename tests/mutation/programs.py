@@ -5,10 +5,14 @@ The compiler is imported inside functions: whoever changes it forks a process an
 
 from __future__ import annotations
 
+import gc
+import hashlib
+import itertools
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -22,7 +26,7 @@ _EMPTY = "fn main() { }\n"
 
 @dataclass(frozen=True)
 class Program:
-    """A file of `tests/programs`, or a random program: `files` with its status and output."""
+    """A file of `tests/programs`, by its path and digest, or a random program: `files`, status and output."""
 
     name: str
     files: dict[str, str] | None = None
@@ -31,17 +35,22 @@ class Program:
 
 @dataclass(frozen=True)
 class Known:
-    """A program with the seconds it takes and the lines it reaches: 1 reached by itself, 2 by any program."""
+    """A program with the seconds it takes and the lines it reaches: 1 reached by itself, 2 by any program.
+    The files of both are named with their digest: what is said of a file that was edited does not count."""
 
     program: Program
     seconds: float
     reached: dict[str, bytes]
 
     def reaches(self, change: Change) -> int:
-        if change.reached is None:
-            return 1
-        lines = self.reached.get(change.path)
-        return lines[change.reached] if lines else 0
+        lines = self.reached.get(digested(change.path))
+        return 2 if lines is None or change.reached is None else lines[change.reached]
+
+
+@cache
+def digested(path: str) -> str:
+    """The file's path and what is in it."""
+    return f"{path} {hashlib.sha256((ROOT / path).read_bytes()).hexdigest()[:16]}"
 
 
 def that_reach(change: Change, known: Sequence[Known]) -> list[Known]:
@@ -61,7 +70,7 @@ def fault(program: Program) -> str | None:
             return None
         return _difference(program)
     except Exception as error:
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        return f"{program.name.split()[0]}: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def _try_test(name: str) -> None:
@@ -69,7 +78,7 @@ def _try_test(name: str) -> None:
     from tests.harness.programs import TIERS, Unexpected, compare_outcome, compare_problems
     from tests.harness.running import compile_program, run_program
 
-    expected = read_expectations((_PROGRAMS / name).read_text(encoding="utf-8"))
+    expected = read_expectations((ROOT / name.split()[0]).read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
         module, problems = compile_program(expected.files, Path(folder), to_run=expected.wants_main)
         compare_problems(expected, problems)
@@ -95,19 +104,20 @@ def _difference(program: Program) -> str | None:
     for tier in TIERS:
         outcome = run(module, tier)
         if (outcome.status, outcome.stdout, outcome.stderr) != program.does:
-            return f"differs on {tier}"
+            return f"{program.name} differs on {tier}"
     return None
 
 
-def gather(paths: Sequence[str], count: int, folder: Path) -> list[Known]:
-    """All programs, `count` random ones among them, run on the compiler as it is. One that fails is left out.
-    Starts processes, imports nothing."""
+def gather(paths: Sequence[str], count: int, kept: Sequence[Known], folder: Path) -> list[Known]:
+    """All programs, `count` random ones among them, run on the compiler as it is, but for those in `kept`.
+    One that fails is left out. Starts processes, imports nothing."""
     answer = folder / "answer"
-    programs = [
-        *(Program(str(path.relative_to(_PROGRAMS))) for path in sorted(_PROGRAMS.rglob("*.conc"))),
-        *(in_a_process(lambda: list(_random_programs(count)), answer) or []),
-    ]
-    return in_a_process(lambda: _all_known(programs, paths, answer), folder / "known") or []
+    tests = [Program(digested(str(path.relative_to(ROOT)))) for path in sorted(_PROGRAMS.rglob("*.conc"))]
+    known = [entry for entry in kept if entry.program.files is not None or entry.program in tests]
+    programs = [each for each in tests if each not in {entry.program for entry in known}]
+    if not any(entry.program.files is not None for entry in kept):
+        programs += in_a_process(lambda: list(_random_programs(count)), answer) or []
+    return known + (in_a_process(lambda: _all_known(programs, paths, answer), folder / "known") or [])
 
 
 def _all_known(programs: Sequence[Program], paths: Sequence[str], answer: Path) -> list[Known]:
@@ -116,6 +126,7 @@ def _all_known(programs: Sequence[Program], paths: Sequence[str], answer: Path) 
     _difference(Program("", {"main.conc": _EMPTY}, (0, "", "")))
     always = {path: bytes(lines) for path, lines in reached_lines(paths).items()}
     found = []
+    gc.freeze()
     for program in programs:
         known = in_a_process(lambda program=program: _known(program, paths, always), answer)  # type: ignore[misc]
         if isinstance(known, Known):
@@ -133,7 +144,9 @@ def _known(program: Program, paths: Sequence[str], always: dict[str, bytes]) -> 
     seconds = time.process_time() - start
     if wrong is not None:
         return wrong
-    reached = {path: _merged(own, always.get(path, b"")) for path, own in reached_lines(paths).items()}
+    reached = {
+        digested(path): _merged(own, always.get(path, b"")) for path, own in reached_lines(paths).items()
+    }
     return Known(program, seconds, reached)
 
 
@@ -150,13 +163,15 @@ def _random_programs(count: int) -> Iterator[Program]:
     from tests.properties.running import Refused, agree, outcomes
 
     found = 0
-    for seed in range(4 * count):
+    for seed in itertools.count():
         files = make_program(Random(f"mutation:{seed}"))
         try:
             ways = on_large_stack(lambda files=files: outcomes(files))  # type: ignore[misc]
         except Refused:
             continue
-        if agree(ways) and found < count:
+        if agree(ways):
             found += 1
             outcome = ways["python"]
             yield Program(f"random {seed}", dict(files), (outcome.status, outcome.stdout, outcome.stderr))
+        if found == count:
+            return
