@@ -245,16 +245,11 @@ def _call_on_any(checker: BodyChecker, node: ast.MethodCall, arguments: Sequence
 
 
 def _may_change(checker: BodyChecker, name: str) -> bool:
-    """Whether a method of this name changes its receiver, as far as that can be told without the receiver's
-    type: the library's types decide, then the program's."""
-    library = checker.declarations.library
-    for declarations in (
-        (checker.declarations,) if library is None else (library.declarations, checker.declarations)
-    ):
-        receivers = [method.receiver for method in methods_named(declarations.impls, name)]
-        if receivers:
-            return "mut self" in receivers
-    return False
+    """Whether a method of this name, of the library's types or the program's, changes its receiver: it may be
+    that type's value that is behind `Any`."""
+    own, library = checker.declarations, checker.declarations.library
+    tables = [own.impls] if library is None else [library.declarations.impls, own.impls]
+    return any(method.receiver == "mut self" for impls in tables for method in methods_named(impls, name))
 
 
 # --- Fields ---------------------------------------------------------------------------------------
