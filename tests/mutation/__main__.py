@@ -2,7 +2,7 @@
 process of its own, and reports what nobody notices.
 
 The programs that reach the changed line are run, the quickest first, then random ones that do, which must
-do what they did where the oracle and both tiers agreed; then the unit tests of the part, then the kept texts.
+do what they did where the oracle and both tiers agreed; then the kept texts, then the unit tests of the part.
 The first difference ends a change's turn, and so does a limit of time or memory. `equivalent.toml` explains
 changes that change nothing. What was found is kept (`--kept`), so that a run goes on where it was
 interrupted and asks again only of what survived or was edited. Exit status 1 if too few were noticed."""
@@ -16,7 +16,6 @@ import pickle
 import shutil
 import sys
 import tempfile
-import time
 import tomllib
 from argparse import ArgumentParser, Namespace
 from collections import Counter
@@ -66,7 +65,11 @@ def main() -> int:
         os.environ["CONCERTO_CACHE"] = str(folder / "cache")
         known = _known(options, folder)
         verdicts = _Verdicts(options.kept / "verdicts.jsonl")
-        asked = [change for change in chosen if change.name not in explained and not verdicts.of(change)]
+        asked = [
+            change
+            for change in chosen
+            if change.name not in explained and not verdicts.of(change, options.quick)
+        ]
         for change, verdict in _judged(asked, known, options, folder):
             verdicts.keep(change, verdict)
             print(f"{verdict.seconds:5.1f} s  {verdict.who}  {change}  {verdict.what}", flush=True)
@@ -176,9 +179,11 @@ class _Verdicts:
         lines = path.read_text().splitlines() if path.exists() else []
         self._known = {name: Verdict(**verdict) for name, verdict in map(json.loads, lines)}
 
-    def of(self, change: Change) -> Verdict | None:
+    def of(self, change: Change, quick: bool = True) -> Verdict | None:
         verdict = self._known.get(change.name)
-        return verdict if verdict and verdict.digest == _asked_of(change, verdict.who) else None
+        if verdict is None or verdict.digest != _asked_of(change, verdict.who):
+            return None
+        return verdict if quick or verdict.who != "no program" else None
 
     def keep(self, change: Change, verdict: Verdict) -> None:
         self._known[change.name] = verdict
@@ -190,7 +195,7 @@ def _judged(
     changes: Iterable[Change], known: Sequence[Known], options: Namespace, folder: Path
 ) -> Iterator[tuple[Change, Verdict]]:
     waiting = list(reversed(list(changes)))
-    running: dict[int, tuple[Change, Path, float]] = {}
+    running: dict[int, tuple[Change, Path]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < options.processes:
@@ -199,14 +204,14 @@ def _judged(
                 tests = () if options.quick else parts()[change.path]
                 asked = that_reach(change, known)
                 pid = start(_turn(change, asked, tests, place), place.with_suffix(".answer"))
-                running[pid] = change, place, time.monotonic()
-            pid, status = os.wait()
-            change, place, begun = running.pop(pid)
+                running[pid] = change, place
+            pid, status, used = os.wait4(-1, 0)
+            change, place = running.pop(pid)
             end_group(pid)
             found = result(place.with_suffix(".answer"))
             who, what = found or ("a limit", f"signal {status & 127}")
             shutil.rmtree(place, ignore_errors=True)
-            yield change, Verdict(who, what, time.monotonic() - begun, _asked_of(change, who))
+            yield change, Verdict(who, what, used.ru_utime + used.ru_stime, _asked_of(change, who))
     finally:
         for pid in running:
             end_group(pid)
@@ -221,7 +226,7 @@ def _turn(
 def _report(chosen: Sequence[Change], explained: dict[str, str], verdicts: _Verdicts, least: float) -> int:
     meant = [(change, verdict) for change in chosen if (verdict := verdicts.of(change))]
     meant = [(change, verdict) for change, verdict in meant if change.name not in explained]
-    survived = [change for change, verdict in meant if verdict.who == "survived"]
+    survived = [change for change, verdict in meant if verdict.who in ("survived", "no program")]
     noticed = 100 * (len(meant) - len(survived)) / max(len(meant), 1)
     counts = Counter(verdict.who for _, verdict in meant)
     print(
@@ -235,7 +240,9 @@ def _report(chosen: Sequence[Change], explained: dict[str, str], verdicts: _Verd
 
 def _asked_of(change: Change, who: str) -> str:
     """What a verdict rests on: a change that survived is tried again when tests are edited."""
-    return _digest("concerto", "stdlib", "tests") if who == "survived" else _digest(change.path)
+    return (
+        _digest("concerto", "stdlib", "tests") if who in ("survived", "no program") else _digest(change.path)
+    )
 
 
 @cache

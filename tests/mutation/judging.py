@@ -1,4 +1,4 @@
-"""Who notices a change: programs, then the unit tests of the part, then the texts that are kept."""
+"""Who notices a change: programs, then the texts that are kept, then the unit tests of the part."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _SNAPSHOTS = ("tests/snapshots",)
 def judge(
     change: Change | None, programs: Sequence[Known], tests: Sequence[str], folder: Path
 ) -> tuple[str, str]:
-    """Who noticed the change, and what; `survived` if nobody did. To be called in a process of its own,
-    which is killed if something hangs: that is a difference as well."""
+    """Who noticed the change, and what; `survived` if nobody did, `no program` if no tests are given. To be
+    called in a process of its own, which is killed if something hangs: that is a difference as well."""
     folder.mkdir()
     # A broken compiler must not leave what it made to others.
     cache = Path(shutil.copytree(os.environ["CONCERTO_CACHE"], folder / "cache"))
@@ -33,12 +33,12 @@ def judge(
         wrong = fault(entry.program)
         if wrong is not None:
             return "a program", wrong
-    for who, paths in (("a test", tests), ("a snapshot", _SNAPSHOTS)):
-        limit(120, 500)
+    for who, paths in (("a snapshot", _SNAPSHOTS), ("a test", tests)):
+        limit(120, 600)
         wrong = _failing(paths, folder) if tests else None
         if wrong is not None:
             return who, wrong
-    return "survived", ""
+    return "survived" if tests else "no program", ""
 
 
 def _failing(tests: Sequence[str], folder: Path) -> str | None:

@@ -22,6 +22,8 @@ from tests.mutation.importing import ROOT, install_marks, reached_lines
 
 _PROGRAMS = ROOT / "tests" / "programs"
 _EMPTY = "fn main() { }\n"
+_RANDOM = 25
+"""So many random programs are tried on one change."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,13 @@ def digested(path: str) -> str:
 
 
 def that_reach(change: Change, known: Sequence[Known]) -> list[Known]:
-    """In the order in which they are asked: test programs first, the quickest first."""
-    reaching = [entry for entry in known if entry.reaches(change)]
-    return sorted(
-        reaching,
-        key=lambda entry: (entry.reaches(change), entry.program.files is not None, entry.seconds),
+    """In the order in which they are asked: test programs first, the quickest first; a few random ones."""
+    reaching = sorted(
+        (entry for entry in known if entry.reaches(change)),
+        key=lambda entry: (entry.reaches(change), entry.seconds),
     )
+    random = [entry for entry in reaching if entry.program.files is not None]
+    return [entry for entry in reaching if entry.program.files is None] + random[:_RANDOM]
 
 
 def fault(program: Program) -> str | None:
@@ -70,7 +73,14 @@ def fault(program: Program) -> str | None:
             return None
         return _difference(program)
     except Exception as error:
-        return f"{program.name.split()[0]}: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        return f"{program.name.split()[0]}: {type(error).__name__}: {_said(error)}"
+
+
+def _said(error: Exception) -> str:
+    try:
+        return " ".join(str(error).split())[:200]
+    except Exception:
+        return "and no text"
 
 
 def _try_test(name: str) -> None:
@@ -112,9 +122,9 @@ def gather(paths: Sequence[str], count: int, kept: Sequence[Known], folder: Path
     """All programs, `count` random ones among them, run on the compiler as it is, but for those in `kept`.
     One that fails is left out. Starts processes, imports nothing."""
     answer = folder / "answer"
-    tests = [Program(digested(str(path.relative_to(ROOT)))) for path in sorted(_PROGRAMS.rglob("*.conc"))]
-    known = [entry for entry in kept if entry.program.files is not None or entry.program in tests]
-    programs = [each for each in tests if each not in {entry.program for entry in known}]
+    tests = {digested(str(path.relative_to(ROOT))) for path in _PROGRAMS.rglob("*.conc")}
+    known = [entry for entry in kept if entry.program.files is not None or entry.program.name in tests]
+    programs = [Program(name) for name in sorted(tests - {entry.program.name for entry in known})]
     if not any(entry.program.files is not None for entry in kept):
         programs += in_a_process(lambda: list(_random_programs(count)), answer) or []
     return known + (in_a_process(lambda: _all_known(programs, paths, answer), folder / "known") or [])

@@ -121,8 +121,7 @@ def _target_test(
     match target:
         case MatchVariant(variant=variant):
             _kind_test(b, pattern, variant.enum, route, found)
-            if len(variant.enum.variants) > 1:
-                found.append(lambda: _tag_test(b, variant.index, route))
+            found.append(lambda: _tag_test(b, variant.index, route))
         case MatchBuiltin(name=name):
             _kind_test(b, pattern, OPTION if name in ("Some", "None") else RESULT, route, found)
             found.append(lambda: _builtin_test(b, name, route))
