@@ -8,7 +8,6 @@ from concerto.emit.control import function_body
 from concerto.emit.failing_changes import keep_changes
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import RETURN
-from concerto.emit.literals import zero
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import parts_of, push_table
 from concerto.ir.module import Function
@@ -80,10 +79,8 @@ def emit_first_state(program: ProgramBuilder, tool: ToolSymbol) -> int:
     """A function without parameters that gives the state a tool begins with."""
     b = FunctionBuilder(program, f"{tool.qualified}::{{state}}", program.file(tool.source))
     for field in tool.state.fields:
-        if field.default is not None:
-            b.value(field.default)
-        else:
-            zero(b, field.type)
+        assert field.default is not None, "the checker gives every field of a tool a default"
+        b.value(field.default)
     b.emit(("BUILD_STRUCT", program.types.general(tool.state), len(tool.state.fields)))
     b.leave(RETURN)
     return program.add(b.finish([]))

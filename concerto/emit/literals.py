@@ -11,7 +11,7 @@ from concerto.emit.instructions import (
     LOAD_TRUE,
 )
 from concerto.semantics.model.builtins import FLOAT, array_item, map_parts, option_item
-from concerto.semantics.model.symbols import Named, TupleOf, Type
+from concerto.semantics.model.symbols import TupleOf, Type
 from concerto.syntax import ast
 
 
@@ -115,28 +115,3 @@ def range_value(b: FunctionBuilder, node: ast.RangeExpr) -> None:
     b.value(node.low)
     b.value(node.high)
     b.emit(("BUILD_RANGE", int(node.inclusive)))
-
-
-def zero(b: FunctionBuilder, type_: Type) -> None:
-    """Push what a value of a type is before anyone gave it one."""
-    match type_:
-        case Named(symbol=symbol):
-            match symbol.name:
-                case "Int":
-                    b.constant(0)
-                case "Float":
-                    b.constant(0.0)
-                case "String" | "Prompt":
-                    b.constant("")
-                case "Bool":
-                    b.emit(LOAD_FALSE)
-                case "Array":
-                    b.emit(("BUILD_ARRAY", 0))
-                case "Map":
-                    b.emit(("BUILD_MAP", 0))
-                case "Option":
-                    b.emit(LOAD_NONE)
-                case _:
-                    b.emit(LOAD_NIL)
-        case _:
-            b.emit(LOAD_NIL)

@@ -13,7 +13,7 @@ from concerto.semantics.declare.signatures import make_fields, make_methods
 from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, MAP, OPTION, STRING
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
-from concerto.semantics.model.symbols import FieldSymbol, ImplSymbol, Named, ToolSymbol
+from concerto.semantics.model.symbols import ERROR, FieldSymbol, ImplSymbol, Named, ToolSymbol
 from concerto.semantics.typing.impl_lookup import add_impl
 from concerto.semantics.typing.type_expressions import resolve_bound
 from concerto.semantics.typing.unify import show
@@ -65,7 +65,7 @@ def _give_default(declarations: Declarations, tool: ToolSymbol, field: FieldSymb
         field.default = ast.MapLit(start, end, [])
     elif symbol is OPTION:
         field.default = path_of(ast.Ident(start, end, "None"))
-    elif isinstance(type_, Named):
+    elif type_ != ERROR:
         message = f"field `{field.name}` of tool `{tool.name}` needs a default"
         help_ = f"write `{field.name}: {show(type_)} = …`: the state has to start with something"
         declarations.report(BadDeclarationField, scope.module, node.name, message, help=help_)
