@@ -143,10 +143,19 @@ class Shell(Effect):
 
 @record(frozen=True)
 class EmitAwait(Effect):
-    """Ask the host: the answer as JSON. `EmitError`."""
+    """Ask the host: the answer as JSON. `EmitError`. `wanted` is the type that the program takes it for."""
 
     channel: str
     payload: Json
+    wanted: AnswerType | None = None
+
+
+@record(frozen=True)
+class AnswerType:
+    """A type as text, and whether JSON is of it."""
+
+    type: str
+    fits: Callable[[Json], bool]
 
 
 @record(frozen=True)

@@ -301,7 +301,12 @@ def _emit(b: FunctionBuilder, target: EmitCall, node: ast.Expr) -> None:
     b.value(target.channel)
     b.value(target.payload)
     _mark(b, node)
-    b.emit(EMIT_AWAIT if target.awaited else EMIT)
+    if not target.awaited:
+        b.emit(EMIT)
+    elif target.answer is not None:
+        b.emit(("EMIT_AWAIT_AS", b.program.types.index(target.answer)))
+    else:
+        b.emit(EMIT_AWAIT)
 
 
 def _panic(b: FunctionBuilder, target: PanicCall, node: ast.Expr) -> None:

@@ -303,6 +303,7 @@ _op(
 _op("CALL_PIPELINE", "name count", "x*count -> y", "run a pipeline")
 _op("EMIT", "", "channel payload -> nil", "tell the host", "emit({0}, {1})", "nil")
 _op("EMIT_AWAIT", "", "channel payload -> result", "ask the host", "emit_await({0}, {1})", "result")
+_op("EMIT_AWAIT_AS", "type", "channel payload -> result", "ask the host for an answer that fits the type")
 _op("AWAIT_ALL", "count", "fn*count -> tuple", "run the closures at once, wait for all")
 _op("RACE", "count", "fn*count -> x", "run the closures at once, first one wins")
 _op(

@@ -455,6 +455,12 @@ def _emit_await(calls: CallStack, frame: Frame) -> None:
     frame.stack.append(calls.machine.host.emit_await(*frame.pop_many(2)))
 
 
+@handles("EMIT_AWAIT_AS")
+def _emit_await_as(calls: CallStack, frame: Frame, type_index: int) -> None:
+    channel, payload = frame.pop_many(2)
+    frame.stack.append(calls.machine.host.emit_await(channel, payload, type_index))
+
+
 @handles("AWAIT_ALL")
 def _await_all(calls: CallStack, frame: Frame, count: int) -> None:
     frame.stack.append(calls.machine.host.await_all(frame.pop_many(count)))

@@ -38,8 +38,9 @@ class Host(Protocol):
     def mocked_requests(self, agent: str) -> list[Value]:
         """What a mocked agent was asked, oldest first: maps of `prompt`, `messages` and `tools`."""
 
-    def emit_await(self, channel: str, payload: Value) -> Value:
-        """Ok(value) or Err(EmitError)."""
+    def emit_await(self, channel: str, payload: Value, answer: int | None = None) -> Value:
+        """Ok(value) or Err(EmitError). `answer` is the type that the program takes the value for, if it says
+        so."""
 
     def call_tool(self, tool: str, method: str, arguments: list[Value]) -> Value:
         """A tool's public method by position, called from code."""

@@ -79,6 +79,19 @@ class TypeChecks:
         """`fits` for one type."""
         return self._judging(type_index, convert=False)
 
+    def takes(self, type_index: int) -> Callable[[Value], bool]:
+        """Whether a value fits a type after implicit conversions."""
+        checker = self.checker(type_index, convert=True)
+
+        def judge(value: Value) -> bool:
+            try:
+                checker(value)
+            except Misfit:
+                return False
+            return True
+
+        return judge
+
     def _judging(self, type_index: int, convert: bool) -> Callable[[Value], Any]:
         """`check` or `fits` for one type; its checker is made when it is first called."""
         checker: Checker | None = None

@@ -233,6 +233,7 @@ VALUES: list[tuple[str, str]] = [
     ("LOAD_CONST 1; CALL_PIPELINE Flow 1", '("call_pipeline", "Flow", [1])'),
     ("LOAD_CONST 'c'; LOAD_CONST 1; EMIT", "nil"),
     ("LOAD_CONST 'c'; LOAD_CONST 1; EMIT_AWAIT", '("emit_await", "c", 1)'),
+    ("LOAD_CONST 'c'; LOAD_CONST 1; EMIT_AWAIT_AS 0", '("emit_await", "c", 1, 0)'),
     ("LOAD_CONST 3; MAKE_CLOSURE three 1; LOAD_CONST 4; MAKE_CLOSURE three 1; AWAIT_ALL 2", "(3, 4)"),
     ("LOAD_CONST 3; MAKE_CLOSURE three 1; LOAD_CONST 4; MAKE_CLOSURE three 1; RACE 2", "3"),
     ("LOAD_CONST 1; LOAD_CONST 4; BUILD_RANGE 0; LOAD_NIL; LOAD_FUNCTION double; PARALLEL_FOR", "[2, 4, 6]"),

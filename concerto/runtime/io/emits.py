@@ -19,6 +19,7 @@ from concerto.vm.values import ErrorValue, Raised, Value
 from concerto.wording import counted
 
 if TYPE_CHECKING:
+    from concerto.effects.kinds import EmitAwait
     from concerto.runtime.io.prompting import Prompter
     from concerto.runtime.run.options import ResolvedOptions
 
@@ -121,17 +122,18 @@ class Emits:
         self.said += 1
         return self.said <= self._already_said
 
-    async def ask(self, channel: str, payload: Json, timeout: float | None = None) -> Json:
+    async def ask(self, effect: EmitAwait, timeout: float | None = None) -> Json:
         """A handler's answer, or that of the person at the terminal; an EmitError if there is nobody, the
         handler fails, or no answer comes in so many seconds (None: it is waited for as long as the run
         lasts). A handler that is a plain function is waited for in any case."""
         import asyncio
 
+        channel = effect.channel
         handler = self._handlers.get(channel)
         if handler is not None:
-            answer = answer_of(handler, payload, channel)
+            answer = answer_of(handler, effect.payload, channel)
         elif self._options.interactive:
-            answer = self._person().ask(channel)
+            answer = self._person().ask(channel, effect.wanted)
         else:
             raise _emit_failure(f"nobody answers `{channel}`", "NoListener", channel)
         try:

@@ -6,11 +6,14 @@ import asyncio
 import os
 import re
 from collections.abc import Callable
-from typing import Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.escape import visible_line
 from concerto.natives.json_text import loads
 from concerto.vm.values import ErrorValue, Raised
+
+if TYPE_CHECKING:
+    from concerto.effects.kinds import AnswerType
 
 Json: TypeAlias = Any
 
@@ -19,9 +22,9 @@ _BEGINS_AS_JSON = re.compile(r"$|[\[{\"]|-?\d|(?:true|false|null)\b", re.IGNOREC
 
 
 class Prompter:
-    """One question at a time, in the order in which they are asked. A line that is no JSON is taken as text
-    only if the person says so: a slip of the keyboard is no answer to whether something may be done. The end
-    of the input (Ctrl-D) is no answer."""
+    """One question at a time, in the order in which they are asked. A line that is no JSON of the type that
+    is wanted is asked for again; where no type is known, it is taken as text if the person says so: a slip of
+    the keyboard is no answer to whether something may be done. The end of the input (Ctrl-D) is no answer."""
 
     def __init__(self, keyboard: TextIO, screen: TextIO) -> None:
         self._keyboard = keyboard
@@ -29,9 +32,10 @@ class Prompter:
         self._typed = b""
         self._turn = asyncio.Lock()
 
-    async def ask(self, channel: str) -> Json:
+    async def ask(self, channel: str, wanted: AnswerType | None = None) -> Json:
+        kind = "JSON or text" if wanted is None else wanted.type
         async with self._turn:
-            answer = await self._answer(f"answer to `{channel}` (JSON or text; Ctrl-D: none): ")
+            answer = await self._answer(f"answer to `{channel}` ({kind}; Ctrl-D: none): ", wanted)
         if answer is None:
             self._screen.write("\n")
             raise Raised(
@@ -39,8 +43,8 @@ class Prompter:
             )
         return answer[0]
 
-    async def _answer(self, question: str) -> tuple[Json] | None:
-        """A line of JSON, or one of text and an empty one behind it; None at the end of the input."""
+    async def _answer(self, question: str, wanted: AnswerType | None) -> tuple[Json] | None:
+        """What a line says, or one of text and an empty one behind it; None at the end of the input."""
         text = ""
         while True:
             self._screen.write(question)
@@ -50,13 +54,13 @@ class Prompter:
                 return None
             if text and not line:
                 return (text,)
-            try:
-                return (loads(line),)
-            except ValueError:
-                pass
-            text = "" if _BEGINS_AS_JSON.match(line) else line
+            found = _read(line, wanted)
+            if found is not None:
+                return found
+            text = "" if wanted is not None or _BEGINS_AS_JSON.match(line) else line
             advice = "Enter: send it as text; or another answer" if text else "another answer"
-            question = f"`{visible_line(line)}` is no JSON ({advice}): "
+            kind = "JSON" if wanted is None else f"`{wanted.type}`"
+            question = f"`{visible_line(line)}` is no {kind} ({advice}): "
 
     async def _line(self) -> str | None:
         """The next line, None at the end of the input."""
@@ -77,6 +81,19 @@ class Prompter:
             return await typed
         finally:
             loop.remove_reader(descriptor)
+
+
+def _read(line: str, wanted: AnswerType | None) -> tuple[Json] | None:
+    """A line as JSON, or as text where only text is wanted, if that is an answer."""
+    try:
+        found = loads(line)
+    except ValueError:
+        pass
+    else:
+        if wanted is None or wanted.fits(found):
+            return (found,)
+    is_text = wanted is not None and line and not line.startswith('"') and wanted.fits(line)
+    return (line,) if is_text else None
 
 
 def _deliver(descriptor: int, typed: asyncio.Future[bytes]) -> Callable[[], None]:

@@ -53,12 +53,14 @@ class MachineHost:
     def emitted(self) -> list[Value]:
         return list(self._run.emits.kept or ())
 
-    def emit_await(self, channel: str, payload: Value) -> Value:
-        from concerto.effects.kinds import EmitAwait
+    def emit_await(self, channel: str, payload: Value, answer: int | None = None) -> Value:
+        from concerto.effects.kinds import AnswerType, EmitAwait
 
         self._run.emits.emit(channel, payload)
+        checks = self._run.machine.checks
+        wanted = None if answer is None else AnswerType(checks.text(answer), checks.takes(answer))
         try:
-            return Ok(self._run.perform(EmitAwait(channel, to_json(payload))))
+            return Ok(self._run.perform(EmitAwait(channel, to_json(payload), wanted)))
         except Raised as raised:
             if isinstance(raised.value, ErrorValue) and raised.value.type_name == "EmitError":
                 return Err(raised.value)

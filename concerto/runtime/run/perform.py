@@ -48,7 +48,7 @@ class Performer:
             case HostTurn():
                 return await effect.turn(effect.message)
             case EmitAwait():
-                return await run.emits.ask(effect.channel, effect.payload, run.options.emit_timeout)
+                return await run.emits.ask(effect, run.options.emit_timeout)
             case McpCall():
                 return await run.mcp.perform(effect)
             case Sleep():

@@ -14,6 +14,7 @@ from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 from concerto.diagnostics import MismatchedTypes, Problem
 from concerto.records import field, record
+from concerto.semantics.check.expected_answers import note_answer
 from concerto.semantics.model.analysis import CheckedBody, Coercion, Witness
 from concerto.semantics.model.builtins import AGENT_REF, ANY
 from concerto.semantics.model.declarations import Declarations
@@ -257,6 +258,9 @@ class BodyChecker:
                 local.type = settled(found)
         for node, coercions in self.coercions.items():
             analysis.coercions[node] = tuple([_settled(coercion, settled) for coercion in coercions])
+            last = analysis.coercions[node][-1]
+            if last.kind == "check" and last.target is not None and isinstance(node, ast.Expr):
+                note_answer(analysis, node, last.target)
 
 
 _LOOKED_AT: Final = frozenset({ast.Match, ast.Block, ast.For, ast.ParallelFor, ast.Closure})

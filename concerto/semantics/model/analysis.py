@@ -145,12 +145,13 @@ class PipelineCall:
 @frozen
 class EmitCall:
     """`emit(channel, payload)`; `awaited` when it stands under `await`/`.await` (the Await then adds
-    nothing)."""
+    nothing). `answer` is what the answer must be, if that is known."""
 
     channel: ast.Expr
     payload: ast.Expr
     awaited: bool
     schema: Type | None = None
+    answer: Type | None = None
 
 
 @frozen

@@ -7,6 +7,7 @@ from concerto.diagnostics import BadOperands, ImmutableChange, MismatchedTypes, 
 from concerto.semantics.check.assignability import require_mutable
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, wanted
 from concerto.semantics.check.conversions import ERROR_TO_TEXT, is_error
+from concerto.semantics.check.expected_answers import note_answer
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -250,6 +251,8 @@ def _require_ordered(checker: BodyChecker, node: ast.Binary, left: Type, right: 
 
 def _equality(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type:
     left, right = resolve(left), resolve(right)
+    if left is ANY:
+        note_answer(checker.analysis, node.left, right)
     if isinstance(left, ErrorType) or isinstance(right, ErrorType) or ANY in (left, right):
         return BOOL
     plain_left, plain_right = widened(left), widened(right)
@@ -411,6 +414,8 @@ def cast(checker: BodyChecker, node: ast.Cast, hint: Type | None) -> Type:
     target = resolve_type(checker.declarations, node.type, checker.scope)
     found = resolve(checker.infer(node.operand, target if _is_literal_value(node.operand) else None))
     plain = widened(found)
+    if found is ANY:
+        note_answer(checker.analysis, node.operand, target)
     if isinstance(target, ErrorType) or isinstance(found, ErrorType) or found is ANY:
         return target
     if plain in _NUMBERS and target in _NUMBERS:

@@ -152,6 +152,12 @@ def _call_pipeline(writer: FunctionWriter, instr: Instr) -> None:
     writer.compute(text, parts, level=ACT, atom=True)
 
 
+@writes("EMIT_AWAIT_AS")
+def _emit_await_as(writer: FunctionWriter, instr: Instr) -> None:
+    parts = tuple(writer.pop_many(2))
+    writer.compute(f"emit_await({listed(parts)}, {instr[1]})", parts, level=ACT, atom=True)
+
+
 @writes("AWAIT_ALL", "RACE")
 def _branches(writer: FunctionWriter, instr: Instr) -> None:
     parts = tuple(writer.pop_many(instr[1]))

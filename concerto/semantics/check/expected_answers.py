@@ -1,0 +1,52 @@
+"""Of what type the answer of an `await emit` must be, where the program says so."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from concerto.records import replace
+from concerto.semantics.model.analysis import Analysis, EmitCall
+from concerto.semantics.model.builtins import (
+    ANY,
+    BOOL,
+    FLOAT,
+    INT,
+    NIL,
+    STRING,
+    array_item,
+    map_parts,
+    option_item,
+)
+from concerto.semantics.model.symbols import Literals, Type
+from concerto.syntax import ast
+
+_TAKES_OUT: Final = frozenset({"unwrap", "expect"})
+
+
+_PLAIN: Final = (ANY, BOOL, FLOAT, INT, NIL, STRING)
+
+
+def note_answer(analysis: Analysis, node: ast.Expr, wanted: Type) -> None:
+    """An Any that `node` gives becomes a value of the type: if it is an answer, note that with its call."""
+    while True:
+        call = analysis.calls.get(node)
+        if isinstance(call, EmitCall):
+            if _comes_as_json(wanted):
+                analysis.calls[node] = replace(call, answer=wanted)
+            return
+        match node:
+            case ast.Try(operand=operand) | ast.Await(operand=operand):
+                node = operand
+            case ast.MethodCall(receiver=receiver, method=method) if method.text in _TAKES_OUT:
+                node = receiver
+            case _:
+                return
+
+
+def _comes_as_json(wanted: Type) -> bool:
+    """Whether what is read from JSON can be of the type as it is."""
+    parts = map_parts(wanted)
+    item = array_item(wanted) or option_item(wanted) or (parts[1] if parts else None)
+    if item is not None:
+        return _comes_as_json(item) and (parts is None or parts[0] == STRING)
+    return wanted in _PLAIN or isinstance(wanted, Literals)
