@@ -116,8 +116,12 @@ class TypeChecks:
         made = self._checkers.get(key)
         if made is None:
             # A recursive type finds this one while its own is being made.
-            self._checkers[key] = lambda value: self._checkers[key](value)
-            made = self._checkers[key] = self._make(type_index, convert)
+            self._checkers[key] = lambda value: self.checker(type_index, convert)(value)
+            try:
+                made = self._checkers[key] = self._make(type_index, convert)
+            except BaseException:  # At the end of the stack; the next time it is made anew.
+                del self._checkers[key]
+                raise
         return made
 
     def text(self, type_index: int) -> str:

@@ -21,8 +21,8 @@ from greenlet import getcurrent, greenlet
 from concerto.effects.identity import Identity
 from concerto.effects.meters import Meter
 from concerto.runtime.concurrency.waiting import deadline
-from concerto.vm.failures import leaving
-from concerto.vm.values import Cancelled, Raised, Value
+from concerto.vm.failures import CALL_DEPTH, leaving
+from concerto.vm.values import Cancelled, Raised, Value, failure
 
 if TYPE_CHECKING:
     import asyncio
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _BREATH = 0.02
 """Seconds for which a fiber may compute before the rest of the caller's event loop has its turn."""
+_DEEPEST = 2_000
+"""Branches may start branches so often: each has its own stack, which no depth of calls limits, and a path as
+long as it is deep."""
 
 Make: TypeAlias = Callable[[], Awaitable[Any]]
 Tasks: TypeAlias = "list[asyncio.Task[Any]]"
@@ -66,7 +69,9 @@ class Branch:
         return Identity(self.path, self._effects)
 
     def child(self) -> Branch:
-        """A branch that starts from here."""
+        """A branch that starts from here. Raises the failure of a recursion that is too deep."""
+        if len(self.path) >= _DEEPEST:
+            raise failure(CALL_DEPTH, "CallDepth")
         self._children += 1
         return Branch((*self.path, self._children), self.scopes, self.meters, self.tasks, self.inside)
 
