@@ -19,7 +19,7 @@ from concerto.ir.module import ModuleIR
 from concerto.records import field, record, replace
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
-from concerto.runtime.run.options import RunOptions, resolve, stored
+from concerto.runtime.run.options import Resumed, RunOptions, resolve, stored
 from concerto.runtime.run.reporting import RunResult, failed, report, result_of
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
@@ -319,7 +319,6 @@ def resume(
     from concerto.manifest import find_manifest, load_manifest
     from concerto.runtime.run.resuming import (
         CannotResume,
-        Resumed,
         claimed,
         find_run,
         forget_run,

@@ -24,7 +24,7 @@ from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value, failure
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.agents.surroundings import AgentSurroundings
 
 T = TypeVar("T")
 Talk: TypeAlias = Callable[[Execution], Awaitable[T]]
@@ -37,7 +37,7 @@ class Agents:
 
     CALLS: ClassVar[tuple[str, ...]] = ("execute", "execute_with_schema", "chat", "stream")
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: AgentSurroundings) -> None:
         self._run = run
         self._planner = Planner(run)
         self._system_prompts: set[str] = set()

@@ -12,7 +12,7 @@ from concerto.vm.values import ErrorValue, Variant, failure
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.execution import Execution
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.surroundings import Surroundings
 
 
 class Action(Enum):
@@ -29,7 +29,7 @@ class Decision:
     retries: int = 0
 
 
-async def ask_hook(run: Run, work: Execution, tool: str, error: ErrorValue) -> Decision:
+async def ask_hook(run: Surroundings, work: Execution, tool: str, error: ErrorValue) -> Decision:
     """What the agent's `on_tool_error` decides; the plan has one."""
     function = work.plan.on_tool_error
     assert function is not None

@@ -17,15 +17,15 @@ from concerto.ir.module import MethodDef, ToolProvider
 from concerto.records import field, record
 from concerto.runtime.agents.execution import Execution
 from concerto.runtime.agents.requests import Message, ToolCallRequest, ToolOffer
-from concerto.runtime.agents.toolbox import BoundTool, wire_name
+from concerto.runtime.agents.toolbox import BoundTool, CallContext, wire_name
 from concerto.runtime.concurrency.fibers import drive
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, ends_run, text_of
-from concerto.runtime.tools.declared_tools import CallContext, fill_parameters, unwrapped
+from concerto.runtime.tools.declared_tools import fill_parameters, unwrapped
 from concerto.vm.operations import parts_of, to_text
 from concerto.vm.values import NONE, Err, Ok, Some, Struct, Value, Variant
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.tools.sources import ToolSources
 
 Json: TypeAlias = Any
 
@@ -72,7 +72,7 @@ class Entity:
 class Injections:
     """The strategies of a run."""
 
-    def __init__(self, run: Run, strategies: Sequence[ToolInjectionStrategy]) -> None:
+    def __init__(self, run: ToolSources, strategies: Sequence[ToolInjectionStrategy]) -> None:
         self._run = run
         types = run.module.types
         self._providers = {types[provider.type].name: provider for provider in run.module.providers}

@@ -21,7 +21,7 @@ from concerto.runtime.agents.execution import CallRecord, Execution
 from concerto.runtime.agents.hooks import Action, ask_hook
 from concerto.runtime.agents.messages import parsed
 from concerto.runtime.agents.requests import MADE_ID, Message, Reply, ToolCallRequest
-from concerto.runtime.agents.toolbox import BoundTool
+from concerto.runtime.agents.toolbox import BoundTool, CallContext
 from concerto.runtime.concurrency.fibers import all_of
 from concerto.runtime.run.agent_failures import (
     AgentKind,
@@ -31,13 +31,13 @@ from concerto.runtime.run.agent_failures import (
     tool_error,
 )
 from concerto.runtime.run.debugging import tell_call
-from concerto.runtime.tools.declared_tools import CallContext
 from concerto.vm.json_values import to_json
 from concerto.vm.trace import TraceFrame, place_of, source_trace
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.agents.surroundings import AgentSurroundings
+    from concerto.runtime.run.surroundings import Surroundings
 
 Json: TypeAlias = Any
 
@@ -51,7 +51,7 @@ _REFUSED = frozenset({"ToolNotFound", "Forbidden", "InvalidArguments"})
 _NUDGE = "Your answer was empty. Answer with what the tools have told you, or call another one."
 
 
-async def tool_loop(run: Run, work: Execution) -> Reply:
+async def tool_loop(run: AgentSurroundings, work: Execution) -> Reply:
     """The reply that ends the execution. All messages so far are on an error that leaves."""
     plan = work.plan
     while True:
@@ -78,7 +78,7 @@ async def tool_loop(run: Run, work: Execution) -> Reply:
             await _run_calls(run, work, calls)
 
 
-def _demanded_again(run: Run, work: Execution) -> bool:
+def _demanded_again(run: AgentSurroundings, work: Execution) -> bool:
     """Ask once more where a tool had to be called and none was; an AgentError if that was done before."""
     request, offers = work.plan.request, work.toolbox.offers
     demands = request.tool_choice == "required" or request.forced_tool
@@ -97,7 +97,7 @@ def _demanded_again(run: Run, work: Execution) -> bool:
     return True
 
 
-def _nudged(run: Run, work: Execution, reply: Reply) -> bool:
+def _nudged(run: AgentSurroundings, work: Execution, reply: Reply) -> bool:
     """Ask once more where a model, having called tools, has nothing to say of them."""
     last = work.iteration >= work.plan.max_iterations
     if reply.message.text or reply.stop_reason != "stop" or not work.calls or work.nudged or last:
@@ -108,7 +108,7 @@ def _nudged(run: Run, work: Execution, reply: Reply) -> bool:
     return True
 
 
-async def _ask(run: Run, work: Execution) -> Reply:
+async def _ask(run: AgentSurroundings, work: Execution) -> Reply:
     plan = work.plan
     connection = plan.connection
     call = ModelCall(
@@ -119,7 +119,7 @@ async def _ask(run: Run, work: Execution) -> Reply:
     return _with_ids(run, work, reply)
 
 
-def _with_ids(run: Run, work: Execution, reply: Reply) -> Reply:
+def _with_ids(run: AgentSurroundings, work: Execution, reply: Reply) -> Reply:
     """The reply with an id for every call, all different: results are told apart by them."""
     seen: set[str] = set()
     repairs: list[str] = []
@@ -138,7 +138,7 @@ def _with_ids(run: Run, work: Execution, reply: Reply) -> Reply:
     return replace(reply, message=replace(reply.message, calls=tuple(calls)))
 
 
-def tell_repairs(run: Run, work: Execution, repairs: Sequence[str]) -> None:
+def tell_repairs(run: Surroundings, work: Execution, repairs: Sequence[str]) -> None:
     """Record what was mended in what the model wrote."""
     work.repairs += repairs
     told = {"agent": work.plan.agent, "repairs": list(repairs)}
@@ -146,7 +146,7 @@ def tell_repairs(run: Run, work: Execution, repairs: Sequence[str]) -> None:
     run.note("repaired", lambda: told, work.branch)
 
 
-async def _run_calls(run: Run, work: Execution, calls: tuple[ToolCallRequest, ...]) -> None:
+async def _run_calls(run: AgentSurroundings, work: Execution, calls: tuple[ToolCallRequest, ...]) -> None:
     """Run the calls of one reply and append their results in the order asked; each may bring new tools."""
     limit = _CALLS_AT_ONCE if work.plan.request.parallel_tool_calls else 1
     branches = [work.branch.child() for _ in calls]
@@ -163,7 +163,9 @@ async def _run_calls(run: Run, work: Execution, calls: tuple[ToolCallRequest, ..
     _watch(work, outcomes)
 
 
-def _considered(run: Run, work: Execution, call: ToolCallRequest, outcome: CallOutcome) -> Message:
+def _considered(
+    run: AgentSurroundings, work: Execution, call: ToolCallRequest, outcome: CallOutcome
+) -> Message:
     """The result for the model, with what the call made available."""
     record = outcome.record
     if not record.success:
@@ -196,7 +198,9 @@ class Pending:
         self.asked = asked
 
 
-async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: Any) -> CallOutcome | Pending:
+async def _run_call(
+    run: AgentSurroundings, work: Execution, call: ToolCallRequest, branch: Any
+) -> CallOutcome | Pending:
     plan = work.plan
     tool = work.toolbox.tools.get(call.name)
     record = CallRecord(
@@ -244,7 +248,7 @@ async def _run_call(run: Run, work: Execution, call: ToolCallRequest, branch: An
 
 
 async def _attempts(
-    run: Run,
+    run: AgentSurroundings,
     work: Execution,
     call: ToolCallRequest,
     tool: BoundTool | None,
@@ -269,7 +273,7 @@ async def _attempts(
 
 
 async def _attempt(
-    run: Run,
+    run: AgentSurroundings,
     work: Execution,
     call: ToolCallRequest,
     tool: BoundTool | None,

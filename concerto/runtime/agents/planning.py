@@ -12,17 +12,16 @@ from concerto.effects.policy import Policy, policy_from, retry_from
 from concerto.ir.module import Agent, ToolUse
 from concerto.natives.agentbuilder import AgentBuilder, ToolRef
 from concerto.records import record, replace
-from concerto.runtime.agents.contexts import shared_map
 from concerto.runtime.agents.execution import Plan
 from concerto.runtime.agents.requests import Request, ToolOffer
-from concerto.runtime.agents.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, toolbox
+from concerto.runtime.agents.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, shared_map, toolbox
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.tools.sources import ToolSources
 
 Json: TypeAlias = Any
 Mention: TypeAlias = ToolUse | ToolRef | str
@@ -48,7 +47,7 @@ class Fixed:
 class Planner:
     """Makes plans; what depends on the declaration alone is made once an agent."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: ToolSources) -> None:
         self._run = run
         self._fixed: dict[str, Fixed] = {}
 

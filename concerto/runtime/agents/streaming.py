@@ -20,7 +20,7 @@ from concerto.runtime.llm.providers import StreamPart
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.surroundings import Surroundings
 
 Converse: TypeAlias = Callable[[Sink], Awaitable[tuple[Execution, Reply]]]
 Finish: TypeAlias = Callable[[Execution, Reply, float], Value]
@@ -31,14 +31,14 @@ _QUEUED = 16
 class Streaming:
     """One stream between its execution and its reader."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Surroundings) -> None:
         self._machine = run.machine
         self._queue: asyncio.Queue[Value] = asyncio.Queue(_QUEUED)
         self._text = ""
         self._task: asyncio.Task[None] | None = None
 
     async def begin(
-        self, run: Run, converse: Converse, finish: Finish, failed: Callable[[BaseException], Value]
+        self, run: Surroundings, converse: Converse, finish: Finish, failed: Callable[[BaseException], Value]
     ) -> Value:
         """A Result with the Stream. `failed` makes the AgentError of an exception, or raises it."""
         task = self._task = asyncio.ensure_future(self._produce(converse, finish))

@@ -23,7 +23,8 @@ from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.agents.surroundings import AgentSurroundings
+    from concerto.runtime.run.surroundings import Surroundings
 
 Json: TypeAlias = Any
 
@@ -39,7 +40,7 @@ _SHOWN = 500
 class Wanted:
     """The type that is wanted: its schema for the wire, and how a reply becomes its value."""
 
-    def __init__(self, run: Run, wanted: TypeValue) -> None:
+    def __init__(self, run: Surroundings, wanted: TypeValue) -> None:
         self._run = run
         self._type = wanted
         found = next((each.schema for each in run.module.schemas if each.type == wanted.index), None)
@@ -85,7 +86,9 @@ class Misread(Exception):
     """A reply that is no value of the type; the text is for the model."""
 
 
-async def converse_for(run: Run, work: Execution, wanted: Wanted, attempts: int, retry_message: str) -> Value:
+async def converse_for(
+    run: AgentSurroundings, work: Execution, wanted: Wanted, attempts: int, retry_message: str
+) -> Value:
     """Run the loop until a reply is a value of the type."""
 
     async def ask() -> Answer:
@@ -120,7 +123,7 @@ def _cut(work: Execution, reply: Reply) -> str:
 
 
 async def ask_for(
-    run: Run,
+    run: Surroundings,
     agent: str,
     branch: Branch,
     wanted: Wanted,

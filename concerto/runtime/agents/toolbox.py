@@ -1,4 +1,4 @@
-"""Toolboxes: which tools one execution offers, under which names on the wire.
+"""Toolboxes: which tools one execution offers, under which names on the wire, and what its calls share.
 
 Tools come from the agent's declaration, from the pipelines and stages around, and from `with_tools`. Each
 is offered once: of two mentions of a tool the narrower wins, in the place of the first. A tool is told from
@@ -10,22 +10,37 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from concerto.natives.hashmap import HashMap
+from concerto.natives.toolcontext import ToolContext
 from concerto.records import field, record, replace
 from concerto.runtime.agents.requests import ToolOffer
-from concerto.vm.values import Value
-
-if TYPE_CHECKING:
-    from concerto.runtime.tools.declared_tools import CallContext
+from concerto.runtime.concurrency.fibers import Branch
+from concerto.vm.values import NONE, Some, Value
 
 Json: TypeAlias = Any
-Perform: TypeAlias = "Callable[[CallContext, dict[str, Json]], Awaitable[Value]]"
 ToolKey: TypeAlias = tuple[str, str, str]
 """What a tool is: its owner, its method, and the entity that it is bound to, if it is."""
 
 _LONGEST_NAME = 64
 _HASH_LENGTH = 8
+
+
+@record(frozen=True)
+class CallContext:
+    """Who calls: an execution of an agent, or code (`agent` empty). Shown to tools as their ToolContext."""
+
+    branch: Branch
+    agent: str = ""
+    call_id: str = ""
+    iteration: int = 0
+    context: Value = None
+    data: Value = None
+    memory: Value = None
+
+
+Perform: TypeAlias = Callable[[CallContext, dict[str, Json]], Awaitable[Value]]
 
 
 @record(frozen=True)
@@ -105,3 +120,23 @@ def with_hash(name: str, whole: str) -> str:
     """A name on the wire with a hash of what it stands for, cut so that every wire allows it."""
     digest = sha256(whole.encode()).hexdigest()[:_HASH_LENGTH]
     return f"{name[: _LONGEST_NAME - _HASH_LENGTH - 1]}_{digest}"
+
+
+def tool_context(caller: CallContext) -> Value:
+    """The ToolContext of a call; its maps are shared by all calls of the execution."""
+    return ToolContext(
+        HashMap() if caller.context is None else caller.context,
+        HashMap() if caller.data is None else caller.data,
+        caller.agent,
+        caller.call_id,
+        caller.iteration,
+        NONE if caller.memory is None else Some(caller.memory),
+    )
+
+
+def shared_map(given: Value) -> Value:
+    """The map that an execution's tools share: the program's own hashmap, or a fresh one filled from a
+    Map."""
+    if isinstance(given, dict):
+        return HashMap(given)
+    return HashMap() if given is None else given

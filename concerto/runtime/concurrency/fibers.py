@@ -27,7 +27,6 @@ from concerto.vm.values import Cancelled, Raised, Value, failure
 if TYPE_CHECKING:
     import asyncio
 
-    from concerto.runtime.concurrency.tasks import TaskScope
 
 T = TypeVar("T")
 _BREATH = 0.02
@@ -42,8 +41,8 @@ Tasks: TypeAlias = "list[asyncio.Task[Any]]"
 
 class Branch:
     """One fiber's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest
-    first; `meters` are the budgets of these stages; `tasks` is the scope of the innermost function that owns
-    tasks; `inside` is what it may not wait for, since that waits for it."""
+    first; `meters` are the budgets of these stages; `tasks` is the TaskScope of the innermost function that
+    owns tasks, if any; `inside` is what it may not wait for, since that waits for it."""
 
     __slots__ = ("_children", "_effects", "inside", "meters", "path", "scopes", "tasks")
 
@@ -52,7 +51,7 @@ class Branch:
         path: tuple[int, ...] = (),
         scopes: tuple[Any, ...] = (),
         meters: tuple[Meter, ...] = (),
-        tasks: TaskScope | None = None,
+        tasks: object = None,
         inside: tuple[Any, ...] = (),
     ) -> None:
         self.path = path

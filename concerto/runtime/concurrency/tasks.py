@@ -145,9 +145,10 @@ def scoped(body: Body) -> Value:
 
 def scope_of(branch: Branch) -> TaskScope:
     """The scope of the innermost function that is known to own tasks."""
-    if branch.tasks is None:
-        branch.tasks = TaskScope()
-    return branch.tasks
+    scope = branch.tasks
+    if not isinstance(scope, TaskScope):
+        scope = branch.tasks = TaskScope()
+    return scope
 
 
 async def spawn(branch: Branch, body: Body, keep: Callable[[asyncio.Task[Value]], None]) -> RunningTask:

@@ -45,7 +45,7 @@ from concerto.vm.values import NONE, Err, Ok, Raised, Some, TypeValue, Value
 if TYPE_CHECKING:
     from concerto.ir.module import HostDef
     from concerto.runtime.agents.structured import Wanted
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.surroundings import Surroundings
 
 Json: TypeAlias = Any
 Arms: TypeAlias = Mapping[str, tuple[Callable[[Value], Value], TypeValue | None]]
@@ -72,7 +72,7 @@ class HostExecution:
 class Hosts:
     """The hosts of a run and their processes."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Surroundings) -> None:
         self._run = run
         self._hosts = {host.name: host for host in run.module.hosts}
         self._pools: dict[str, Pool] = {}

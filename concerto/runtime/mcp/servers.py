@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from concerto.contracts.comparison import Change, breaking, compare
 from concerto.contracts.interface import (
@@ -41,14 +41,15 @@ from concerto.runtime.mcp.content import (
 )
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.run.agent_failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
+from concerto.runtime.run.surroundings import Surroundings
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
 
 if TYPE_CHECKING:
+    from concerto.runtime.agents.toolbox import CallContext
     from concerto.runtime.mcp.server import Server
     from concerto.runtime.mcp.sharing import SharedServer
-    from concerto.runtime.run.run import Run
-    from concerto.runtime.tools.declared_tools import CallContext
+    from concerto.runtime.run.mocks import Mocks
 
 Json: TypeAlias = Any
 
@@ -65,10 +66,17 @@ class McpFunction:
     policy: Policy
 
 
+class McpSurroundings(Surroundings, Protocol):
+    """What servers use of their run."""
+
+    @property
+    def mocks(self) -> Mocks: ...
+
+
 class McpServers:
     """The servers of a run by their names in the program."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: McpSurroundings) -> None:
         self._run = run
         self._servers: dict[str, Server | SharedServer] = {}
         self._blocks: dict[str, McpServerDef] = {block.name: block for block in run.module.mcp_servers}

@@ -29,8 +29,8 @@ from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
+    from concerto.runtime.agents.toolbox import CallContext
     from concerto.runtime.run.run import Run
-    from concerto.runtime.tools.declared_tools import CallContext
 
 Json: TypeAlias = Any
 
@@ -145,7 +145,7 @@ def _listed(tool: BoundTool, result: Json) -> types.Tool:
 async def _call(
     run: Run, tool: BoundTool, arguments: dict[str, Json], branch: Branch, result: Json
 ) -> types.CallToolResult:
-    from concerto.runtime.tools.declared_tools import CallContext
+    from concerto.runtime.agents.toolbox import CallContext
 
     found = complaints(arguments, tool.offer.parameters)
     if found:

@@ -17,13 +17,13 @@ from concerto.runtime.run.perform import Performer
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.parts import Parts
 
 
 class Door:
     """The only way out of a run."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Parts) -> None:
         layers = standard_layers(
             run.permissions,
             run.waiting,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concerto.natives.agentbuilder import AgentBuilder, AgentRef
     from concerto.natives.hashmap import HashMap, Store
     from concerto.runtime.concurrency.turns import Turns
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.parts import Parts
 
 Body: TypeAlias = Callable[[], Value]
 
@@ -27,7 +27,7 @@ Body: TypeAlias = Callable[[], Value]
 class MachineHost:
     """The methods are described in `concerto.vm.host`."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Parts) -> None:
         self._run = run
         self._references: dict[tuple[str, str], Value] = {}
         self._turns: Turns | None = None

@@ -21,7 +21,7 @@ from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.runtime.llm.connections import Connection
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.surroundings import Surroundings
 
 Json: TypeAlias = Any
 
@@ -40,7 +40,7 @@ class Mocks:
     """The scripted answers of a run. Under `--mock` and on mock connections, models answer in a fixed form;
     in a test, only what is mocked answers at all."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Surroundings) -> None:
         self._run = run
         self._agents: dict[str, MockedAgent] = {}
         self._servers: dict[str, dict[str, Value]] = {}

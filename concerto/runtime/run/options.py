@@ -19,16 +19,25 @@ from concerto.records import field, field_names, record, replace
 if TYPE_CHECKING:
     from typing import TypedDict
 
+    from concerto.effects.journal import Journal
     from concerto.effects.layers.watch import Watcher
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.manifest.models import Manifest
-    from concerto.runtime.run.resuming import Resumed
     from concerto.vm.machine import Tier
 
 Json: TypeAlias = Any
 Handler: TypeAlias = Callable[[Json], Any]
 Rules: TypeAlias = Mapping[str, Any]
 Connections: TypeAlias = Mapping[str, Mapping[str, Json]]
+
+
+@record(frozen=True)
+class Resumed:
+    """A run that goes on: its id, what it did before, and how much it has said."""
+
+    run: str
+    journal: Journal
+    said: int
 
 
 @record(frozen=True, kw_only=True)

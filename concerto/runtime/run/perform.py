@@ -29,11 +29,11 @@ from concerto.runtime.run.agent_failures import RequiresAction, message_of, tool
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.parts import Parts
 
 
 class Performer:
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Parts) -> None:
         self._run = run
 
     async def perform(self, passage: Passage) -> Value:

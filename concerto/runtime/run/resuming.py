@@ -21,7 +21,7 @@ from concerto.files import PRIVATE, state_folder, write_atomically
 from concerto.runtime.agents.requests import Message, Reply, ToolCallRequest
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.surroundings import Surroundings
 
 Json: TypeAlias = Any
 
@@ -48,20 +48,11 @@ class Suspended:
     said: int
 
 
-@dataclass(frozen=True)
-class Resumed:
-    """A run that goes on: its id, what it did before, and how much it has said."""
-
-    run: str
-    journal: Journal
-    said: int
-
-
 def new_journal(outcomes: Mapping[str, Json] | None = None) -> Journal:
     return Journal(ReplyCodec(_reply_to, _reply_from), dict(outcomes or {}))
 
 
-def suspend(run: Run, run_id: str, options: dict[str, Json], calls: list[dict[str, Json]]) -> None:
+def suspend(run: Surroundings, run_id: str, options: dict[str, Json], calls: list[dict[str, Json]]) -> None:
     """Keep a run until somebody outside has done the calls, and say what they are; raises OSError."""
     from concerto.ir.codec import encode
 
@@ -84,7 +75,7 @@ def _keep(suspended: Suspended) -> None:
     (folder / _BEGUN).unlink(missing_ok=True)
 
 
-def _ask_for_action(run: Run, run_id: str, calls: list[dict[str, Json]]) -> None:
+def _ask_for_action(run: Surroundings, run_id: str, calls: list[dict[str, Json]]) -> None:
     output, errors = run.emits.output, run.emits.errors
     if run.options.json and run.options.echo:
         asked = {"requires_action": calls, "run": run_id}

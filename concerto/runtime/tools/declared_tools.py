@@ -16,9 +16,8 @@ from concerto.ir.module import MethodDef, Tool, ToolUse
 from concerto.natives.agentbuilder import ToolRef
 from concerto.natives.schema import read_value
 from concerto.records import record
-from concerto.runtime.agents.contexts import tool_context
 from concerto.runtime.agents.requests import ToolOffer
-from concerto.runtime.agents.toolbox import BoundTool, wire_name
+from concerto.runtime.agents.toolbox import BoundTool, CallContext, tool_context, wire_name
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of, tool_failure
 from concerto.vm.json_values import to_json
@@ -26,23 +25,10 @@ from concerto.vm.operations import to_text
 from concerto.vm.values import Err, Ok, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.surroundings import Surroundings
     from concerto.vm.machine import Machine
 
 Json: TypeAlias = Any
-
-
-@record(frozen=True)
-class CallContext:
-    """Who calls: an execution of an agent, or code (`agent` empty). Shown to tools as their ToolContext."""
-
-    branch: Branch
-    agent: str = ""
-    call_id: str = ""
-    iteration: int = 0
-    context: Value = None
-    data: Value = None
-    memory: Value = None
 
 
 @record(frozen=True)
@@ -63,7 +49,7 @@ class DeclaredTool:
 class Tools:
     """The declared tools of a run."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Surroundings) -> None:
         self._run = run
         self._states: dict[str, Value] = {}
         self._declared: dict[tuple[str, str], DeclaredTool] = {}

@@ -15,9 +15,9 @@ from concerto.runtime.run.agent_failures import message_of, tool_failure
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
+    from concerto.runtime.run.surroundings import Gate
 
-Body: TypeAlias = "Callable[[Run, HostCall, Branch], Awaitable[Value]]"
+Body: TypeAlias = "Callable[[Gate, HostCall, Branch], Awaitable[Value]]"
 
 _MODULE = "std::tools::"
 
@@ -26,31 +26,31 @@ def library_tool(tool: str, method: str) -> Body | None:
     return _BODIES.get((tool.removeprefix(_MODULE), method))
 
 
-async def _http_get(run: Run, call: HostCall, branch: Branch) -> Value:
+async def _http_get(run: Gate, call: HostCall, branch: Branch) -> Value:
     given = call.arguments
     return await _do(run, call, branch, Http("GET", given["url"], given.get("headers") or {}))
 
 
-async def _http_post(run: Run, call: HostCall, branch: Branch) -> Value:
+async def _http_post(run: Gate, call: HostCall, branch: Branch) -> Value:
     given = call.arguments
     headers = {"content-type": "application/json", **(given.get("headers") or {})}
     return await _do(run, call, branch, Http("POST", given["url"], headers, json.dumps(given.get("body"))))
 
 
-async def _file_read(run: Run, call: HostCall, branch: Branch) -> Value:
+async def _file_read(run: Gate, call: HostCall, branch: Branch) -> Value:
     return await _do(run, call, branch, ReadFile(call.arguments["path"]))
 
 
-async def _file_write(run: Run, call: HostCall, branch: Branch) -> Value:
+async def _file_write(run: Gate, call: HostCall, branch: Branch) -> Value:
     await _do(run, call, branch, WriteFile(call.arguments["path"], call.arguments["content"]))
     return True
 
 
-async def _file_exists(run: Run, call: HostCall, branch: Branch) -> Value:
+async def _file_exists(run: Gate, call: HostCall, branch: Branch) -> Value:
     return await _do(run, call, branch, FileSize(call.arguments["path"])) is not None
 
 
-async def _shell_exec(run: Run, call: HostCall, branch: Branch) -> Value:
+async def _shell_exec(run: Gate, call: HostCall, branch: Branch) -> Value:
     timeout = call.arguments.get("timeout_ms")
     return await _do(
         run, call, branch, Shell(call.arguments["command"], 30_000 if timeout is None else timeout)
@@ -68,7 +68,7 @@ _BODIES: dict[tuple[str, str], Body] = {
 LIBRARY_TOOLS = frozenset(tool for tool, _ in _BODIES)
 
 
-async def _do(run: Run, call: HostCall, branch: Branch, effect: AnyEffect) -> Value:
+async def _do(run: Gate, call: HostCall, branch: Branch, effect: AnyEffect) -> Value:
     """Do an effect of a tool's body; its failure is the tool's."""
     try:
         return await run.pass_gate(effect, branch)

@@ -24,8 +24,8 @@ from concerto.runtime.tools.python_signatures import BadValues, Signature
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.run import Run
-    from concerto.runtime.tools.declared_tools import CallContext
+    from concerto.runtime.agents.toolbox import CallContext
+    from concerto.runtime.run.surroundings import Surroundings
 
 Json: TypeAlias = Any
 Marked = TypeVar("Marked", bound=Callable[..., Any])
@@ -95,7 +95,7 @@ def python_tool(name: str, given: Any) -> PythonTool:
 class PythonTools:
     """The Python tools of a run."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Surroundings) -> None:
         self._run = run
         self._tools: dict[str, PythonTool] = {}
         self._begun: dict[int, tuple[PythonTool, asyncio.Task[Any]]] = {}

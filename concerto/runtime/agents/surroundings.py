@@ -1,0 +1,21 @@
+"""What executions of agents know of their run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from concerto.runtime.tools.sources import ToolSources
+
+if TYPE_CHECKING:
+    from concerto.runtime.agents.injections import Injections
+    from concerto.runtime.run.mocks import Mocks
+
+
+class AgentSurroundings(ToolSources, Protocol):
+    """The sources of tools, and what answers or adds to them meanwhile."""
+
+    @property
+    def injections(self) -> Injections: ...
+
+    @property
+    def mocks(self) -> Mocks: ...

@@ -1,0 +1,41 @@
+"""All parts of a run, as those know them that join them: the machine's host, and the end of the gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from concerto.runtime.agents.surroundings import AgentSurroundings
+
+if TYPE_CHECKING:
+    from concerto.runtime.agents.executions import Agents
+    from concerto.runtime.agents.pipelines import Pipelines
+    from concerto.runtime.hosts.executing import Hosts
+    from concerto.runtime.io.sqlite import StoreFiles
+    from concerto.runtime.io.states import States
+    from concerto.runtime.llm.models import Models
+    from concerto.runtime.llm.prices import ModelCosts
+
+
+class Parts(AgentSurroundings, Protocol):
+    """`Run`, but for how it starts and ends."""
+
+    @property
+    def executions(self) -> Agents: ...
+
+    @property
+    def pipelines(self) -> Pipelines: ...
+
+    @property
+    def hosts(self) -> Hosts: ...
+
+    @property
+    def models(self) -> Models: ...
+
+    @property
+    def costs(self) -> ModelCosts: ...
+
+    @property
+    def states(self) -> States: ...
+
+    @property
+    def stores(self) -> StoreFiles: ...

@@ -1,0 +1,78 @@
+"""What the parts of a run know of it: protocols, so that no part knows the run itself.
+
+A part asks for what it needs; `Run` is all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from concerto.effects.journal import Journal
+    from concerto.effects.kinds import AnyEffect
+    from concerto.effects.meters import Meter
+    from concerto.effects.permissions import Permissions
+    from concerto.effects.trace import Trace
+    from concerto.ir.module import Agent, ModuleIR
+    from concerto.natives.memory import Memory
+    from concerto.runtime.concurrency.fibers import Branch
+    from concerto.runtime.concurrency.waiting import LoopWaiting
+    from concerto.runtime.io.emits import Emits
+    from concerto.runtime.llm.connections import Connection
+    from concerto.runtime.run.options import ResolvedOptions
+    from concerto.vm.machine import Machine
+    from concerto.vm.values import Value
+
+
+class Gate(Protocol):
+    """The way of effects out of a run."""
+
+    def perform(self, effect: AnyEffect) -> Value:
+        """Do an effect from program code, as the next one of its branch."""
+
+    async def pass_gate(self, effect: AnyEffect, branch: Branch) -> Value:
+        """Do an effect from the event loop, as the next one of a branch."""
+
+
+class Events(Protocol):
+    """What is said of a run, and with which options."""
+
+    options: ResolvedOptions
+    emits: Emits
+
+    def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
+        """Emit an event of the runtime."""
+
+
+class Surroundings(Gate, Events, Protocol):
+    """What every part of a run may use."""
+
+    module: ModuleIR
+    machine: Machine
+    permissions: Permissions
+    waiting: LoopWaiting
+    spent: Meter
+    agents: dict[str, Agent]
+    journal: Journal | None
+    trace: Trace | None
+
+    def connection(self, name: str) -> Connection:
+        """A model server as the program, the manifest and the options describe it."""
+
+    def memory(self, name: str | None) -> Memory | None:
+        """A declared memory, None for None."""
+
+    def keep(self, task: asyncio.Task[Any]) -> None:
+        """Let a task end with the run at the latest, and the run with what no `catch` may see."""
+
+    def machine_value(self, data: Any) -> Value:
+        """What Python code gave, as a value of the program; a failure if it has no JSON form."""
+
+    def note(
+        self, kind: str, make: Callable[[], dict[str, Any]], of: AnyEffect | Branch | None = None
+    ) -> None:
+        """Tell the trace, if there is one, what happened during an effect that is under way, or in a
+        branch."""
