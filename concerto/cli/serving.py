@@ -18,7 +18,7 @@ def serve(target: str, address: str | None, **given: Any) -> int:
     if runtime is None:
         return USAGE
     # Imported late: it takes longer than all the rest.
-    from concerto.runtime.mcp.serving import serve_http, serve_stdio
+    from concerto.runtime.serving.mcp import serve_http, serve_stdio
 
     name = Path(target).resolve().stem or "concerto"
     if place is None:

@@ -9,17 +9,17 @@ from concerto.diagnostics import suggest
 from concerto.ir.module import ToolUse
 from concerto.program import Program, Runtime
 from concerto.runtime.agents.guarding import as_a_run
-from concerto.runtime.agents.toolbox import CallContext
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
+from concerto.runtime.tools.toolbox import CallContext
 from concerto.schema.validate import complaints
 from concerto.vm.json_values import to_json
 from concerto.vm.values import ErrorValue, Panic, Raised
 
 if TYPE_CHECKING:
-    from concerto.runtime.agents.toolbox import BoundTool
     from concerto.runtime.run.lifecycle import Ended
     from concerto.runtime.run.run import Run
+    from concerto.runtime.tools.toolbox import BoundTool
 
 Json: TypeAlias = Any
 

@@ -24,13 +24,13 @@ from concerto.compiler import compile_source
 from concerto.effects.kinds import ModelCall
 from concerto.manifest.models import Manifest
 from concerto.program import Program, Runtime
-from concerto.runtime.agents.requests import Message, Reply, Request
 from concerto.runtime.concurrency.waiting import LoopWaiting
 from concerto.runtime.llm import http
 from concerto.runtime.llm.clients import Client, for_httpx
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.models import Models
 from concerto.runtime.llm.providers import StreamPart, find_provider
+from concerto.runtime.llm.requests import Message, Reply, Request
 from concerto.vm.values import ErrorValue, Raised
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json
 from tests.properties.checks import Broken

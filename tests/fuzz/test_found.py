@@ -18,7 +18,7 @@ from concerto.contracts.update_block import new_block
 from concerto.diagnostics import Problems
 from concerto.ir.module import Function, ModuleIR
 from concerto.ir.verifier import verify
-from concerto.runtime.agents.requests import Reply
+from concerto.runtime.llm.requests import Reply
 from concerto.vm import operations
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from concerto.natives.lenient import Unreadable, read_leniently
 from concerto.runtime.agents.arguments import BadArguments, read_arguments
-from concerto.runtime.agents.toolbox import wire_name
+from concerto.runtime.tools.toolbox import wire_name
 from concerto.schema.validate import complaints
 
 SCHEMA = {

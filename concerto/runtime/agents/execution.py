@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 from concerto.effects.meters import Meter
 from concerto.effects.policy import Policy
 from concerto.records import field, record, replace
-from concerto.runtime.agents.requests import Message, Reply, Request
-from concerto.runtime.agents.toolbox import Toolbox, ToolKey
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
+from concerto.runtime.llm.requests import Message, Reply, Request
+from concerto.runtime.tools.toolbox import Toolbox, ToolKey
 from concerto.vm.values import Value
 
 Json: TypeAlias = Any

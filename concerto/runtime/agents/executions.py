@@ -11,20 +11,20 @@ from concerto.effects.kinds import AgentRun
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.memory import Memory
 from concerto.records import replace
+from concerto.runtime.agents.debugging import told_changes
 from concerto.runtime.agents.execution import Execution, Plan, Sink
 from concerto.runtime.agents.guarding import bounded, failed
 from concerto.runtime.agents.loop import FatalToolError, tool_loop
 from concerto.runtime.agents.messages import call_value, from_memory, from_values, to_values
 from concerto.runtime.agents.planning import Planner
-from concerto.runtime.agents.requests import Message, Reply
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.concurrency.stopped import note_stopped
-from concerto.runtime.run.debugging import told_changes
+from concerto.runtime.llm.requests import Message, Reply
 from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value, failure
 
 if TYPE_CHECKING:
-    from concerto.runtime.agents.surroundings import AgentSurroundings
+    from concerto.runtime.agents.services import AgentServices
 
 T = TypeVar("T")
 Talk: TypeAlias = Callable[[Execution], Awaitable[T]]
@@ -37,7 +37,7 @@ class Agents:
 
     CALLS: ClassVar[tuple[str, ...]] = ("execute", "execute_with_schema", "chat", "stream")
 
-    def __init__(self, run: AgentSurroundings) -> None:
+    def __init__(self, run: AgentServices) -> None:
         self._run = run
         self._planner = Planner(run)
         self._system_prompts: set[str] = set()

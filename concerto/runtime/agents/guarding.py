@@ -12,12 +12,12 @@ from concerto.vm.values import NONE, ErrorValue, Raised
 from concerto.wording import counted
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
 
 T = TypeVar("T")
 
 
-async def bounded(run: Surroundings, builder: AgentBuilder, work: Awaitable[T]) -> T:
+async def bounded(run: RunServices, builder: AgentBuilder, work: Awaitable[T]) -> T:
     """The value of `work` within the builder's budget of seconds; an AgentError if it is spent."""
     seconds = builder.most_seconds
     if seconds is None:
@@ -33,7 +33,7 @@ async def bounded(run: Surroundings, builder: AgentBuilder, work: Awaitable[T]) 
     return result
 
 
-async def as_a_run(run: Surroundings, name: str, work: Awaitable[T]) -> T:
+async def as_a_run(run: RunServices, name: str, work: Awaitable[T]) -> T:
     """The value of a call from outside, which has as much time as a run; a ToolError if it is up."""
     seconds = run.options.timeout
     if seconds is None:
@@ -46,7 +46,7 @@ async def as_a_run(run: Surroundings, name: str, work: Awaitable[T]) -> T:
     return result
 
 
-def failed(run: Surroundings, builder: AgentBuilder, error: BaseException) -> ErrorValue:
+def failed(run: RunServices, builder: AgentBuilder, error: BaseException) -> ErrorValue:
     """The AgentError of a failed execution, complete and told; every other exception goes on its way."""
     value = error.value if isinstance(error, Raised) else None
     if not isinstance(value, ErrorValue) or value.type_name != "AgentError":

@@ -16,16 +16,16 @@ from concerto.effects.policy import policy_from
 from concerto.ir.module import MethodDef, ToolProvider
 from concerto.records import field, record
 from concerto.runtime.agents.execution import Execution
-from concerto.runtime.agents.requests import Message, ToolCallRequest, ToolOffer
-from concerto.runtime.agents.toolbox import BoundTool, CallContext, wire_name
 from concerto.runtime.concurrency.fibers import drive
+from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, ends_run, text_of
 from concerto.runtime.tools.declared_tools import fill_parameters, unwrapped
+from concerto.runtime.tools.toolbox import BoundTool, CallContext, wire_name
 from concerto.vm.operations import parts_of, to_text
 from concerto.vm.values import NONE, Err, Ok, Some, Struct, Value, Variant
 
 if TYPE_CHECKING:
-    from concerto.runtime.tools.sources import ToolSources
+    from concerto.runtime.agents.sources import ToolSources
 
 Json: TypeAlias = Any
 

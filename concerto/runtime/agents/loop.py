@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from enum import Enum
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,12 +18,11 @@ from concerto.diagnostics import suggest
 from concerto.effects.kinds import ModelCall
 from concerto.records import replace
 from concerto.runtime.agents.arguments import BadArguments, read_arguments
+from concerto.runtime.agents.debugging import tell_call
 from concerto.runtime.agents.execution import CallRecord, Execution
-from concerto.runtime.agents.hooks import Action, ask_hook
 from concerto.runtime.agents.messages import parsed
-from concerto.runtime.agents.requests import MADE_ID, Message, Reply, ToolCallRequest
-from concerto.runtime.agents.toolbox import BoundTool, CallContext
-from concerto.runtime.concurrency.fibers import all_of
+from concerto.runtime.concurrency.fibers import all_of, drive
+from concerto.runtime.llm.requests import MADE_ID, Message, Reply, ToolCallRequest
 from concerto.runtime.run.agent_failures import (
     AgentKind,
     RequiresAction,
@@ -30,14 +30,15 @@ from concerto.runtime.run.agent_failures import (
     message_of,
     tool_error,
 )
-from concerto.runtime.run.debugging import tell_call
+from concerto.runtime.tools.toolbox import BoundTool, CallContext
 from concerto.vm.json_values import to_json
+from concerto.vm.operations import parts_of
 from concerto.vm.trace import TraceFrame, place_of, source_trace
-from concerto.vm.values import ErrorValue, Raised, Value
+from concerto.vm.values import ErrorValue, Raised, Value, Variant, failure
 
 if TYPE_CHECKING:
-    from concerto.runtime.agents.surroundings import AgentSurroundings
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.agents.services import AgentServices
+    from concerto.runtime.run.services import RunServices
 
 Json: TypeAlias = Any
 
@@ -51,7 +52,7 @@ _REFUSED = frozenset({"ToolNotFound", "Forbidden", "InvalidArguments"})
 _NUDGE = "Your answer was empty. Answer with what the tools have told you, or call another one."
 
 
-async def tool_loop(run: AgentSurroundings, work: Execution) -> Reply:
+async def tool_loop(run: AgentServices, work: Execution) -> Reply:
     """The reply that ends the execution. All messages so far are on an error that leaves."""
     plan = work.plan
     while True:
@@ -78,7 +79,7 @@ async def tool_loop(run: AgentSurroundings, work: Execution) -> Reply:
             await _run_calls(run, work, calls)
 
 
-def _demanded_again(run: AgentSurroundings, work: Execution) -> bool:
+def _demanded_again(run: AgentServices, work: Execution) -> bool:
     """Ask once more where a tool had to be called and none was; an AgentError if that was done before."""
     request, offers = work.plan.request, work.toolbox.offers
     demands = request.tool_choice == "required" or request.forced_tool
@@ -97,7 +98,7 @@ def _demanded_again(run: AgentSurroundings, work: Execution) -> bool:
     return True
 
 
-def _nudged(run: AgentSurroundings, work: Execution, reply: Reply) -> bool:
+def _nudged(run: AgentServices, work: Execution, reply: Reply) -> bool:
     """Ask once more where a model, having called tools, has nothing to say of them."""
     last = work.iteration >= work.plan.max_iterations
     if reply.message.text or reply.stop_reason != "stop" or not work.calls or work.nudged or last:
@@ -108,7 +109,7 @@ def _nudged(run: AgentSurroundings, work: Execution, reply: Reply) -> bool:
     return True
 
 
-async def _ask(run: AgentSurroundings, work: Execution) -> Reply:
+async def _ask(run: AgentServices, work: Execution) -> Reply:
     plan = work.plan
     connection = plan.connection
     call = ModelCall(
@@ -119,7 +120,7 @@ async def _ask(run: AgentSurroundings, work: Execution) -> Reply:
     return _with_ids(run, work, reply)
 
 
-def _with_ids(run: AgentSurroundings, work: Execution, reply: Reply) -> Reply:
+def _with_ids(run: AgentServices, work: Execution, reply: Reply) -> Reply:
     """The reply with an id for every call, all different: results are told apart by them."""
     seen: set[str] = set()
     repairs: list[str] = []
@@ -138,7 +139,7 @@ def _with_ids(run: AgentSurroundings, work: Execution, reply: Reply) -> Reply:
     return replace(reply, message=replace(reply.message, calls=tuple(calls)))
 
 
-def tell_repairs(run: Surroundings, work: Execution, repairs: Sequence[str]) -> None:
+def tell_repairs(run: RunServices, work: Execution, repairs: Sequence[str]) -> None:
     """Record what was mended in what the model wrote."""
     work.repairs += repairs
     told = {"agent": work.plan.agent, "repairs": list(repairs)}
@@ -146,7 +147,7 @@ def tell_repairs(run: Surroundings, work: Execution, repairs: Sequence[str]) -> 
     run.note("repaired", lambda: told, work.branch)
 
 
-async def _run_calls(run: AgentSurroundings, work: Execution, calls: tuple[ToolCallRequest, ...]) -> None:
+async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallRequest, ...]) -> None:
     """Run the calls of one reply and append their results in the order asked; each may bring new tools."""
     limit = _CALLS_AT_ONCE if work.plan.request.parallel_tool_calls else 1
     branches = [work.branch.child() for _ in calls]
@@ -163,9 +164,7 @@ async def _run_calls(run: AgentSurroundings, work: Execution, calls: tuple[ToolC
     _watch(work, outcomes)
 
 
-def _considered(
-    run: AgentSurroundings, work: Execution, call: ToolCallRequest, outcome: CallOutcome
-) -> Message:
+def _considered(run: AgentServices, work: Execution, call: ToolCallRequest, outcome: CallOutcome) -> Message:
     """The result for the model, with what the call made available."""
     record = outcome.record
     if not record.success:
@@ -199,7 +198,7 @@ class Pending:
 
 
 async def _run_call(
-    run: AgentSurroundings, work: Execution, call: ToolCallRequest, branch: Any
+    run: AgentServices, work: Execution, call: ToolCallRequest, branch: Any
 ) -> CallOutcome | Pending:
     plan = work.plan
     tool = work.toolbox.tools.get(call.name)
@@ -248,7 +247,7 @@ async def _run_call(
 
 
 async def _attempts(
-    run: AgentSurroundings,
+    run: AgentServices,
     work: Execution,
     call: ToolCallRequest,
     tool: BoundTool | None,
@@ -264,16 +263,38 @@ async def _attempts(
             if work.plan.on_tool_error is None:
                 raise
             error = _as_tool_error(raised.value, call, tool)
-            action = await ask_hook(run, work, tool.tool if tool else call.name, error)
-            if action.kind is Action.FAIL:
+            action, most = await _ask_hook(run, work, tool.tool if tool else call.name, error)
+            if action is ToolErrorAction.FAIL:
                 raise _fatal(work, error) from None
-            if action.kind is Action.REPORT or retries >= action.retries:
+            if action is ToolErrorAction.REPORT or retries >= most:
                 raise
             retries += 1
 
 
+class ToolErrorAction(Enum):
+    """The variants of the library's ToolErrorAction."""
+
+    RETRY = "Retry"
+    REPORT = "ReportToLLM"
+    FAIL = "Fail"
+
+
+async def _ask_hook(
+    run: RunServices, work: Execution, tool: str, error: ErrorValue
+) -> tuple[ToolErrorAction, int]:
+    """What the agent's `on_tool_error` decides, and how many more tries it wants."""
+    function = work.plan.on_tool_error
+    assert function is not None, "the plan has a hook"
+    agent = run.machine.host.reference("agent", work.plan.agent)
+    value = await drive(work.branch.child(), lambda: run.machine.call(function, [agent, tool, error]))
+    if not isinstance(value, Variant):
+        raise failure("`on_tool_error` gives a ToolErrorAction", "TypeError")
+    payload = parts_of(value)
+    return ToolErrorAction(value.variant_name), payload[0] if payload else 0
+
+
 async def _attempt(
-    run: AgentSurroundings,
+    run: AgentServices,
     work: Execution,
     call: ToolCallRequest,
     tool: BoundTool | None,

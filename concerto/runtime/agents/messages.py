@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from concerto.natives.json_text import loads
 from concerto.natives.memory import Memory, checked_role
 from concerto.runtime.agents.execution import CallRecord
-from concerto.runtime.agents.requests import Message, ToolCallRequest
+from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Value, failure
 

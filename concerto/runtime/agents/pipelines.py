@@ -22,13 +22,13 @@ from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
 
 
 class Pipelines:
     """The pipelines of a run."""
 
-    def __init__(self, run: Surroundings) -> None:
+    def __init__(self, run: RunServices) -> None:
         self._run = run
         self._pipelines = {pipeline.name: pipeline for pipeline in run.module.pipelines}
 

@@ -13,15 +13,15 @@ from concerto.ir.module import Agent, ToolUse
 from concerto.natives.agentbuilder import AgentBuilder, ToolRef
 from concerto.records import record, replace
 from concerto.runtime.agents.execution import Plan
-from concerto.runtime.agents.requests import Request, ToolOffer
-from concerto.runtime.agents.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, shared_map, toolbox
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
+from concerto.runtime.llm.requests import Request, ToolOffer
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure
+from concerto.runtime.tools.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, shared_map, toolbox
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.tools.sources import ToolSources
+    from concerto.runtime.agents.sources import ToolSources
 
 Json: TypeAlias = Any
 Mention: TypeAlias = ToolUse | ToolRef | str

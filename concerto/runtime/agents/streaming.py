@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from concerto.natives.iterator import Stream
 from concerto.runtime.agents.execution import CallRecord, Execution, Sink
 from concerto.runtime.agents.messages import call_value, parsed
-from concerto.runtime.agents.requests import Reply
 from concerto.runtime.concurrency.fibers import wait
 from concerto.runtime.llm.providers import StreamPart
+from concerto.runtime.llm.requests import Reply
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
 
 Converse: TypeAlias = Callable[[Sink], Awaitable[tuple[Execution, Reply]]]
 Finish: TypeAlias = Callable[[Execution, Reply, float], Value]
@@ -31,14 +31,14 @@ _QUEUED = 16
 class Streaming:
     """One stream between its execution and its reader."""
 
-    def __init__(self, run: Surroundings) -> None:
+    def __init__(self, run: RunServices) -> None:
         self._machine = run.machine
         self._queue: asyncio.Queue[Value] = asyncio.Queue(_QUEUED)
         self._text = ""
         self._task: asyncio.Task[None] | None = None
 
     async def begin(
-        self, run: Surroundings, converse: Converse, finish: Finish, failed: Callable[[BaseException], Value]
+        self, run: RunServices, converse: Converse, finish: Finish, failed: Callable[[BaseException], Value]
     ) -> Value:
         """A Result with the Stream. `failed` makes the AgentError of an exception, or raises it."""
         task = self._task = asyncio.ensure_future(self._produce(converse, finish))

@@ -17,14 +17,14 @@ from concerto.natives.schema import read_value
 from concerto.records import record, replace
 from concerto.runtime.agents.execution import Execution, Plan
 from concerto.runtime.agents.loop import tell_repairs, tool_loop
-from concerto.runtime.agents.requests import Message, OutputSchema, Reply
 from concerto.runtime.concurrency.fibers import Branch, drive
+from concerto.runtime.llm.requests import Message, OutputSchema, Reply
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.agents.surroundings import AgentSurroundings
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.agents.services import AgentServices
+    from concerto.runtime.run.services import RunServices
 
 Json: TypeAlias = Any
 
@@ -40,7 +40,7 @@ _SHOWN = 500
 class Wanted:
     """The type that is wanted: its schema for the wire, and how a reply becomes its value."""
 
-    def __init__(self, run: Surroundings, wanted: TypeValue) -> None:
+    def __init__(self, run: RunServices, wanted: TypeValue) -> None:
         self._run = run
         self._type = wanted
         found = next((each.schema for each in run.module.schemas if each.type == wanted.index), None)
@@ -87,7 +87,7 @@ class Misread(Exception):
 
 
 async def converse_for(
-    run: AgentSurroundings, work: Execution, wanted: Wanted, attempts: int, retry_message: str
+    run: AgentServices, work: Execution, wanted: Wanted, attempts: int, retry_message: str
 ) -> Value:
     """Run the loop until a reply is a value of the type."""
 
@@ -123,7 +123,7 @@ def _cut(work: Execution, reply: Reply) -> str:
 
 
 async def ask_for(
-    run: Surroundings,
+    run: RunServices,
     agent: str,
     branch: Branch,
     wanted: Wanted,

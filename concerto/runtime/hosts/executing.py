@@ -22,7 +22,6 @@ from concerto.natives.hashmap import HashMap
 from concerto.natives.memory import Memory
 from concerto.runtime.agents.guarding import bounded, failed
 from concerto.runtime.agents.messages import from_memory, from_values, to_values
-from concerto.runtime.agents.requests import Message as Said
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.hosts.pool import Pool, WorkerError
 from concerto.runtime.hosts.process import HostProcess
@@ -37,6 +36,7 @@ from concerto.runtime.hosts.protocol import (
     written,
 )
 from concerto.runtime.hosts.settings import HostSettings, host_settings
+from concerto.runtime.llm.requests import Message as Said
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of
 from concerto.vm.arithmetic import INT_MAX
 from concerto.vm.json_values import to_json
@@ -45,7 +45,7 @@ from concerto.vm.values import NONE, Err, Ok, Raised, Some, TypeValue, Value
 if TYPE_CHECKING:
     from concerto.ir.module import HostDef
     from concerto.runtime.agents.structured import Wanted
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
 
 Json: TypeAlias = Any
 Arms: TypeAlias = Mapping[str, tuple[Callable[[Value], Value], TypeValue | None]]
@@ -72,7 +72,7 @@ class HostExecution:
 class Hosts:
     """The hosts of a run and their processes."""
 
-    def __init__(self, run: Surroundings) -> None:
+    def __init__(self, run: RunServices) -> None:
         self._run = run
         self._hosts = {host.name: host for host in run.module.hosts}
         self._pools: dict[str, Pool] = {}

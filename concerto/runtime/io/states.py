@@ -19,13 +19,13 @@ from concerto.vm.operations import to_text
 from concerto.vm.values import Raised, Value, failure
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
 
 _SHOWN = 60
 
 
 class States:
-    def __init__(self, run: Surroundings) -> None:
+    def __init__(self, run: RunServices) -> None:
         self._run = run
         module = run.module
         self._settings = {
@@ -102,7 +102,7 @@ class KeptFile:
     """The file of a hashmap: implements `natives.hashmap.File`. Keys and values are JSON texts. `instead` are
     the entries where nothing is written: what could not be is refused all the same."""
 
-    def __init__(self, run: Surroundings, path: str, key_type: int, value_type: int) -> None:
+    def __init__(self, run: RunServices, path: str, key_type: int, value_type: int) -> None:
         self.machine = run.machine
         self._path = path
         self.key_type = key_type

@@ -10,10 +10,10 @@ from concerto.effects.gate import Waiter
 from concerto.effects.kinds import ModelCall
 from concerto.natives.json_text import loads
 from concerto.records import replace
-from concerto.runtime.agents.requests import Reply, Request
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.prices import Prices, cost_of
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
+from concerto.runtime.llm.requests import Reply, Request
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.vm.values import ErrorValue, Raised
 

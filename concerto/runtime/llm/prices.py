@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from concerto.effects.kinds import ModelCall
 from concerto.effects.meters import Spending
 from concerto.records import record
-from concerto.runtime.agents.requests import Message, Reply, Request
-
-if TYPE_CHECKING:
-    from concerto.runtime.run.mocks import Mocks
+from concerto.runtime.llm.requests import Message, Reply, Request
 
 Prices: TypeAlias = Mapping[str, tuple[float, float, float]]
 """USD per million tokens by model: input, output, and input that a server had in its cache."""
@@ -39,11 +36,12 @@ class ModelCosts:
     """Implements `effects.layers.budget.Costs`."""
 
     prices: Prices
-    mocks: Mocks
+    mocked: Callable[[ModelCall], bool]
+    """whether a call is answered without a model"""
 
     def most(self, effect: ModelCall) -> Spending | None:
         """A token takes a byte at least."""
-        if self.mocks.answers_model(effect):
+        if self.mocked(effect):
             return None
         request: Request = effect.request
         pieces = len(request.messages) + len(request.tools) + 1
@@ -52,7 +50,7 @@ class ModelCosts:
 
     def spent(self, effect: ModelCall, reply: Reply) -> Spending:
         """What the server says; what it must have been where it says nothing that could be true."""
-        if self.mocks.answers_model(effect):
+        if self.mocked(effect):
             return Spending(0, reply.cost_usd)
         if reply.tokens_in:
             return Spending(reply.tokens_in + reply.tokens_out, reply.cost_usd)

@@ -19,7 +19,7 @@ from concerto.schema.validate import complaints
 from concerto.vm.values import Raised
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
 
 Json: TypeAlias = Any
 
@@ -28,7 +28,7 @@ _ACTIONS: tuple[Literal["accept", "decline", "cancel"], ...] = ("accept", "decli
 
 
 async def answer_question(
-    run: Surroundings, server: str, branch: Branch, params: ElicitRequestParams
+    run: RunServices, server: str, branch: Branch, params: ElicitRequestParams
 ) -> ElicitResult | ErrorData:
     """The answer for the server. One that is not what it asked for is refused with the reason."""
     asked: dict[str, Json] = {"server": server, "message": params.message}

@@ -28,9 +28,8 @@ from concerto.escape import visible_line
 from concerto.ir.module import McpServerDef, MethodDef, ToolUse
 from concerto.manifest import LOCK_NAME
 from concerto.natives.agentbuilder import ToolRef
-from concerto.runtime.agents.requests import ToolOffer
-from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import Branch, all_of
+from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.mcp.content import (
     fitting_content,
     plain_content,
@@ -41,15 +40,16 @@ from concerto.runtime.mcp.content import (
 )
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.run.agent_failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
-from concerto.runtime.run.surroundings import Surroundings
+from concerto.runtime.run.services import RunServices
+from concerto.runtime.tools.toolbox import BoundTool, wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
 
 if TYPE_CHECKING:
-    from concerto.runtime.agents.toolbox import CallContext
     from concerto.runtime.mcp.server import Server
     from concerto.runtime.mcp.sharing import SharedServer
     from concerto.runtime.run.mocks import Mocks
+    from concerto.runtime.tools.toolbox import CallContext
 
 Json: TypeAlias = Any
 
@@ -66,7 +66,7 @@ class McpFunction:
     policy: Policy
 
 
-class McpSurroundings(Surroundings, Protocol):
+class McpServices(RunServices, Protocol):
     """What servers use of their run."""
 
     @property
@@ -76,7 +76,7 @@ class McpSurroundings(Surroundings, Protocol):
 class McpServers:
     """The servers of a run by their names in the program."""
 
-    def __init__(self, run: McpSurroundings) -> None:
+    def __init__(self, run: McpServices) -> None:
         self._run = run
         self._servers: dict[str, Server | SharedServer] = {}
         self._blocks: dict[str, McpServerDef] = {block.name: block for block in run.module.mcp_servers}

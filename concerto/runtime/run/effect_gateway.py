@@ -1,4 +1,7 @@
-"""The way of a run's effects: through the layers of the gate to the performer, and back."""
+"""The effect gateway: the way of a run's effects through the layers of the gate to the performer and back.
+
+Each kind of effect is done in one place, in `_Performer`.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,39 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from concerto.effects.gate import Passage, gate
-from concerto.effects.kinds import AnyEffect, StageRun, ToolCall
+from concerto.effects.identity import Identity
+from concerto.effects.journal import key_of
+from concerto.effects.kinds import (
+    AgentRun,
+    AnyEffect,
+    EmitAwait,
+    HostCall,
+    HostTurn,
+    Http,
+    LoadStore,
+    McpCall,
+    ModelCall,
+    SaveStore,
+    Shell,
+    Sleep,
+    StageRun,
+    ToolCall,
+)
 from concerto.effects.layers import standard_layers
 from concerto.effects.layers.journal import journal_layer
 from concerto.effects.layers.watch import watch_layer
 from concerto.effects.policy import NO_POLICY
 from concerto.runtime.concurrency.fibers import Branch
-from concerto.runtime.run.perform import Performer
-from concerto.vm.values import Value
+from concerto.runtime.io.emits import answer_of
+from concerto.runtime.io.files import perform_local
+from concerto.runtime.run.agent_failures import RequiresAction, message_of, tool_failure
+from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
     from concerto.runtime.run.parts import Parts
 
 
-class Door:
+class EffectGateway:
     """The only way out of a run."""
 
     def __init__(self, run: Parts) -> None:
@@ -37,7 +59,7 @@ class Door:
             layers.append(journal_layer(run.journal))
         if run.options.watcher is not None:
             layers.insert(0, watch_layer(run.options.watcher))
-        self._way = gate(layers, Performer(run).perform)
+        self._way = gate(layers, _Performer(run).perform)
 
     def way(self, effect: AnyEffect, branch: Branch) -> Callable[[], Awaitable[Value]]:
         """What does an effect, as the next one of a branch."""
@@ -47,3 +69,71 @@ class Door:
         """Whether doing it waits for nobody, so that it needs no event loop."""
         in_place = isinstance(effect, ToolCall | StageRun) and effect.policy is NO_POLICY
         return effect.immediate or in_place
+
+
+class _Performer:
+    """The end of the gate."""
+
+    def __init__(self, run: Parts) -> None:
+        self._run = run
+
+    async def perform(self, passage: Passage) -> Value:
+        run, effect = self._run, passage.effect
+        match effect:
+            case ToolCall() | AgentRun() | StageRun():
+                return await effect.body()
+            case ModelCall():
+                return await run.models.call(effect, run.connection(effect.connection))
+            case HostCall():
+                return await self._call_host(effect, passage.identity)
+            case HostTurn():
+                return await effect.turn(effect.message)
+            case EmitAwait():
+                return await run.emits.ask(effect, run.options.emit_timeout)
+            case McpCall():
+                return await run.mcp.perform(effect)
+            case Sleep():
+                return await run.waiting.sleep(effect.seconds)
+            case Http():
+                from concerto.runtime.io.http import fetch
+
+                return await fetch(effect, run.permissions, run.options.max_response_mb)
+            case LoadStore(path, key):
+                return run.stores.load(path, key)
+            case SaveStore(path, changes, expected):
+                return run.stores.save(path, changes, expected)
+            case Shell():
+                from concerto.runtime.io.shell import execute
+
+                return await execute(effect, run.options.folder, run.options.environment)
+            case _:
+                return perform_local(effect, run.permissions, run.options.environment)
+
+    async def _call_host(self, effect: HostCall, identity: Identity) -> Value:
+        """A method without a body: the library's own, a handler's, or somebody's outside."""
+        from concerto.runtime.tools.library import library_tool
+
+        own = library_tool(effect.tool, effect.method)
+        if own is not None:
+            # No branch of the program is numbered 0.
+            return await own(self._run, effect, Branch((*identity.path, 0, identity.number)))
+        emits = self._run.emits
+        title = f"{effect.tool}::{effect.method}"
+        for channel in (f"tool:{title}", title, f"tool:{effect.method}", f"tool:{effect.tool}"):
+            handler = emits.handler(channel)
+            if handler is None:
+                continue
+            try:
+                return await answer_of(handler, dict(effect.arguments), channel)
+            except Raised as raised:
+                raise tool_failure(
+                    message_of(raised.value), "HandlerFailed", effect.tool, effect.method
+                ) from None
+        asked = {
+            "effect": key_of(identity),
+            "call_id": effect.call_id or key_of(identity),
+            "tool": effect.tool,
+            "method": effect.method,
+            "arguments": dict(effect.arguments),
+        }
+        raise RequiresAction([asked])

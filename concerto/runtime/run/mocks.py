@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from concerto.effects.kinds import AnyEffect, EmitAwait, HostTurn, McpCall, ModelCall
 from concerto.natives.agentbuilder import AgentRef, ToolRef
 from concerto.records import field, record
-from concerto.runtime.agents.requests import MADE_ID, Message, OutputSchema, Reply, Request, ToolCallRequest
-from concerto.runtime.agents.toolbox import wire_name
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.llm.providers import StreamPart
+from concerto.runtime.llm.requests import MADE_ID, Message, OutputSchema, Reply, Request, ToolCallRequest
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of, tool_failure
+from concerto.runtime.tools.toolbox import wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
@@ -21,7 +21,7 @@ from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.runtime.llm.connections import Connection
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
 
 Json: TypeAlias = Any
 
@@ -40,7 +40,7 @@ class Mocks:
     """The scripted answers of a run. Under `--mock` and on mock connections, models answer in a fixed form;
     in a test, only what is mocked answers at all."""
 
-    def __init__(self, run: Surroundings) -> None:
+    def __init__(self, run: RunServices) -> None:
         self._run = run
         self._agents: dict[str, MockedAgent] = {}
         self._servers: dict[str, dict[str, Value]] = {}

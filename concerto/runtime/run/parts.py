@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from concerto.runtime.agents.surroundings import AgentSurroundings
+from concerto.runtime.agents.services import AgentServices
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.executions import Agents
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from concerto.runtime.llm.prices import ModelCosts
 
 
-class Parts(AgentSurroundings, Protocol):
+class Parts(AgentServices, Protocol):
     """`Run`, but for how it starts and ends."""
 
     @property

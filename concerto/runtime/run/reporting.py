@@ -9,7 +9,7 @@ from concerto.files import is_of_output
 from concerto.records import record
 from concerto.runtime.run.agent_failures import RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended
-from concerto.runtime.run.surroundings import Surroundings
+from concerto.runtime.run.services import RunServices
 from concerto.vm.json_values import to_json
 from concerto.vm.type_checks import Misfit
 from concerto.vm.values import Err, ErrorValue, Ok, OutOfMemory, Panic, Raised, Value
@@ -55,13 +55,13 @@ class RunResult:
         return f"RunResult(ok={self.ok}, status={self.status}{shown})"
 
 
-def result_of(run: Surroundings, status: int, **given: Any) -> RunResult:
+def result_of(run: RunServices, status: int, **given: Any) -> RunResult:
     """A result with what the run has spent."""
     spent = run.spent
     return RunResult(status, tokens=spent.tokens, cost_usd=spent.usd if spent.priced else None, **given)
 
 
-def report(ended: Ended, run: Surroundings) -> RunResult:
+def report(ended: Ended, run: RunServices) -> RunResult:
     """Say how a run ended, in source terms, and give its result."""
     if ended.timed_out:
         return failed(run, out_of_time(run.options.timeout), "Timeout")
@@ -94,7 +94,7 @@ def report(ended: Ended, run: Surroundings) -> RunResult:
             return result_of(run, FAILED, error=what, kind="InternalError")
 
 
-def _out_of_memory(error: BaseException | None, run: Surroundings) -> RunResult:
+def _out_of_memory(error: BaseException | None, run: RunServices) -> RunResult:
     most = run.options.max_memory_mb
     message = out_of_memory(most)
     kind = "OutOfMemory" if most is None else "MemoryLimit"
@@ -116,14 +116,14 @@ def out_of_memory(max_memory_mb: float | None) -> str:
     return f"the run took more than {max_memory_mb:g} MB of memory"
 
 
-def failed(run: Surroundings, message: str, kind: str = "RunEnds", status: int = FAILED) -> RunResult:
+def failed(run: RunServices, message: str, kind: str = "RunEnds", status: int = FAILED) -> RunResult:
     """Say that a run failed, of which there is no place in the source."""
     run.emits.output.flush()
     run.emits.errors.write(f"error: {visible(message)}\n")
     return result_of(run, status, error=message, kind=kind)
 
 
-def _traced(run: Surroundings, error: BaseException, headline: str, message: str, kind: str) -> RunResult:
+def _traced(run: RunServices, error: BaseException, headline: str, message: str, kind: str) -> RunResult:
     from concerto.vm.trace import render_failure
 
     run.emits.output.flush()
@@ -133,7 +133,7 @@ def _traced(run: Surroundings, error: BaseException, headline: str, message: str
     return result_of(run, FAILED, error=message, kind=kind)
 
 
-def _python_traceback(run: Surroundings, error: BaseException) -> None:
+def _python_traceback(run: RunServices, error: BaseException) -> None:
     import traceback
 
     traceback.print_exception(error, file=run.emits.errors)

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.journal import Journal, ReplyCodec
 from concerto.files import PRIVATE, state_folder, write_atomically
-from concerto.runtime.agents.requests import Message, Reply, ToolCallRequest
+from concerto.runtime.llm.requests import Message, Reply, ToolCallRequest
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
 
 Json: TypeAlias = Any
 
@@ -52,7 +52,7 @@ def new_journal(outcomes: Mapping[str, Json] | None = None) -> Journal:
     return Journal(ReplyCodec(_reply_to, _reply_from), dict(outcomes or {}))
 
 
-def suspend(run: Surroundings, run_id: str, options: dict[str, Json], calls: list[dict[str, Json]]) -> None:
+def suspend(run: RunServices, run_id: str, options: dict[str, Json], calls: list[dict[str, Json]]) -> None:
     """Keep a run until somebody outside has done the calls, and say what they are; raises OSError."""
     from concerto.ir.codec import encode
 
@@ -75,7 +75,7 @@ def _keep(suspended: Suspended) -> None:
     (folder / _BEGUN).unlink(missing_ok=True)
 
 
-def _ask_for_action(run: Surroundings, run_id: str, calls: list[dict[str, Json]]) -> None:
+def _ask_for_action(run: RunServices, run_id: str, calls: list[dict[str, Json]]) -> None:
     output, errors = run.emits.output, run.emits.errors
     if run.options.json and run.options.echo:
         asked = {"requires_action": calls, "run": run_id}

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from concerto.runtime.llm.models import Models
     from concerto.runtime.llm.prices import ModelCosts
     from concerto.runtime.mcp.servers import McpServers
-    from concerto.runtime.run.effect_gateway import Door
+    from concerto.runtime.run.effect_gateway import EffectGateway
     from concerto.runtime.run.mocks import Mocks
     from concerto.runtime.tools.declared_tools import Tools
     from concerto.runtime.tools.python_tools import PythonTools
@@ -227,8 +227,8 @@ class Run:
 
     def perform(self, effect: AnyEffect) -> Value:
         """Do an effect from program code, as the next one of its branch."""
-        way = self._door.way(effect, current_branch())
-        if self._door.at_once(effect):
+        way = self._gateway.way(effect, current_branch())
+        if self._gateway.at_once(effect):
             # It may take a while, and a loop of such effects is not asked often enough.
             self.machine.poll()
             return run_now(way())
@@ -238,13 +238,13 @@ class Run:
     async def pass_gate(self, effect: AnyEffect, branch: Branch) -> Value:
         """Do an effect from the event loop, as the next one of a branch."""
         self.emits.flush()
-        return await self._door.way(effect, branch)()
+        return await self._gateway.way(effect, branch)()
 
     @cached_property
-    def _door(self) -> Door:
-        from concerto.runtime.run.effect_gateway import Door
+    def _gateway(self) -> EffectGateway:
+        from concerto.runtime.run.effect_gateway import EffectGateway
 
-        return Door(self)
+        return EffectGateway(self)
 
     @cached_property
     def executions(self) -> Agents:
@@ -266,7 +266,7 @@ class Run:
         """What model calls cost."""
         from concerto.runtime.llm.prices import ModelCosts
 
-        return ModelCosts(self.options.manifest.prices, self.mocks)
+        return ModelCosts(self.options.manifest.prices, self.mocks.answers_model)
 
     @cached_property
     def waits(self) -> Waits:

@@ -18,7 +18,7 @@ from concerto.effects.trace import Line, Trace
 from concerto.runtime.run.redaction import HIDDEN, SHORTEST_SECRET, without_user
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
 
 Json: TypeAlias = Any
 
@@ -29,7 +29,7 @@ _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _URL_QUERY = re.compile(r"(\w://[^\s?`'\"]+\?)[^\s`'\"]+")
 
 
-def begin_trace(run: Surroundings) -> Trace:
+def begin_trace(run: RunServices) -> Trace:
     """The trace of a run whose options have a place for it; its first line says which program it is of."""
     stream = run.options.trace
     assert stream is not None
@@ -83,7 +83,7 @@ class TraceFile:
                 return data
 
 
-def _secrets(run: Surroundings) -> Iterable[str]:
+def _secrets(run: RunServices) -> Iterable[str]:
     named = {str(each.get("api_key_env")) for each in run.options.connections.values()}
     for name, value in run.options.environment.items():
         if (name in named or _SECRET_NAME.search(name)) and len(value) >= SHORTEST_SECRET:

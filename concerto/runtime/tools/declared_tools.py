@@ -16,16 +16,16 @@ from concerto.ir.module import MethodDef, Tool, ToolUse
 from concerto.natives.agentbuilder import ToolRef
 from concerto.natives.schema import read_value
 from concerto.records import record
-from concerto.runtime.agents.requests import ToolOffer
-from concerto.runtime.agents.toolbox import BoundTool, CallContext, tool_context, wire_name
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
+from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of, tool_failure
+from concerto.runtime.tools.toolbox import BoundTool, CallContext, tool_context, wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, Ok, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
     from concerto.vm.machine import Machine
 
 Json: TypeAlias = Any
@@ -49,7 +49,7 @@ class DeclaredTool:
 class Tools:
     """The declared tools of a run."""
 
-    def __init__(self, run: Surroundings) -> None:
+    def __init__(self, run: RunServices) -> None:
         self._run = run
         self._states: dict[str, Value] = {}
         self._declared: dict[tuple[str, str], DeclaredTool] = {}

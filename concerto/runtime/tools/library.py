@@ -15,7 +15,7 @@ from concerto.runtime.run.agent_failures import message_of, tool_failure
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Gate
+    from concerto.runtime.run.services import Gate
 
 Body: TypeAlias = "Callable[[Gate, HostCall, Branch], Awaitable[Value]]"
 

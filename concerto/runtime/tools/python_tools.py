@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from concerto.effects.kinds import ToolCall
 from concerto.records import field, record
-from concerto.runtime.agents.requests import ToolOffer
-from concerto.runtime.agents.toolbox import BoundTool, wire_name
 from concerto.runtime.concurrency.fibers import cancel
+from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, ends_run, text_of, tool_failure
 from concerto.runtime.tools.python_signatures import BadValues, Signature
+from concerto.runtime.tools.toolbox import BoundTool, wire_name
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.agents.toolbox import CallContext
-    from concerto.runtime.run.surroundings import Surroundings
+    from concerto.runtime.run.services import RunServices
+    from concerto.runtime.tools.toolbox import CallContext
 
 Json: TypeAlias = Any
 Marked = TypeVar("Marked", bound=Callable[..., Any])
@@ -95,7 +95,7 @@ def python_tool(name: str, given: Any) -> PythonTool:
 class PythonTools:
     """The Python tools of a run."""
 
-    def __init__(self, run: Surroundings) -> None:
+    def __init__(self, run: RunServices) -> None:
         self._run = run
         self._tools: dict[str, PythonTool] = {}
         self._begun: dict[int, tuple[PythonTool, asyncio.Task[Any]]] = {}

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
 from concerto.records import field, record
-from concerto.runtime.agents.requests import Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
 

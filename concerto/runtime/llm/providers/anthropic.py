@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from concerto.natives.json_text import loads
-from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
 from concerto.runtime.llm.providers.reading import (
     arguments_object,
@@ -22,6 +21,7 @@ from concerto.runtime.llm.providers.reading import (
     said,
     text_of,
 )
+from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
 

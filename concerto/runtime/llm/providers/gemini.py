@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from concerto.natives.json_text import loads
-from concerto.runtime.agents.requests import MADE_ID, Message, Reply, Request, ToolCallRequest, ToolOffer
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
 from concerto.runtime.llm.providers.reading import arguments_text, count_of, said, text_of
+from concerto.runtime.llm.requests import MADE_ID, Message, Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
 from concerto.runtime.llm.providers.reading import (
     arguments_object,
@@ -15,6 +14,7 @@ from concerto.runtime.llm.providers.reading import (
     said,
     text_of,
 )
+from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
 

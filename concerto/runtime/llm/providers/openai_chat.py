@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from concerto.runtime.agents.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
 from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, said, text_of
+from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
 Json: TypeAlias = Any
 

@@ -1,4 +1,4 @@
-"""What the parts of a run know of it: protocols, so that no part knows the run itself.
+"""The services of a run for its parts: protocols, so that no part knows the run itself.
 
 A part asks for what it needs; `Run` is all of it.
 """
@@ -47,7 +47,7 @@ class Events(Protocol):
         """Emit an event of the runtime."""
 
 
-class Surroundings(Gate, Events, Protocol):
+class RunServices(Gate, Events, Protocol):
     """What every part of a run may use."""
 
     module: ModuleIR

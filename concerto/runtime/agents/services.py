@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from concerto.runtime.tools.sources import ToolSources
+from concerto.runtime.agents.sources import ToolSources
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.injections import Injections
     from concerto.runtime.run.mocks import Mocks
 
 
-class AgentSurroundings(ToolSources, Protocol):
+class AgentServices(ToolSources, Protocol):
     """The sources of tools, and what answers or adds to them meanwhile."""
 
     @property

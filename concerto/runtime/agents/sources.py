@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from concerto.runtime.run.surroundings import Surroundings
+from concerto.runtime.run.services import RunServices
 
 if TYPE_CHECKING:
     from concerto.runtime.mcp.servers import McpServers
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from concerto.runtime.tools.python_tools import PythonTools
 
 
-class ToolSources(Surroundings, Protocol):
+class ToolSources(RunServices, Protocol):
     """The tools that the program declares, that the host gives, and that servers offer."""
 
     @property

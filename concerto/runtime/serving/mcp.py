@@ -19,18 +19,18 @@ from mcp.server.stdio import stdio_server
 from concerto.contracts.comparison import wrapped_result
 from concerto.ir.module import Agent, ToolUse
 from concerto.runtime.agents.guarding import as_a_run
-from concerto.runtime.agents.requests import ToolOffer
-from concerto.runtime.agents.toolbox import BoundTool, toolbox, wire_name
 from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
+from concerto.runtime.tools.toolbox import BoundTool, toolbox, wire_name
 from concerto.schema.validate import complaints
 from concerto.version import __version__
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.agents.toolbox import CallContext
     from concerto.runtime.run.run import Run
+    from concerto.runtime.tools.toolbox import CallContext
 
 Json: TypeAlias = Any
 
@@ -145,7 +145,7 @@ def _listed(tool: BoundTool, result: Json) -> types.Tool:
 async def _call(
     run: Run, tool: BoundTool, arguments: dict[str, Json], branch: Branch, result: Json
 ) -> types.CallToolResult:
-    from concerto.runtime.agents.toolbox import CallContext
+    from concerto.runtime.tools.toolbox import CallContext
 
     found = complaints(arguments, tool.offer.parameters)
     if found:

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from concerto.natives.hashmap import HashMap
 from concerto.natives.toolcontext import ToolContext
 from concerto.records import field, record, replace
-from concerto.runtime.agents.requests import ToolOffer
 from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.llm.requests import ToolOffer
 from concerto.vm.values import NONE, Some, Value
 
 Json: TypeAlias = Any

@@ -13,7 +13,7 @@ from concerto.vm.trace import TraceFrame, located
 from concerto.vm.values import Some, Value
 
 if TYPE_CHECKING:
-    from concerto.runtime.run.surroundings import Events
+    from concerto.runtime.run.services import Events
 
 
 @contextmanager

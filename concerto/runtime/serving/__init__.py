@@ -1,0 +1,1 @@
+"""Programs that others use: as an MCP server."""
