@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from concerto.runtime.concurrency.fibers import Branch, current_branch, wait
-from concerto.runtime.concurrency.waits import Waiting, Waits
+from concerto.runtime.concurrency.waits import WaitGraph, Waiting
 
 if TYPE_CHECKING:
     import asyncio
@@ -30,7 +30,7 @@ class Turn:
 class Turns:
     """The turns of a run, by place."""
 
-    def __init__(self, waits: Waits) -> None:
+    def __init__(self, waits: WaitGraph) -> None:
         self._waits = waits
         self._taken: dict[Hashable, Turn] = {}
 

@@ -38,7 +38,7 @@ class Waiting:
     end: Callable[[], None] | None = None
 
 
-class Waits:
+class WaitGraph:
     """The waits of a run."""
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ def _is_before(first: Waiting, then: Waiting) -> bool:
 class Seats:
     """So many places, each held by one at a time, in the order in which they were asked for."""
 
-    def __init__(self, waits: Waits, count: int) -> None:
+    def __init__(self, waits: WaitGraph, count: int) -> None:
         self._waits = waits
         self._count = count
         self._holders: list[object] = []

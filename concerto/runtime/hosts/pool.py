@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from concerto.runtime.concurrency.fibers import Branch
-from concerto.runtime.concurrency.waits import Seats, Waits
+from concerto.runtime.concurrency.waits import Seats, WaitGraph
 from concerto.runtime.hosts.process import HostProcess
 from concerto.runtime.hosts.settings import HostSettings
 from concerto.vm.values import Raised
 
 
 class Pool:
-    def __init__(self, settings: HostSettings, on_line: Callable[[str], None], waits: Waits) -> None:
+    def __init__(self, settings: HostSettings, on_line: Callable[[str], None], waits: WaitGraph) -> None:
         self._settings = settings
         self._on_line = on_line
         self._processes = [HostProcess(settings, on_line) for _ in range(settings.processes)]

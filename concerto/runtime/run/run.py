@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.executions import Agents
     from concerto.runtime.agents.injections import Injections
     from concerto.runtime.agents.pipelines import Pipelines
-    from concerto.runtime.concurrency.waits import Waits
+    from concerto.runtime.concurrency.waits import WaitGraph
     from concerto.runtime.hosts.executing import Hosts
     from concerto.runtime.io.sqlite import StoreFiles
     from concerto.runtime.io.states import States
@@ -269,11 +269,11 @@ class Run:
         return ModelCosts(self.options.manifest.prices, self.mocks.answers_model)
 
     @cached_property
-    def waits(self) -> Waits:
+    def waits(self) -> WaitGraph:
         """Who waits for whom."""
-        from concerto.runtime.concurrency.waits import Waits
+        from concerto.runtime.concurrency.waits import WaitGraph
 
-        return Waits()
+        return WaitGraph()
 
     @cached_property
     def tools(self) -> Tools:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from concerto.natives.memory import Memory
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.concurrency.waiting import LoopWaiting
+    from concerto.runtime.concurrency.waits import WaitGraph
     from concerto.runtime.io.emits import Emits
     from concerto.runtime.llm.connections import Connection
     from concerto.runtime.run.options import ResolvedOptions
@@ -58,6 +59,10 @@ class RunServices(Gate, Events, Protocol):
     agents: dict[str, Agent]
     journal: Journal | None
     trace: Trace | None
+
+    @property
+    def waits(self) -> WaitGraph:
+        """Who waits for whom."""
 
     def connection(self, name: str) -> Connection:
         """A model server as the program, the manifest and the options describe it."""
