@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from concerto.emit.json_constants import NotJson, json_constant
+from concerto.emit.json_constants import json_constant
 from concerto.ir.module import FieldDef, TypeDef, VariantDef
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
@@ -31,6 +31,7 @@ from concerto.semantics.model.symbols import (
     TypeSymbol,
     Unsolved,
 )
+from concerto.semantics.typing.constant_evaluator import NotConstant
 from concerto.semantics.typing.unify import substitute
 
 _KINDS: Final = {
@@ -89,7 +90,7 @@ class TypeTable:
             return FieldDef(field.name, index, required=not field.optional)
         try:
             default = json_constant(self._analysis, field.default)
-        except NotJson:
+        except NotConstant:
             return FieldDef(field.name, index, required=False)
         return FieldDef(field.name, index, required=False, has_default=True, default=default)
 

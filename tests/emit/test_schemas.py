@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from concerto import compile_source
+from concerto import Runtime, compile_source
 from concerto.emit.declarative.schemas import parameters_schema, tool_schema, type_schema
 from concerto.ir.module import Json
 from concerto.semantics.model.analysis import Analysis
@@ -264,3 +264,41 @@ def test_fields_are_described_by_decorators_and_doc_comments() -> None:
     same_text(schemas["Trip"], trip)
     parameters = program.module.tools[0].tool_schemas[0]["parameters"]
     same_text(parameters["properties"]["trip"], {**trip, "description": "All of it"})
+
+
+@pytest.mark.parametrize(
+    ("type_", "default", "told"),
+    [
+        ("Int", "2 * 3", 6),
+        ("Int", "-7 / LIMIT", -2),
+        ("Int", "-7 % LIMIT", -1),
+        ("Float", "1 + 2", 3.0),
+        ("Float", "(1 + 2) * 0.5", 1.5),
+        ("Float", "LIMIT", 3.0),
+        ("String", '"up to ${LIMIT - 1}" + "!"', "up to 2!"),
+        ("Bool", "!false", True),
+        ("Array<Float>", "[1, LIMIT * 2, 0.5]", [1.0, 6.0, 0.5]),
+        ("Map<String, Int>", '{"a": 1, "b": 2 - LIMIT}', {"a": 1, "b": -1}),
+        ("Point", "Point { x: LIMIT * 2 }", {"x": 6, "y": 4}),
+        ("Option<Int>", "Some(LIMIT + 1)", 4),
+    ],
+)
+def test_models_are_told_what_a_default_is(
+    type_: str, default: str, told: Json, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = compile_source(f"""
+        use std::json;
+        const LIMIT: Int = 1 + 2;
+        struct Point {{ x: Int, y: Int = LIMIT + 1 }}
+        tool Tool {{
+            description: "A tool",
+            @describe("A method")
+            pub fn method(@param("It") it: {type_} = {default}) -> {type_} {{ it }}
+        }}
+        fn main() {{ print(json::stringify(Tool::method())); }}
+    """)
+    (tool,) = program.module.tools
+    schema = tool.tool_schemas[0]["parameters"]["properties"]["it"]
+    Runtime(program).run()
+    assert schema["default"] == told == json.loads(capsys.readouterr().out)
+    assert type(schema["default"]) is type(told)

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterable
 from typing import Final, assert_never
 
-from concerto.emit.json_constants import NotJson, json_constant
+from concerto.emit.json_constants import json_constant
 from concerto.ir.module import Json
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import ANY, RESULT, TOOL_CONTEXT, option_item
@@ -32,6 +32,7 @@ from concerto.semantics.model.symbols import (
     Unsolved,
     VariantSymbol,
 )
+from concerto.semantics.typing.constant_evaluator import NotConstant
 from concerto.semantics.typing.unify import show, substitute
 from concerto.syntax import ast
 
@@ -98,7 +99,7 @@ class _Writer:
     def annotated(self, schema: Json, default: ast.Expr | None, description: str) -> Json:
         result = dict(schema)
         if default is not None:
-            with contextlib.suppress(NotJson):
+            with contextlib.suppress(NotConstant):
                 result["default"] = json_constant(self._analysis, default)
         if description:
             result["description"] = description

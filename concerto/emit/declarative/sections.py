@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from concerto.emit.bodies import emit_first_state, emit_stage
 from concerto.emit.declarative.schemas import answer_schema, tool_schema, type_schema
-from concerto.emit.json_constants import NotJson, json_constant
+from concerto.emit.json_constants import json_constant
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import called_by_name
 from concerto.ir import module as ir
@@ -26,6 +26,7 @@ from concerto.semantics.model.symbols import (
     ToolUseSymbol,
     Type,
 )
+from concerto.semantics.typing.constant_evaluator import NotConstant
 from concerto.syntax import ast
 
 _SETTLED_DECORATORS = frozenset({"describe", "param", "tools", "test", "expect_fail", "tool_provider"})
@@ -106,7 +107,7 @@ def _parameter(program: ProgramBuilder, parameter: ParameterSymbol) -> ir.Parame
         return ir.ParameterDef(parameter.name, type_)
     try:
         default = json_constant(program.analysis, parameter.default)
-    except NotJson:
+    except NotConstant:
         return ir.ParameterDef(parameter.name, type_, has_default=True)
     return ir.ParameterDef(parameter.name, type_, has_default=True, default=default)
 

@@ -1,55 +1,65 @@
-"""Defaults that stand in a JSON Schema: their value has to be written out, not computed (E0412)."""
+"""Defaults that stand in a JSON Schema: constant expressions (E0412), as models are told their values."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from concerto.diagnostics import BadDeclarationField
+from concerto.semantics.declare.constants import DeclaredConstants
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import ConstSymbol, EnumSymbol, ModuleSymbol, VariantSymbol
+from concerto.semantics.typing.constant_evaluator import NotConstant, Value, computed
 from concerto.syntax import ast
 
 
 def check_default(declarations: Declarations, owner: str, node: ast.Expr, scope: TypeScope) -> None:
     """`owner` is as in "`limit` of tool method `Search::find`". Types and unknown names are not looked at:
     the default is checked like any expression too."""
-    computed = _computed(declarations, node, scope)
-    if computed is not None:
+    try:
+        _Default(declarations, scope).value(node)
+    except NotConstant as problem:
+        if problem.fault == "type":
+            return
         declarations.report(
             BadDeclarationField,
             scope.module,
-            computed,
-            f"the default of {owner} is computed when the program runs",
+            problem.node,
+            f"the default of {owner} is computed when the program runs"
+            if problem.fault == "computed"
+            else f"the default of {owner} has no value: {problem.message}",
             help="write a literal or the name of a `const`: models are told the default",
         )
 
 
-def _computed(declarations: Declarations, node: ast.Expr, scope: TypeScope) -> ast.Node | None:
-    """The first part that is neither a literal nor a name for one."""
-    match node:
-        case ast.IntLit() | ast.FloatLit() | ast.StringLit() | ast.BoolLit() | ast.NilLit() | ast.ErrorExpr():
-            return None
-        case ast.Unary(op="-", operand=ast.IntLit() | ast.FloatLit()):
-            return None
-        case ast.ArrayLit(items=parts) | ast.TupleLit(items=parts):
-            return _first(declarations, parts, scope)
-        case ast.MapLit(entries=entries):
-            return _first(declarations, [entry.value for entry in entries], scope)
-        case ast.Path():
-            return None if _names_a_literal(declarations, node, scope) else node
-        case ast.Call(callee=ast.Path() as path) if _makes_a_value(declarations, path, scope):
-            return _first(declarations, [argument.value for argument in node.arguments], scope)
-        case ast.StructLit(base=None, fields=fields):
-            return _first(declarations, [field.value or path_of(field.name) for field in fields], scope)
-        case _:
-            return node
+class _Default(DeclaredConstants):
+    """What may also be made of variants and structs; their values do not matter here."""
 
+    finite = True
 
-def _first(declarations: Declarations, nodes: list[ast.Expr], scope: TypeScope) -> ast.Node | None:
-    for node in nodes:
-        found = _computed(declarations, node, scope)
-        if found is not None:
-            return found
-    return None
+    def value(self, node: ast.Expr) -> Value:
+        return None if isinstance(node, ast.ErrorExpr) else super().value(node)
+
+    def key(self, node: ast.Expr, value: Value, known: dict[Any, Any]) -> Value:
+        return value
+
+    def named(self, node: ast.Path) -> Value:
+        if not _names_a_literal(self.declarations, node, self.scope):
+            raise computed(node)
+        symbol = self.declarations.lookup(node.name, self.scope) if len(node.segments) == 1 else None
+        return super().named(node) if isinstance(symbol, ConstSymbol) else None
+
+    def built(self, node: ast.Call | ast.StructLit) -> Value:
+        match node:
+            case ast.Call(callee=ast.Path() as path) if _makes_a_value(self.declarations, path, self.scope):
+                parts = [argument.value for argument in node.arguments]
+            case ast.StructLit(base=None, fields=fields):
+                parts = [field.value or path_of(field.name) for field in fields]
+            case _:
+                raise computed(node)
+        for part in parts:
+            self.value(part)
+        return None
 
 
 def path_of(name: ast.Ident) -> ast.Path:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from concerto.diagnostics import BadDeclarationField, DefinedTwice, suggest
 from concerto.records import frozen
-from concerto.semantics.declare.constants import NotConstant, Value, evaluate
+from concerto.semantics.declare.constants import evaluate
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
+from concerto.semantics.typing.constant_evaluator import NotConstant, Value
 from concerto.syntax import ast
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from concerto.diagnostics import BadDeclarationField, MismatchedTypes
-from concerto.semantics.declare.constants import NotConstant, evaluate
+from concerto.semantics.declare.constants import evaluate
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.model.builtins import HASH_MAP, LEDGER, MEMORY
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import ERROR, Named, StateSymbol
+from concerto.semantics.typing.constant_evaluator import NotConstant
 from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
