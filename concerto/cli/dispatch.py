@@ -73,6 +73,8 @@ def status_of(command: Callable[[], int]) -> int:
     except OSError as error:
         if is_of_output(error):
             _give_up_output(error)
+        elif _has_no_folder():
+            report_failure("the current folder is gone", sys.argv[1:])
         else:
             _confess(error)
         return FAILED
@@ -80,6 +82,14 @@ def status_of(command: Callable[[], int]) -> int:
         _confess(error)
         return FAILED
     return status
+
+
+def _has_no_folder() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _give_up_output(error: OSError) -> None:
@@ -104,10 +114,11 @@ def _confess(error: Exception) -> None:
 
 
 def _prepare_streams() -> None:
-    """Output that was closed goes nowhere; what an encoding lacks is written as an escape."""
-    for name in ("stdout", "stderr"):
+    """What was closed is empty, or goes nowhere; what an encoding lacks is written as an escape."""
+    # In this order each gets the number of the one that was closed, before a file of ours does.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  kept open
-        elif hasattr(stream, "reconfigure"):
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  kept open
+        elif mode == "w" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

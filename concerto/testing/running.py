@@ -232,7 +232,11 @@ def _failure(ended: Ended, run: Run) -> tuple[str, str]:
             return panic.message, render_failure(panic, f"panic: {panic.message}")
         case RequiresAction() as action:
             calls = ", ".join(f"`{call['tool']}::{call['method']}`" for call in action.calls)
-            message = f"{calls} is executed outside, and in a test nobody does it"
+            first = action.calls[0]
+            message = (
+                f"{calls} is executed outside, and in a test nobody does it; "
+                f"write `mock {first['tool']} {{ {first['method']}: … }}`"
+            )
         case RunEnds() as ends:
             message = str(ends)
         case error:

@@ -11,6 +11,7 @@ import pytest
 from tests.harness import commands
 
 TOOLS = """
+use std::tools::HttpTool;
 tool Notes {
     description: "Keeps notes",
     items: Array<String> = [],
@@ -25,6 +26,13 @@ mcp GitHub {
     @param("query", "What for")
     fn search(query: String) -> Result<Array<Any>, ToolError>;
 }
+tool Desk {
+    description: "Somebody outside",
+    @describe("Ask") pub fn ask(@param("what") text: String) -> Result<String, ToolError>;
+    @describe("Count") pub fn count(@param("what") text: String) -> Int;
+    @describe("Done here") pub fn own() -> Int { 1 }
+}
+agent Clerk { provider: mock, tools: [Desk] }
 agent Assistant { provider: mock, tools: [Notes] }
 agent Both { provider: mock, tools: [Notes, GitHub] }
 host Worker { connector: worker }
@@ -86,6 +94,28 @@ PASSING = {
         mock Assistant { script: [[reply("Let me see."), call("Notes::add", {"text": "x"})], {"n": 1}] }
         let response = Assistant.execute("go").unwrap();
         assert_eq(response.messages.map(|m| m.content), ["go", "Let me see.", "1", r#"{"n": 1}"#]);
+    """,
+    "tool": """
+        mock Desk { ask: |args| "${args["text"]}!", count: 7 }
+        assert_eq(Desk.ask("a").unwrap(), "a!");
+        assert_eq(Desk.count("a") + Desk.own(), 8);
+    """,
+    "tool through an agent": """
+        mock Desk { ask: |args| "${args["text"]}!", count: 7 }
+        mock Clerk { script: [
+            [call("Desk::ask", {"text": "b"}), call("Desk::count", {"text": "b"}), call("Desk::own", {})],
+            reply("done"),
+        ] }
+        assert_eq(Clerk.execute("go").unwrap().tool_calls.map(|c| "${c.result}"), ["b!", "7", "1"]);
+    """,
+    "tool that fails": """
+        mock Desk { ask: |args| -> Result<String, ToolError> { throw ToolError::new("closed"); }, count: "x" }
+        assert_eq(Desk.ask("a").err().unwrap().message, "closed");
+        assert_eq(try { Desk.count("a"); "" } catch ToolError(e) { e.kind }, "InvalidResult");
+    """,
+    "tool of the library": """
+        mock HttpTool { get: {"status": 200, "body": "page", "headers": {}} }
+        assert_eq(HttpTool.get("http://nowhere.invalid").unwrap().body, "page");
     """,
     "host": """
         mock Worker { response: "built" }
@@ -272,6 +302,7 @@ FAILING = {
         "expected `Array<Any>`, found `Int`",
     ),
     "index": ("println([1][3]);", "index 3 is out of bounds"),
+    "tool that nobody mocks": ('Desk.count("a");', "write `mock Desk { count: … }`"),
 }
 
 

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from concerto.effects.gate import Layer, Passage, Perform
-from concerto.effects.kinds import AnyEffect, EmitAwait, HostTurn, McpCall, ModelCall
+from concerto.effects.kinds import AnyEffect, EmitAwait, HostCall, HostTurn, McpCall, ModelCall
 from concerto.vm.values import Value
 
 Answers: TypeAlias = Callable[[AnyEffect], Awaitable[Value] | None]
 """The scripted answer to an effect, or None where the script says nothing."""
 
-_SCRIPTED = (ModelCall, HostTurn, EmitAwait, McpCall)
+_SCRIPTED = (ModelCall, HostTurn, EmitAwait, McpCall, HostCall)
 
 
 def mock_layer(answers: Answers) -> Layer:

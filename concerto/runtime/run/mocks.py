@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.effects.kinds import AnyEffect, EmitAwait, HostTurn, McpCall, ModelCall
+from concerto.effects.kinds import AnyEffect, EmitAwait, HostCall, HostTurn, McpCall, ModelCall
 from concerto.natives.agentbuilder import AgentRef, ToolRef
 from concerto.records import field, record
 from concerto.runtime.concurrency.fibers import Branch, drive
@@ -44,6 +44,7 @@ class Mocks:
         self._run = run
         self._agents: dict[str, MockedAgent] = {}
         self._servers: dict[str, dict[str, Value]] = {}
+        self._tools: dict[str, dict[str, Value]] = {}
         self._channels: dict[str, Value] = {}
 
     def add(self, target: Value, fields: dict[str, Value]) -> None:
@@ -55,7 +56,8 @@ class Mocks:
                 requests = [] if before is None else before.requests
                 self._agents[target.name] = MockedAgent(target.name, fields, requests=requests)
             case ToolRef():
-                self._servers[target.name] = fields
+                mocked = self._servers if target.kind == "mcp" else self._tools
+                mocked[target.name] = fields
             case str():
                 self._channels[target] = fields.get("reply")
             case _:
@@ -85,6 +87,9 @@ class Mocks:
                 return self._host(effect)
             case McpCall() if self.server(effect.server) is not None:
                 return self._call_server(effect)
+            case HostCall() if effect.method in self._tools.get(effect.tool, ()):
+                method = self._tools[effect.tool][effect.method]
+                return self._called(method, effect.tool, effect.method, effect.arguments)
             case _:
                 return None
 
@@ -152,13 +157,17 @@ class Mocks:
         if effect.function not in functions:
             message = f"`{effect.server}::{effect.function}` is not mocked, and a test calls no server"
             raise tool_failure(message, AgentKind.UNMOCKED.value, effect.server, effect.function)
+        function = functions[effect.function]
+        return await self._called(function, effect.server, effect.function, effect.arguments)
+
+    async def _called(self, mocked: Value, tool: str, method: str, arguments: Mapping[str, Json]) -> Json:
+        """What a mocked function answers; its failure is a ToolError."""
         try:
-            return await self._given(functions[effect.function], dict(effect.arguments))
+            return await self._given(mocked, dict(arguments))
         except Raised as raised:
             if _is(raised, "ToolError"):
                 raise
-            message = message_of(raised.value)
-            raise tool_failure(message, "ToolFailed", effect.server, effect.function) from raised
+            raise tool_failure(message_of(raised.value), "ToolFailed", tool, method) from raised
 
     async def _answer_channel(self, channel: str, payload: Json) -> Json:
         """What a mock answers; its failure is an EmitError, as that of a handler."""

@@ -7,7 +7,7 @@ from concerto.diagnostics import BadDeclarationField, MockOutsideTest, UnknownNa
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.paths import quiet_path
 from concerto.semantics.model.builtins import ANY, STRING
-from concerto.semantics.model.symbols import AgentSymbol, HostSymbol, McpSymbol
+from concerto.semantics.model.symbols import AgentSymbol, HostSymbol, McpSymbol, ToolSymbol
 from concerto.syntax import ast
 
 _AGENT_FIELDS = ("response", "error", "script")
@@ -35,8 +35,20 @@ def check_mock(checker: BodyChecker, node: ast.Mock) -> None:
         case McpSymbol():
             checker.analysis.uses[node.target] = symbol
             _check_fields(checker, node, tuple(symbol.methods), f"the server `{symbol.name}`")
+        case ToolSymbol() if outside := _executed_outside(symbol):
+            checker.analysis.uses[node.target] = symbol
+            _check_fields(checker, node, outside, f"the tool `{symbol.name}`")
         case _:
             _report_target(checker, node, node.target)
+
+
+def _executed_outside(tool: ToolSymbol) -> tuple[str, ...]:
+    """The methods of a tool that others do; those that the program does itself need no mock."""
+    return tuple(
+        name
+        for name, method in tool.methods.items()
+        if isinstance(method.node, ast.FnDecl) and method.node.body is None
+    )
 
 
 def _report_target(checker: BodyChecker, node: ast.Mock, target: ast.Path) -> None:
@@ -45,7 +57,7 @@ def _report_target(checker: BodyChecker, node: ast.Mock, target: ast.Path) -> No
     checker.report(
         UnknownName(
             checker.span(target),
-            f"`{target.name}` is no agent, host or MCP server",
+            f"`{target.name}` is no agent, host or MCP server, and no tool that is executed outside",
             help=f"did you mean `{near}`?"
             if near
             else "mock one of these, or a channel by its name in quotes",
