@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from concerto.cli.reporting import OK, Failure, cannot
-from concerto.manifest.providers import DEFAULT_MODELS
+from concerto.manifest.providers import PROVIDERS
 from concerto.runtime.llm.providers import find_provider
 
 _MAY_BE_THERE = frozenset({".gitignore"})
@@ -82,7 +82,7 @@ def _files(name: str, provider: str) -> dict[str, str]:
     quoted = json.dumps(name, ensure_ascii=False)
     return {
         "Concerto.toml": _MANIFEST.format(
-            name=quoted, provider=provider, key=key, model=DEFAULT_MODELS[provider]
+            name=quoted, provider=provider, key=key, model=PROVIDERS[provider].default_model
         ),
         "src/main.conc": _PROGRAM.format(provider=provider),
         ".gitignore": _IGNORED,

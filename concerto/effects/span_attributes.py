@@ -23,15 +23,13 @@ from concerto.effects.kinds import (
     ToolCall,
     subject_of,
 )
+from concerto.manifest.providers import PROVIDERS
 from concerto.vm.failures import language_error
 from concerto.vm.trace import place_of, source_trace
 from concerto.vm.values import ErrorValue, Raised, Value
 
 Json: TypeAlias = Any
 Facts: TypeAlias = dict[str, Json]
-
-_PROVIDERS = {"openai-responses": "openai", "google": "gcp.gemini", "custom": "openai"}
-"""The names that OpenTelemetry has for them, where they are others."""
 
 
 def asked_of(effect: AnyEffect) -> Facts:
@@ -117,6 +115,11 @@ def _written(data: Json) -> str:
         return "(no JSON)"
 
 
+def _traced_provider(kind: str) -> str:
+    """A provider as OpenTelemetry calls it; a host's connector is its own name."""
+    return PROVIDERS[kind].traced_as if kind in PROVIDERS else kind
+
+
 def _attributes(effect: AnyEffect) -> Facts:
     """By the semantic conventions of OpenTelemetry for generative AI."""
     match effect:
@@ -126,7 +129,7 @@ def _attributes(effect: AnyEffect) -> Facts:
             asked = {
                 "gen_ai.operation.name": "chat",
                 "gen_ai.agent.name": effect.agent,
-                "gen_ai.provider.name": _PROVIDERS.get(effect.provider, effect.provider),
+                "gen_ai.provider.name": _traced_provider(effect.provider),
                 "gen_ai.request.model": request.model,
                 "gen_ai.request.temperature": request.temperature,
                 "gen_ai.request.top_p": request.top_p,

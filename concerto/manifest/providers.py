@@ -1,24 +1,39 @@
-"""The providers that a connection may have, by the names that programs and manifests use. Their wires are in
-`concerto.runtime.llm.providers`."""
+"""The providers that a connection may have, by the names that programs and manifests use: a row for each."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-ProviderKind: TypeAlias = Literal[
-    "openai", "openai-responses", "anthropic", "google", "ollama", "mock", "custom"
-]
-PROVIDER_KINDS: tuple[str, ...] = get_args(ProviderKind)
+from concerto.records import record
 
-DEFAULT_CONNECTIONS = ("openai", "anthropic", "google", "ollama", "mock")
-"""Connections that need no declaration, each named like its provider."""
 
-DEFAULT_MODELS = {
-    "openai": "gpt-4o-mini",
-    "openai-responses": "gpt-4o-mini",
-    "anthropic": "claude-sonnet-4-5",
-    "google": "gemini-2.5-flash",
-    "ollama": "llama3.2",
-    "mock": "mock",
+@record(frozen=True)
+class ProviderRow:
+    """What is known of a provider without asking it. `wire` is its module in
+    `concerto.runtime.llm.providers`, `default_model` what is asked for where nobody names a model,
+    `traced_as` its name in OpenTelemetry's conventions. One that is `predeclared` has a connection of its own
+    name, which no program needs to declare."""
+
+    wire: str = ""
+    default_model: str = ""
+    traced_as: str = ""
+    predeclared: bool = False
+
+
+PROVIDERS = {
+    "openai": ProviderRow("openai_chat", "gpt-4o-mini", "openai", predeclared=True),
+    "openai-responses": ProviderRow("openai_responses", "gpt-4o-mini", "openai"),
+    "anthropic": ProviderRow("anthropic", "claude-sonnet-4-5", "anthropic", predeclared=True),
+    "google": ProviderRow("gemini", "gemini-2.5-flash", "gcp.gemini", predeclared=True),
+    "ollama": ProviderRow("ollama", "llama3.2", "ollama", predeclared=True),
+    "mock": ProviderRow("", "mock", "mock", predeclared=True),
+    "custom": ProviderRow("openai_chat", "", "openai"),
 }
-"""What a connection asks for where nobody names a model."""
+
+PROVIDER_KINDS = tuple(PROVIDERS)
+DEFAULT_CONNECTIONS = tuple([name for name, row in PROVIDERS.items() if row.predeclared])
+
+if TYPE_CHECKING:
+    ProviderKind: TypeAlias = str
+else:
+    ProviderKind = Literal[PROVIDER_KINDS]

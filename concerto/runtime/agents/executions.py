@@ -19,6 +19,7 @@ from concerto.runtime.agents.messages import call_value, from_memory, from_value
 from concerto.runtime.agents.planning import Planner
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.concurrency.stopped import note_stopped
+from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, Reply
 from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value, failure
@@ -182,7 +183,7 @@ class Agents:
         work = Execution(plan, branch, [*messages, *asked], plan.toolbox, sink)
         track.append(work)
         run.tell(
-            "agent:start",
+            Channel.AGENT_START,
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},
         )
         try:
@@ -194,7 +195,7 @@ class Agents:
             note_stopped(to_values(run.machine, work.messages))
             raise
         run.tell(
-            "agent:complete",
+            Channel.AGENT_COMPLETE,
             lambda: {
                 "agent": plan.agent,
                 "tokens_in": work.tokens_in,

@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar
 
 from concerto.natives.agentbuilder import AgentBuilder
+from concerto.runtime.io.channels import Channel
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, tool_failure
 from concerto.vm.values import NONE, ErrorValue, Raised
 from concerto.wording import counted
@@ -55,5 +56,5 @@ def failed(run: RunServices, builder: AgentBuilder, error: BaseException) -> Err
     for name, unknown in (("provider", ""), ("status", NONE), ("retry_after_ms", NONE), ("messages", [])):
         value.fields.setdefault(name, unknown)
     told = {"agent": builder.agent, "message": value.message, "kind": value.kind}
-    run.tell("agent:error", lambda: told)
+    run.tell(Channel.AGENT_ERROR, lambda: told)
     return value

@@ -17,6 +17,7 @@ from concerto.ir.module import MethodDef, ToolProvider
 from concerto.records import field, record
 from concerto.runtime.agents.execution import Execution
 from concerto.runtime.concurrency.fibers import drive
+from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, ends_run, text_of
 from concerto.runtime.tools.declared_tools import fill_parameters, unwrapped
@@ -132,7 +133,7 @@ class Injections:
         if tools or left_out:
             names = [tool.offer.name for tool in tools]
             told = {"agent": work.plan.agent, "tools": names, "left_out": left_out}
-            self._run.tell("agent:tools_injected", lambda: told)
+            self._run.tell(Channel.AGENT_TOOLS_INJECTED, lambda: told)
             self._run.note("tools_injected", lambda: told, work.branch)
 
     def _bind(self, work: Execution, entity: Entity, identity: str, taken: set[str]) -> Iterator[BoundTool]:

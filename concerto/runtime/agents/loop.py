@@ -22,6 +22,7 @@ from concerto.runtime.agents.debugging import tell_call
 from concerto.runtime.agents.execution import CallRecord, Execution
 from concerto.runtime.agents.messages import parsed
 from concerto.runtime.concurrency.fibers import all_of, drive
+from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import MADE_ID, Message, Reply, ToolCallRequest
 from concerto.runtime.run.agent_failures import (
     AgentKind,
@@ -59,7 +60,7 @@ async def tool_loop(run: AgentServices, work: Execution) -> Reply:
         await work.renew_tools()
         work.iteration += 1
         run.tell(
-            "agent:iteration",
+            Channel.AGENT_ITERATION,
             lambda: {"agent": plan.agent, "iteration": work.iteration, "tools": len(work.toolbox.offers)},
         )
         reply = await _ask(run, work)
@@ -143,7 +144,7 @@ def tell_repairs(run: RunServices, work: Execution, repairs: Sequence[str]) -> N
     """Record what was mended in what the model wrote."""
     work.repairs += repairs
     told = {"agent": work.plan.agent, "repairs": list(repairs)}
-    run.tell("agent:repaired", lambda: told)
+    run.tell(Channel.AGENT_REPAIRED, lambda: told)
     run.note("repaired", lambda: told, work.branch)
 
 
@@ -208,7 +209,7 @@ async def _run_call(
     caller = CallContext(branch, plan.agent, call.id, work.iteration, plan.context, plan.data, plan.memory)
     title = tool.title if tool else call.name
     run.tell(
-        "agent:tool_call",
+        Channel.AGENT_TOOL_CALL,
         lambda: {"agent": plan.agent, "tool": title, "id": call.id, "arguments": record.arguments},
     )
     begun = perf_counter()
@@ -232,7 +233,7 @@ async def _run_call(
         content = _json(record.result)
     record.latency_ms = int((perf_counter() - begun) * 1000)
     run.tell(
-        "agent:tool_result",
+        Channel.AGENT_TOOL_RESULT,
         lambda: {
             "agent": plan.agent,
             "tool": title,

@@ -18,6 +18,7 @@ from concerto.effects.policy import NO_POLICY, policy_from
 from concerto.ir.module import Pipeline, Stage, ToolUse
 from concerto.natives.errors import make_error
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
+from concerto.runtime.io.channels import Channel
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value
 
@@ -36,7 +37,7 @@ class Pipelines:
         """`P.run(…)`, called by program code: a Result."""
         pipeline = self._pipelines[name]
         branch, begun = current_branch(), self._now()
-        self._run.tell("pipeline:start", lambda: {"pipeline": name})
+        self._run.tell(Channel.PIPELINE_START, lambda: {"pipeline": name})
         try:
             with in_force(branch, pipeline.tools):
                 for stage in pipeline.stages:
@@ -46,21 +47,21 @@ class Pipelines:
             if error is None:
                 raise
             return Err(error)
-        self._run.tell("pipeline:complete", lambda: {"pipeline": name, "ms": self._ms(begun)})
+        self._run.tell(Channel.PIPELINE_COMPLETE, lambda: {"pipeline": name, "ms": self._ms(begun)})
         return Ok(arguments[0])
 
     def _step(self, pipeline: Pipeline, stage: Stage, arguments: Sequence[Value], branch: Branch) -> Value:
         """What a stage passes on, with the events around it."""
         begun = self._now()
         place: dict[str, Value] = {"pipeline": pipeline.name, "stage": stage.name}
-        self._run.tell("pipeline:stage_start", lambda: dict(place))
+        self._run.tell(Channel.PIPELINE_STAGE_START, lambda: dict(place))
         try:
             value = self._stage(pipeline, stage, arguments, branch)
         except Raised as raised:
             said = _said(raised.value)
-            self._run.tell("pipeline:error", lambda: {**place, **said, "ms": self._ms(begun)})
+            self._run.tell(Channel.PIPELINE_ERROR, lambda: {**place, **said, "ms": self._ms(begun)})
             raise
-        self._run.tell("pipeline:stage_complete", lambda: {**place, "ms": self._ms(begun)})
+        self._run.tell(Channel.PIPELINE_STAGE_COMPLETE, lambda: {**place, "ms": self._ms(begun)})
         return value
 
     def _stage(self, pipeline: Pipeline, stage: Stage, arguments: Sequence[Value], branch: Branch) -> Value:

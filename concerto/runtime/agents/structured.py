@@ -18,6 +18,7 @@ from concerto.records import record, replace
 from concerto.runtime.agents.execution import Execution, Plan
 from concerto.runtime.agents.loop import tell_repairs, tool_loop
 from concerto.runtime.concurrency.fibers import Branch, drive
+from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, OutputSchema, Reply
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure
 from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
@@ -150,7 +151,7 @@ async def ask_for(
             widened = True
         if again:
             told = partial(dict[str, Value], agent=agent, attempt=attempt, problem=problem)
-            run.tell("agent:schema_retry", told)
+            run.tell(Channel.AGENT_SCHEMA_RETRY, told)
             run.note("schema_retry", told, branch)
             if not answer.cut:
                 complain(_again(retry_message, problem, wanted.schema))

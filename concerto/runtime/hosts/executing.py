@@ -36,6 +36,7 @@ from concerto.runtime.hosts.protocol import (
     written,
 )
 from concerto.runtime.hosts.settings import HostSettings, host_settings
+from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message as Said
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of
 from concerto.vm.arithmetic import INT_MAX
@@ -145,7 +146,7 @@ class Hosts:
         private = work.builder.memory is not None or work.builder.context is not None or work.arms
         said = [[each.role, each.text] for each in before]
         key = None if private else [said, work.builder.system_prompt, wanted]
-        self._run.tell("agent:start", lambda: {"agent": name, "host": work.settings.connector})
+        self._run.tell(Channel.AGENT_START, lambda: {"agent": name, "host": work.settings.connector})
         policy = work.settings.policy
         work.branch.meters += policy.meters(name)
         effect = AgentRun(name, key, execute, policy)
@@ -157,7 +158,7 @@ class Hosts:
         ms = int((perf_counter() - begun) * 1000)
         told = {"agent": work.settings.name, "tokens_in": _count(result, "tokens_in")}
         self._run.tell(
-            "agent:complete",
+            Channel.AGENT_COMPLETE,
             lambda: {**told, "tokens_out": _count(result, "tokens_out"), "iterations": work.turns},
         )
         machine = self._run.machine
@@ -222,7 +223,7 @@ class Hosts:
         arm = work.arms.get(heard["type"]) or work.arms.get(REST)
         if arm is None:
             name, kind = work.settings.name, heard["type"]
-            self._run.tell("host:unhandled", lambda: {"host": name, "message": dict(heard)})
+            self._run.tell(Channel.HOST_UNHANDLED, lambda: {"host": name, "message": dict(heard)})
             if "id" in heard:
                 return answer_to(heard, error=f"nobody handles `{kind}`")
             assert work.process is not None

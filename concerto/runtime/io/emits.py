@@ -20,6 +20,7 @@ from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.effects.kinds import EmitAwait
+    from concerto.runtime.io.channels import Channel
     from concerto.runtime.io.prompting import Prompter
     from concerto.runtime.run.options import ResolvedOptions
 
@@ -88,11 +89,11 @@ class Emits:
     def handler(self, channel: str) -> Handler | None:
         return self._handlers.get(channel)
 
-    def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
+    def tell(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
         """An event of the runtime, made only if somebody sees it."""
         if (self._options.quiet or not self._options.echo) and not self._listeners and self.kept is None:
             return
-        self.emit(channel, make())
+        self.emit(channel.value, make())
 
     def emit(self, channel: str, payload: Value) -> None:
         if self._was_said():

@@ -12,7 +12,7 @@ from typing import Any
 
 from concerto.diagnostics import suggest
 from concerto.effects.policy import Retry, retry_from
-from concerto.manifest.providers import DEFAULT_MODELS, PROVIDER_KINDS
+from concerto.manifest.providers import PROVIDER_KINDS, PROVIDERS
 from concerto.records import field, record
 from concerto.runtime.io.headers import refused_header
 from concerto.runtime.io.variables import MissingVariable, expanded
@@ -109,7 +109,7 @@ def _settled(name: str, kind: str, said: Mapping[str, Any], environment: Mapping
         provider=kind,
         base_url=base_url,
         key_env=key_env,
-        default_model=said.get("default_model") or DEFAULT_MODELS.get(kind, ""),
+        default_model=said.get("default_model") or PROVIDERS[kind].default_model,
         models=said.get("models") or {},
         headers=headers,
         secrets=secrets,

@@ -78,7 +78,9 @@ def report(ended: Ended, run: RunServices) -> RunResult:
         case RunEnds():
             return failed(run, str(error), "RunEnds")
         case Panic():
-            run.emits.emit("panic", error.message)
+            from concerto.runtime.io.channels import Channel
+
+            run.emits.emit(Channel.PANIC.value, error.message)
             return _traced(run, error, f"panic: {error.message}", error.message, "Panic")
         case Raised():
             message = message_of(error.value)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.pipelines import Pipelines
     from concerto.runtime.concurrency.waits import WaitGraph
     from concerto.runtime.hosts.executing import Hosts
+    from concerto.runtime.io.channels import Channel
     from concerto.runtime.io.sqlite import StoreFiles
     from concerto.runtime.io.states import States
     from concerto.runtime.llm.connections import Connection
@@ -365,7 +366,7 @@ class Run:
             self._fatal = error
             self.waiting.stop()
 
-    def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
+    def tell(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
         """Emit an event of the runtime."""
         self.emits.tell(channel, make)
 

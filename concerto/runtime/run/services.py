@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.concurrency.waiting import LoopWaiting
     from concerto.runtime.concurrency.waits import WaitGraph
+    from concerto.runtime.io.channels import Channel
     from concerto.runtime.io.emits import Emits
     from concerto.runtime.llm.connections import Connection
     from concerto.runtime.run.options import ResolvedOptions
@@ -44,7 +45,7 @@ class Events(Protocol):
     options: ResolvedOptions
     emits: Emits
 
-    def tell(self, channel: str, make: Callable[[], dict[str, Value]]) -> None:
+    def tell(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
         """Emit an event of the runtime."""
 
 

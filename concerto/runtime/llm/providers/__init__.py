@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
+from concerto.manifest.providers import PROVIDERS
 from concerto.records import field, record
 from concerto.runtime.llm.requests import Reply, Request, ToolCallRequest, ToolOffer
 
@@ -81,19 +82,8 @@ class Provider:
     json_lines: bool = False
 
 
-_HOMES = {
-    "openai": "openai_chat",
-    "custom": "openai_chat",
-    "openai-responses": "openai_responses",
-    "anthropic": "anthropic",
-    "google": "gemini",
-    "ollama": "ollama",
-}
-"""Of each kind of provider the module with its wire; `mock` has none."""
-
-
 def find_provider(kind: str) -> Provider:
-    """The provider of a connection's `provider`; its file is imported on first use."""
-    module = import_module(f"concerto.runtime.llm.providers.{_HOMES[kind]}")
+    """The provider of a connection's `provider`, but `mock`; its file is imported on first use."""
+    module = import_module(f"concerto.runtime.llm.providers.{PROVIDERS[kind].wire}")
     provider: Provider = module.PROVIDER
     return provider
