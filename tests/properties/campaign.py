@@ -10,11 +10,13 @@ where it hangs."""
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import sys
 import threading
 import time
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -73,12 +75,17 @@ def _options() -> Namespace:
 
 
 def _campaign(options: Namespace, failures: list[str], under_way: _Case) -> None:
+    # The library is never freed, and a program is garbage as a whole.
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 20)
     for name in options.only or CHECKS:
         before, start = len(failures), time.process_time()
+        notes: Counter[str] = Counter()
         for case in range(options.first, options.first + options.cases):
             under_way.name, under_way.number, under_way.begun = name, case, time.monotonic()
             try:
-                CHECKS[name](Random(f"{options.seed}:{name}:{case}"))
+                note = CHECKS[name](Random(f"{options.seed}:{name}:{case}"))
+                notes.update([note] if note else ())
             except Exception as error:
                 failures.append(f"{name} case {case}")
                 print(f"{name} case {case} of seed {options.seed}: {error!r:.2000}", flush=True)
@@ -89,7 +96,8 @@ def _campaign(options: Namespace, failures: list[str], under_way: _Case) -> None
         seconds = time.process_time() - start
         print(
             f"{name}: seed {options.seed}, cases {options.first} to {options.first + options.cases - 1}, "
-            f"{len(failures) - before} failures, {seconds:.0f} s of CPU",
+            f"{len(failures) - before} failures, {seconds:.0f} s of CPU"
+            + "".join(f", {count} {note}" for note, count in sorted(notes.items())),
             flush=True,
         )
 

@@ -1,4 +1,5 @@
-"""The properties themselves: each takes a source of randomness and raises `Broken` if it does not hold.
+"""The properties themselves: each takes a source of randomness and raises `Broken` if it does not hold. What
+it gives back, if anything, says which case this was.
 
 `CHECKS` names them for the tests and for the campaign."""
 
@@ -57,7 +58,7 @@ class Broken(AssertionError):
         self.text = text
 
 
-def runs_alike(random: Random) -> None:
+def runs_alike(random: Random) -> str:
     """A well-typed program is taken, and does the same in all ways."""
     files = make_program(random)
     text = "".join(f"//--- file: {name}\n{part}" for name, part in files.items())
@@ -66,11 +67,12 @@ def runs_alike(random: Random) -> None:
     except Refused as refused:
         # What leaves has a type of its own: an Option that never comes is no Option of Ints.
         if "Never" in str(refused):
-            return
+            return "refused"
         raise Broken(f"a well-typed program is refused: {refused}", text) from None
     if not agree(results):
         told = "\n".join(f"{way}: {outcome}" for way, outcome in results.items())
         raise Broken(told, text)
+    return "with the oracle" if "oracle" in results else "without the oracle"
 
 
 def prints_alike(random: Random) -> None:
@@ -124,7 +126,7 @@ def bytes_end_in_diagnostics(random: Random) -> None:
     _compiles_or_says_why(text)
 
 
-CHECKS: dict[str, Callable[[Random], None]] = {
+CHECKS: dict[str, Callable[[Random], str | None]] = {
     "runs": runs_alike,
     "prints": prints_alike,
     "mutants": mutants_end_in_diagnostics,

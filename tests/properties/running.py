@@ -43,8 +43,8 @@ class Refused(AssertionError):
 
 
 def outcomes(files: Mapping[str, str]) -> dict[str, Outcome]:
-    """What the program does by the oracle, as far as that knows it, on each tier, and on the first tier when
-    every read of a variable is a copy."""
+    """What the program does by the oracle, as far as that knows it, on each tier, and on the interpreter,
+    which has nothing to prepare, when every read of a variable is a copy."""
     analysis = analyzed(files)
     found: dict[str, Outcome] = {}
     try:
@@ -56,7 +56,7 @@ def outcomes(files: Mapping[str, str]) -> dict[str, Outcome]:
     found["python"] = run(module, "python")
     found["interpreter"] = run(module, "interpreter")
     copy_everything(analysis)
-    found["copying"] = run(emit_program(analysis), "python")
+    found["copying"] = run(emit_program(analysis), "interpreter")
     return found
 
 

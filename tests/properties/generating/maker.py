@@ -69,7 +69,7 @@ Form = Callable[["Maker", Kind, bool], "str | None"]
 class Maker:
     """Draws expressions and statements. `known` says that the place of an expression has a type of its own:
     a value may be one that becomes it; else its type is exactly the one asked for, seen from itself.
-    `waits`: the program starts tasks and waits for them."""
+    `waits`: the program starts tasks and waits for them. `size` scales its bodies."""
 
     random: Random
     general: list[Form]
@@ -84,6 +84,7 @@ class Maker:
     weight: int = 1
     cost: int = 1
     waits: bool = False
+    size: float = 1.0
     fuel: int = 0
     jumps: int = 0
     depth: int = 0

@@ -56,6 +56,8 @@ def make_program(random: Random) -> dict[str, str]:
     """The texts of a program by file, `main.conc` first."""
     maker = Maker(random, GENERAL, {}, leaf)
     maker.waits = random.random() < 0.25
+    # Most are small: what fails first hides less of them.
+    maker.size = random.choice((0.25, 0.3, 0.4, 1.0))
     maker.kinds = _kinds(random)
     declared = _declarations(maker)
     parts = [_part(maker, f"t{index}") for index in range(random.randint(2, 3))]

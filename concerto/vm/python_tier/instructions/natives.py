@@ -157,7 +157,9 @@ def _get(writer: FunctionWriter, parts: Parts) -> Expr | None:
     if not (items.cheap or index.cheap):
         return None
     (first, again), (index_first, index_again) = writer.named(items), writer.named(index)
-    text = writer.mark(f"({again}[{index_again}] if 0 <= {index_first} < len({first}) else MISSING)")
+    # A chain of comparisons ends where one fails; what is computed has to come before.
+    inside = f"0 <= {index_first} < len({first})" if items.cheap else f"len({first}) > {index_first} >= 0"
+    text = writer.mark(f"({again}[{index_again}] if {inside} else MISSING)")
     return writer.closed(OPTION, compound(text, parts, level=READ, atom=True))
 
 
