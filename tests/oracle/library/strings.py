@@ -7,7 +7,7 @@ import re
 from tests.oracle.access import slice_of
 from tests.oracle.errors import make_error
 from tests.oracle.numbers import size
-from tests.oracle.text import shown, text_of
+from tests.oracle.text import text_of
 from tests.oracle.values import NONE, Err, Failure, Functions, Ok, Some, Value
 
 
@@ -39,17 +39,21 @@ def _index_of(text: str, wanted: str) -> Value:
 
 def _padding(text: str, width: int, fill: str) -> str:
     if len(fill) != 1:
-        raise Failure(f"a padding is one character, found `{shown(fill)[1:-1]}`", "ValueError")
+        raise Failure(f"a padding is one character, found `{_told(fill)}`", "ValueError")
     return fill * max(0, size(width) - len(text))
+
+
+def _told(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def _parse_int(text: str) -> Value:
     if not re.fullmatch("[+-]?[0-9]+", text):
-        return Err(make_error("ParseError", f"`{text}` is not an Int", "InvalidInt"))
+        return Err(make_error("ParseError", f"`{_told(text)}` is not an Int", "InvalidInt"))
     # Longer numbers than Python reads are out of range in any case.
     number = int(text) if len(text.lstrip("+-0")) < 40 else 2**64
     if not -(2**63) <= number < 2**63:
-        return Err(make_error("ParseError", f"`{text}` does not fit in an Int", "OutOfRange"))
+        return Err(make_error("ParseError", f"`{_told(text)}` does not fit in an Int", "OutOfRange"))
     return Ok(number)
 
 
@@ -57,7 +61,7 @@ def _parse_float(text: str) -> Value:
     if not re.fullmatch(
         r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf(inity)?|nan)", text, re.IGNORECASE
     ):
-        return Err(make_error("ParseError", f"`{text}` is not a Float", "InvalidFloat"))
+        return Err(make_error("ParseError", f"`{_told(text)}` is not a Float", "InvalidFloat"))
     return Ok(float(text))
 
 

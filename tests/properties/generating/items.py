@@ -31,7 +31,7 @@ def body(
     maker: Maker, parameters: list[Variable], result_: Kind, fuel: int = _FUEL, count: int = 3
 ) -> tuple[str, int]:
     """A function's body, with what a call of it costs. Nothing around it is seen but constants."""
-    fuel, count = max(4, int(fuel * maker.size)), max(1, int(count * maker.size))
+    fuel, count = max(6, int(fuel * maker.size)), max(2, int(count * maker.size))
     before = maker.scopes, maker.frame, maker.weight, maker.cost, maker.fuel, maker.depth
     maker.scopes, maker.frame = [parameters], leaves.frame_of(result_)
     maker.weight, maker.cost, maker.fuel, maker.depth = 1, 1, fuel, 0

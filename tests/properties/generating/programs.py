@@ -57,10 +57,10 @@ def make_program(random: Random) -> dict[str, str]:
     maker = Maker(random, GENERAL, {}, leaf)
     maker.waits = random.random() < 0.25
     # Most are small: what fails first hides less of them.
-    maker.size = random.choice((0.25, 0.3, 0.4, 1.0))
+    maker.size = random.choice((0.15, 0.2, 0.2, 0.25, 0.3, 0.3, 0.4, 1.0))
     maker.kinds = _kinds(random)
     declared = _declarations(maker)
-    parts = [_part(maker, f"t{index}") for index in range(random.randint(2, 3))]
+    parts = [_part(maker, f"t{index}") for index in range(1 if maker.size < 0.3 else random.randint(2, 3))]
     main = "\n".join(text for _, text in parts) + "\nfn main() {\n"
     for index, (kind, _) in enumerate(parts):
         call = f"t{index}()" if kind == NIL else f"println(t{index}())"
@@ -124,7 +124,7 @@ def _part(maker: Maker, name: str) -> tuple[Kind, str]:
     text, _ = items.body(maker, variables, kind, 32, 10)
     text = text[:-2].rstrip() if kind == NIL else text
     if kind == NIL:
-        shown = [variable.name for variable in variables if maker.chance(0.5)]
+        shown = [variable.name for variable in variables if maker.chance(0.7)]
         text += "".join(f" println({name});" for name in shown) + " }"
     return kind, f"fn {name}() -> {kind} {text}" if kind != NIL else f"fn {name}() {text}"
 
