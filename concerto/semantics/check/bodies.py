@@ -7,7 +7,8 @@ declared inside of blocks join the list while it is walked.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from concerto.semantics.check import blocks, paths  # noqa: F401
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame
@@ -66,8 +67,6 @@ def check_bodies(declarations: Declarations) -> None:
             _check_defaults(declarations, method)
     _check_functions(declarations)
     find_inner_witnesses(declarations)
-    for pipeline in analysis.pipelines:
-        _check_pipeline(declarations, pipeline)
     check_demands(declarations)
 
 
@@ -76,7 +75,7 @@ def _check_functions(declarations: Declarations) -> None:
     analysis = declarations.analysis
     counts: Counter[Source] = Counter()
     signatures = 0
-    for function in analysis.functions:
+    for function in _functions_and_stages(declarations):
         for declared in analysis.functions[signatures:]:
             _check_defaults(declarations, declared)
         signatures = len(analysis.functions)
@@ -89,6 +88,17 @@ def _check_functions(declarations: Declarations) -> None:
         record.uses = declarations.modules.used_by_file(source)
         if source not in counts:
             record.interface_uses = declarations.modules.used_by_interface(source)
+
+
+def _functions_and_stages(declarations: Declarations) -> Iterator[FunctionSymbol]:
+    """All functions; the stages of pipelines are checked on the way, for they may declare some too."""
+    known, given = declarations.analysis.functions, 0
+    for pipeline in chain([None], declarations.analysis.pipelines):
+        if pipeline is not None:
+            _check_pipeline(declarations, pipeline)
+        while given < len(known):
+            yield known[given]
+            given += 1
 
 
 def _check_or_skip(declarations: Declarations, function: FunctionSymbol, source: Source, number: int) -> None:
