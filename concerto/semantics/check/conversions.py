@@ -33,7 +33,7 @@ def check_error(checker: BodyChecker, node: ast.Expr, expected: Type) -> None:
 def error_conversion(checker: BodyChecker, found: Type, expected: Type) -> Coercion | None:
     """How an error of type `found` becomes one of type `expected` through `From`."""
     found, expected = resolve(found), resolve(expected)
-    if not isinstance(expected, Named) or found is ANY or is_erroneous(found):
+    if expected is ANY or is_erroneous(expected) or found is ANY or is_erroneous(found):
         return None
     meant = conversion(checker.declarations, found, expected)
     if meant is None and expected == STRING and is_error(found):

@@ -251,7 +251,7 @@ def conversion(
     source, target = resolve(source), resolve(target)
     if isinstance(source, Literals):
         source = base_type(source)
-    if not (isinstance(source, Named) and isinstance(target, Named)):
+    if isinstance(source, Generic | Unsolved) or isinstance(target, Generic | Unsolved):
         return None
     found = find_impl(declarations, target, TraitUse(FROM, (source,)))
     if found is not None:
