@@ -88,7 +88,14 @@ def _check_head(checker: BodyChecker, pattern: ast.Pattern | None, condition: as
 
 
 def _takes_apart(pattern: ast.Pattern) -> bool:
-    return not isinstance(pattern, ast.LiteralPattern | ast.BindPattern | ast.WildcardPattern)
+    """Whether it is no pattern of a Bool."""
+    match pattern:
+        case ast.OrPattern():
+            return any(map(_takes_apart, pattern.alternatives))
+        case ast.BindPattern() if pattern.pattern is not None:
+            return _takes_apart(pattern.pattern)
+        case _:
+            return not isinstance(pattern, ast.LiteralPattern | ast.BindPattern | ast.WildcardPattern)
 
 
 def _check_chain(checker: BodyChecker, pattern: ast.Pattern, condition: ast.Binary) -> None:
