@@ -53,8 +53,10 @@ _TEXTS = (STRING, PROMPT)
 def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
     if node.op == "!":
         return _negation(checker, node)
-    operand = node.operand
-    found = widened(checker.infer(operand, None if hint is DISCARD else hint))
+    operand, number = node.operand, None if hint is DISCARD else hint
+    while number is not None and (item := option_item(resolve(number))) is not None:
+        number = item
+    found = widened(checker.infer(operand, number))
     if isinstance(operand, ast.IntLit) and isinstance(wanted(hint), Literals):
         checker.types[operand] = INT
         return _negative_literal(hint, operand.value)
