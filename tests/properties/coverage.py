@@ -96,11 +96,11 @@ PATTERNS = [cls.__name__ for cls in get_args(ast.Pattern)]
 TYPES = [cls.__name__ for cls in get_args(ast.TypeExpr)]
 
 
-def count_pairs(seeds: Iterable[object]) -> Counter[Pair]:
-    """How often each construct stands in each place, over the programs of some seeds."""
+def count_pairs(seeds: Iterable[object], size: float | None = None) -> Counter[Pair]:
+    """How often each construct stands in each place, over programs of some seeds, of one size if given."""
     found: Counter[Pair] = Counter()
     for seed in seeds:
-        for name, text in make_program(Random(str(seed))).items():
+        for name, text in make_program(Random(str(seed)), size).items():
             for node in walk(parse(Source(name, text), Problems())):
                 owner = node.__class__.__name__
                 for field in field_types(node.__class__):

@@ -202,9 +202,9 @@ def passed_on(maker: Maker, kind: Kind, known: bool) -> str | None:
     """`e?`"""
     if maker.frame.missing and maker.chance(0.6):
         return f"({maker.value(option(kind))})?"
-    if STRING in maker.frame.thrown:
-        return f"({maker.value(result(kind))})?"
-    return None
+    errors = [error for error in maker.frame.thrown if error.name not in ("RuntimeError", "AgentError")]
+    errors += [source for error in maker.frame.thrown for source in maker.conversions.get(error, ())]
+    return f"({maker.value(result(kind, maker.random.choice(errors)))})?" if errors else None
 
 
 # --- Calls --------------------------------------------------------------------------------------------------
@@ -232,6 +232,9 @@ def called(maker: Maker, callee: Callee) -> str | None:
 
 def arguments(maker: Maker, callee: Callee) -> str:
     """Some of the last ones by name, in another order, or left out."""
+    if callee.first:
+        rest = arguments(maker, replace(callee, first="", names=()))
+        return f"{callee.first}, {rest}" if rest else callee.first
     given = len(callee.parameters) - (maker.random.randint(0, callee.defaults))
     values = [maker.value(parameter, not callee.generic) for parameter in callee.parameters[:given]]
     if not callee.names or maker.chance(0.6):
@@ -264,7 +267,9 @@ def closure_call(maker: Maker, kind: Kind, known: bool) -> str:
     parameters = [maker.kind() for _ in range(maker.random.choice((0, 1, 1, 2)))]
     made = leaves.closure(maker, Kind("fn", (*parameters, kind)), small=False)
     if maker.chance(0.4):
-        made, parameters = f"({maker.value(function(kind, kind))})", [kind]
+        whole, comes = maker.drawn(function(kind, kind))
+        # What never comes cannot be called.
+        made, parameters = (f"({whole})", [kind]) if comes else (made, parameters)
     holding = [v for v in maker.visible() if v.kind.name == "fn" and v.kind.arguments[-1] == kind]
     if holding and maker.chance(0.5):
         chosen = maker.random.choice(holding)
@@ -281,7 +286,8 @@ def method(maker: Maker, kind: Kind, known: bool) -> str | None:
     return library_call(maker, found, given)
 
 
-def library_call(maker: Maker, found: Method, given: dict[str, Kind]) -> str | None:
+def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: str = "") -> str | None:
+    """A call of a method, on `handle` where that is what it is for."""
     for name in sorted(found.free - given.keys()):
         given[name] = maker.kind()
     if any(not _meets(maker, given[name], bound) for name, bound in found.bounds):
@@ -299,7 +305,7 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind]) -> str | N
             return None
         receiver = place[0]
     elif found.receiver:
-        receiver = maker.value(owner)
+        receiver = handle or maker.value(owner)
     else:
         receiver = ""
     values = [_argument(maker, found, substitute(parameter, given)) for parameter, _ in found.parameters]
@@ -352,7 +358,7 @@ def pipe(maker: Maker, kind: Kind, known: bool) -> str | None:
     fitting = [
         c for c in maker.callees
         if c.result == kind and c.parameters and not c.receiving and maker.affordable(c)
-        and not c.generic
+        and not c.generic and not c.first
     ]  # fmt: skip
     if not fitting or maker.chance(0.3):
         name = maker.random.choice(("p", "p()", f"the<{kind}>()", f"p<{kind}>()", "either"))
@@ -414,5 +420,6 @@ def raced(maker: Maker, kind: Kind, known: bool) -> str | None:
 
 GENERAL: list[Form] = [
     variable, variable, block, branch, matched, attempt, loop, jump, element, part, cast, unwrapped,
-    passed_on, raced, call, call, generic, generic, closure_call, method, method, method, pipe, awaited,
+    passed_on, passed_on, raced, call, call, generic, generic, closure_call, method, method, method, pipe,
+    awaited,
 ]  # fmt: skip

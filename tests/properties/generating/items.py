@@ -154,6 +154,16 @@ def struct(maker: Maker, name: str) -> str:
     return f"pub struct {name}{'<T>' if generics else ''} {{ {written} }}"
 
 
+def schema(maker: Maker, name: str) -> str:
+    """A struct whose fields have forms in JSON."""
+    simple = maker.random.choice(_SIMPLE)
+    kinds = [simple, array(simple), option(simple), map_of(STRING, simple), array(array(INT))]
+    fields = tuple((f"f{index}", kind) for index, kind in enumerate(maker.random.sample(kinds, 2)))
+    maker.types.structs[name] = Struct(name, (), fields)
+    _add_kinds(maker, name, ())
+    return f"pub schema {name} {{ {', '.join(f'pub {field}: {kind}' for field, kind in fields)} }}"
+
+
 def enum(maker: Maker, name: str) -> str:
     generics = ("T",) if maker.chance(0.25) else ()
     kinds = [maker.kind() for _ in range(3)]
@@ -243,16 +253,18 @@ def trait(maker: Maker, name: str) -> str:
     call = call.replace("self.", "other.") if changing else call
     provided = f'fn told(self{given}) -> String {{ {before}cut("${{typeof(self)}} ${{{call}}}") }}'
     texts = [f"pub trait {name} {{ {head}; {provided} }}"]
-    owners = _owners(maker)
-    for owner in owners:
+    found = owners(maker)
+    found = maker.random.sample(found, maker.random.randint(2, min(4, len(found))))
+    for owner in found:
         text, _ = _implementation(maker, asked, owner, receiving, parameters, result_)
         extra = "fn told(self" + given + ') -> String { "own" }' if maker.chance(0.2) else ""
         texts.append(f"impl {name} for {owner} {{ {text} {extra} }}")
-    texts.append(_through_bound(maker, name, asked, owners, parameters, result_, changing))
+    texts.append(_through_bound(maker, name, asked, found, parameters, result_, changing))
     return "\n".join(texts)
 
 
-def _owners(maker: Maker) -> list[Kind]:
+def owners(maker: Maker) -> list[Kind]:
+    """Types that traits are implemented for: no two overlap."""
     own = [kind for kind in maker.kinds if kind.name in maker.types.structs or kind.name in maker.types.enums]
     owners = [
         INT,
@@ -265,7 +277,7 @@ def _owners(maker: Maker) -> list[Kind]:
         *own,
         *own,
     ]
-    return list(dict.fromkeys(maker.random.sample(owners, maker.random.randint(2, 4))))
+    return list(dict.fromkeys(owners))
 
 
 def _implementation(
@@ -316,6 +328,14 @@ def tool(maker: Maker, name: str) -> str:
 
 
 # --- In blocks ----------------------------------------------------------------------------------------
+
+
+def without_choice(maker: Maker, kind: Kind) -> str:
+    """A value of the type from nothing around."""
+    before, maker.scopes = maker.scopes, [[]]
+    text = maker.small(kind, True)
+    maker.scopes = before
+    return text
 
 
 def local_item(maker: Maker) -> str | None:

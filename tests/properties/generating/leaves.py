@@ -173,7 +173,7 @@ def closure(maker: Maker, kind: Kind, known: bool = False, small: bool = True) -
 
 def frame_of(result: Kind) -> Frame:
     """A body that returns values of the type: what may leave it early."""
-    thrown = (STRING,) if result.name == "Result" and result.arguments[1] == STRING else ()
+    thrown = (result.arguments[1],) if result.name == "Result" else ()
     return Frame(result, thrown=thrown, missing=result.name == "Option")
 
 

@@ -1,4 +1,4 @@
-"""The methods of built-in types, as the standard library declares them."""
+"""The methods of built-in types and of handles, as the standard library declares them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ COUNTING = frozenset(
 _LEFT_OUT = frozenset(
     (("Range", "to_array"), ("Range", "map"), ("Range", "filter"), ("String", "parse_json"))
 )
+_OF_OTHER_HANDLES = frozenset(("on_change", "on_any_change", "with_persistence", "query", "scope"))
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,28 @@ class Method:
 
 @cache
 def library_methods() -> tuple[Method, ...]:
-    found = []
-    for file in _FILES:
-        source = Source(file, (resource("stdlib") / f"{file}.conc").read_text(encoding="utf-8"))
-        for item in parse(source, Problems()).items:
-            if isinstance(item, ast.ImplDecl):
-                found += [_method(item, declared) for declared in item.methods]
+    found = [method for file in _FILES for method in _methods_in(file)]
     return tuple(method for method in found if (method.owner.name, method.name) not in _LEFT_OUT)
+
+
+@cache
+def handle_methods(owner: str) -> tuple[Method, ...]:
+    """Those of a hashmap, ledger or memory that neither make one nor leave the program."""
+    return tuple(
+        method
+        for method in _methods_in("state")
+        if method.owner.name == owner and method.receiver and method.name not in _OF_OTHER_HANDLES
+    )
+
+
+def _methods_in(file: str) -> list[Method]:
+    source = Source(file, (resource("stdlib") / f"{file}.conc").read_text(encoding="utf-8"))
+    return [
+        _method(item, declared)
+        for item in parse(source, Problems()).items
+        if isinstance(item, ast.ImplDecl)
+        for declared in item.methods
+    ]
 
 
 def _method(owner: ast.ImplDecl, declared: ast.FnDecl) -> Method:

@@ -27,7 +27,7 @@ class Variable:
 class Callee:
     """A function, or a method of `receiver` (then `receiving` is `self` or `mut self`). `defaults` of the
     last parameters may be left out; `names` are those of the parameters. The types of a `generic` one are
-    seen from its arguments alone."""
+    seen from its arguments alone. `first` is the text of an argument before the others."""
 
     name: str
     parameters: tuple[Kind, ...]
@@ -38,6 +38,7 @@ class Callee:
     defaults: int = 0
     cost: int = 1
     generic: bool = False
+    first: str = ""
 
 
 @dataclass
@@ -69,6 +70,7 @@ Form = Callable[["Maker", Kind, bool], "str | None"]
 class Maker:
     """Draws expressions and statements. `known` says that the place of an expression has a type of its own:
     a value may be one that becomes it; else its type is exactly the one asked for, seen from itself.
+    `conversions` are the errors that become a type by `From`, `states` the handles that the program declares.
     `waits`: the program starts tasks and waits for them. `size` scales its bodies."""
 
     random: Random
@@ -79,6 +81,8 @@ class Maker:
     kinds: list[Kind] = field(default_factory=list)
     callees: list[Callee] = field(default_factory=list)
     consts: list[Variable] = field(default_factory=list)
+    states: list[Variable] = field(default_factory=list)
+    conversions: dict[Kind, tuple[Kind, ...]] = field(default_factory=dict)
     scopes: list[list[Variable]] = field(default_factory=lambda: [[]])
     frame: Frame = field(default_factory=Frame)
     weight: int = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.properties.generating import items
+from tests.properties.generating import chosen, handles, items, stages
 from tests.properties.generating.general import GENERAL
 from tests.properties.generating.kinds import (
     ANY,
@@ -14,7 +14,9 @@ from tests.properties.generating.kinds import (
     NIL,
     RANGE,
     STRING,
+    Enum,
     Kind,
+    Struct,
     array,
     function,
     map_of,
@@ -52,12 +54,12 @@ _FUNCTION_NAMES = ("g0", "g1", "g2", "len", "map", "format", "sorted", "total", 
 _CONST_NAMES = ("LIMIT", "TABLE", "None2")
 
 
-def make_program(random: Random) -> dict[str, str]:
-    """The texts of a program by file, `main.conc` first."""
-    maker = Maker(random, GENERAL, {}, leaf)
+def make_program(random: Random, size: float | None = None) -> dict[str, str]:
+    """The texts of a program by file, `main.conc` first. Most are small, for what fails first hides the rest,
+    unless a size is given: 1 is large."""
+    maker = Maker(random, [*GENERAL, handles.asked], {}, leaf)
     maker.waits = random.random() < 0.25
-    # Most are small: what fails first hides less of them.
-    maker.size = random.choice((0.15, 0.2, 0.2, 0.25, 0.3, 0.3, 0.4, 1.0))
+    maker.size = size or random.choice((0.15, 0.2, 0.2, 0.25, 0.3, 0.3, 0.4, 1.0))
     maker.kinds = _kinds(random)
     declared = _declarations(maker)
     parts = [_part(maker, f"t{index}") for index in range(1 if maker.size < 0.3 else random.randint(2, 3))]
@@ -99,21 +101,43 @@ def _declarations(maker: Maker) -> str:
     texts.append(items.struct(maker, names[0]))
     if maker.chance(0.6):
         texts.append(items.enum(maker, names[1]))
-    if maker.chance(0.3):
-        texts.append(items.struct(maker, names[2]))
+    if maker.chance(0.4):
+        texts.append(maker.random.choice((items.struct, items.struct, items.schema))(maker, names[2]))
     maker.special.update(special_forms(maker.types))
+    texts += [handles.declare(maker, name) for name in ("ages", "facts") if maker.chance(0.15)]
     texts += [items.const(maker, name) for name in random.sample(_CONST_NAMES, random.randint(0, 2))]
     structs = [struct for struct in maker.types.structs.values() if not struct.generics]
     texts += [items.inherent(maker, struct) for struct in structs if maker.chance(0.6)]
-    texts += [items.trait(maker, f"Tr{number}") for number in range(random.choice((0, 0, 1, 2)))]
-    functions = random.sample(_FUNCTION_NAMES, 3)
+    texts += _chosen(maker)
+    functions = random.sample(_FUNCTION_NAMES, 4)
+    if maker.chance(0.25):
+        texts.append(stages.recursive(maker, functions.pop()))
     if maker.chance(0.4):
         texts.append(items.generic_function(maker, functions.pop()))
     texts += [items.function(maker, name) for name in functions[: random.randint(1, 2)]]
     if maker.chance(0.15):
         texts.append(items.tool(maker, "Notes"))
+    if maker.chance(0.15):
+        texts.append(stages.pipeline(maker, "Steps"))
     random.shuffle(texts)
     return "\n".join(texts)
+
+
+def _chosen(maker: Maker) -> list[str]:
+    """What a program leaves to the types of values."""
+    texts = [
+        chosen.by_argument(maker, struct)
+        for struct in maker.types.structs.values()
+        if struct.generics and maker.chance(0.4)
+    ]
+    declared: list[Struct | Enum] = [*maker.types.structs.values(), *maker.types.enums.values()]
+    own = [Kind(type_.name) for type_ in declared if not type_.generics]
+    if own and maker.chance(0.35):
+        texts.append(chosen.conversions(maker, maker.random.choice(own)))
+    texts += [items.trait(maker, f"Tr{number}") for number in range(maker.random.choice((0, 0, 1, 2)))]
+    if maker.chance(0.25):
+        texts.append(chosen.generic_trait(maker, "Con"))
+    return texts
 
 
 def _part(maker: Maker, name: str) -> tuple[Kind, str]:
@@ -130,7 +154,9 @@ def _part(maker: Maker, name: str) -> tuple[Kind, str]:
 
 
 def _files(maker: Maker, declared: str, main: str) -> dict[str, str]:
-    if maker.chance(0.8):
+    if maker.chance(0.75):
         return {"main.conc": f"{_PRELUDE}{declared}\n{main}"}
+    if maker.chance(0.3):
+        return {"main.conc": f"mod parts {{\n{_PRELUDE}{declared}\n}}\nuse parts::*;\n{main}"}
     use = "use parts::*;" if maker.chance(0.5) else "use parts::{self, *};"
     return {"main.conc": f"use parts::*;\n{main}" if use else main, "parts.conc": _PRELUDE + declared}

@@ -175,7 +175,7 @@ def while_loop(maker: Maker, kind: Kind, known: bool) -> str | None:
 
 
 def printed(maker: Maker, kind: Kind, known: bool) -> str:
-    return f"println({maker.value(maker.kind(), True)})"
+    return statements.show(maker).rstrip(";")
 
 
 def once(maker: Maker, kind: Kind, known: bool) -> str | None:

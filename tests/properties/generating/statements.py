@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.properties.generating import general, items
+from tests.properties.generating import general, handles, items
 from tests.properties.generating.kinds import (
     ANY,
     BOOL,
@@ -150,6 +150,10 @@ def change(maker: Maker) -> str | None:
 _CHANGING = ("Array", "Map", "Set", "Queue", "Stack")
 
 
+def handle_change(maker: Maker) -> str | None:
+    return handles.change(maker)
+
+
 def own_change(maker: Maker) -> str | None:
     own = [callee for callee in maker.callees if callee.receiving == "mut self" and maker.affordable(callee)]
     if not own:
@@ -159,7 +163,9 @@ def own_change(maker: Maker) -> str | None:
 
 
 def show(maker: Maker) -> str:
-    return f"println({maker.value(maker.kind(), True)});"
+    """`println` takes any value, but items that are Any by their place alone have none in an array there."""
+    kind = maker.kind()
+    return f"println({maker.value(kind, not maker.types.holds(kind, 'Any'))});"
 
 
 def chosen(maker: Maker) -> str:
@@ -262,6 +268,6 @@ def declaration(maker: Maker) -> str | None:
 _FORMS: list[Callable[[Maker], str | None]] = [
     guarded, guarded, guarded, show,
     let, let, untyped_let, untyped_let, destructure, assigned_later, assign, assign, assign,
-    change, change,
+    change, change, handle_change,
     own_change, show, show, chosen, chosen, repeated, walked, walked, leave, declaration, dropped,
 ]  # fmt: skip
