@@ -26,8 +26,6 @@ _OUTSIDE = {
     "McpDecl",
     "AgentDecl",
     "ConnectDecl",
-    "PipelineDecl",
-    "StateDecl",
     "ErrorExpr",
 }
 
@@ -74,6 +72,20 @@ _WHOLE = {
     "Let.pattern": _COMPLETE, "For.pattern": _COMPLETE, "ParallelFor.pattern": _COMPLETE,
     "Parameter.pattern": _COMPLETE, "Catch.pattern": _COMPLETE - {"TuplePattern"},
 }  # fmt: skip
+
+# What may not leave what runs beside others, nor a closure that says nothing of its result.
+_CLOSED = {
+    "AwaitAll.items": {"Break", "Continue", "Return"},
+    "Closure.body": {"Break", "Continue", "Return", "Throw", "Try"},
+    "Spawn.operand": {"Break", "Continue", "Return", "Throw", "Try"},
+}
+# Where a task stands on its way to being waited for.
+_AWAITED = {
+    "Await.operand", "Argument.value", "Block.result", "TupleLit.items", "ArrayLit.items", "Match.subject",
+    "Let.value", "Break.value", "Return.value", "Binary.right",
+}  # fmt: skip
+_NO_FUNCTIONS = {"Cast.type", "ConstDecl.type", "ImplDecl.target"}
+_OF_UNIONS = {"TypeAliasDecl.type", "Let.type"}
 
 # Kinds of places for the fast test.
 GROUPS = {
@@ -141,6 +153,18 @@ def why_never(construct: str, place: str) -> str:
         return "the pattern must match every value"
     if construct in _OUTSIDE or place.split(".")[0] in _OUTSIDE:
         return "reaches beyond the program"
+    if construct in _CLOSED.get(place, ()):
+        return "nothing leaves a task, a branch, or a closure whose result is not written"
+    if place == "Race.items":
+        return "who comes second in a race is seen by nobody, so its items do nothing"
+    if construct == "Spawn" and place not in _AWAITED:
+        return "a task that nobody waits for at once may run whenever it likes"
+    if construct == "FnType" and place in _NO_FUNCTIONS:
+        return "functions are no constants, have no traits of their own and are not told apart while they run"
+    if construct == "UnionType" and place not in _OF_UNIONS:
+        return "a literal union is written through its alias"
+    if place == "Catch.pattern" and construct in ("StructPattern", "OrPattern"):
+        return "the errors that are caught are the library's"
     if place in _ONLY and construct not in _ONLY[place].split():
         return "the grammar or a rule for constants keeps the place to others"
     given, taken = _GIVES.get(construct), _TAKES.get(place)

@@ -81,7 +81,9 @@ def analyzed(files: Mapping[str, str]) -> Analysis:
     if not problems.errors:
         analysis = check_program(tree, project, problems)
     if problems.errors:
-        raise Refused(render(problems))
+        errors = Problems()
+        errors.add_all(problem for problem in problems if problem.severity == "error")
+        raise Refused(render(errors))
     return analysis
 
 

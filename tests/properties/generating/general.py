@@ -80,6 +80,8 @@ def attempt(maker: Maker, kind: Kind, known: bool) -> str:
         if maker.chance(0.8):
             names = [Variable(maker.fresh("e"), error)]
             shown = f"({names[0].name})"
+        elif maker.chance(0.5):
+            shown = "(_)"
         text += f" catch {error}{shown} {statements.block(maker, kind, known, names)}"
     if not through or not caught:
         text += f" catch {statements.block(maker, kind, known)}"
@@ -308,7 +310,7 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: st
         receiver = handle or maker.value(owner)
     else:
         receiver = ""
-    values = [_argument(maker, found, substitute(parameter, given)) for parameter, _ in found.parameters]
+    values = [_argument(maker, found, parameter, given) for parameter, _ in found.parameters]
     if found.parameters and found.parameters[-1][1] and maker.chance(0.3):
         values.pop()
     start = f"{receiver}.{found.name}" if receiver else f"{owner}::{found.name}"
@@ -318,12 +320,14 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: st
     return f"cut({text})" if found.result == STRING and found.name in GROWING | COUNTING else text
 
 
-def _argument(maker: Maker, found: Method, kind: Kind) -> str:
+def _argument(maker: Maker, found: Method, declared: Kind, given: dict[str, Kind]) -> str:
+    """A closure's types may be left out where the declaration says that there is one."""
+    kind = substitute(declared, given)
     if kind == INT and found.name in COUNTING and maker.chance(0.9):
         return maker.random.choice(("0", "1", "2", "2", "3", "4", "(-1)", "p(1)"))
     if kind == INT and found.name in ("repeat", "pad_left", "pad_right"):
         return f"({maker.value(INT)} % 9)"
-    if kind.name == "fn" and maker.chance(0.7):
+    if declared.name == "fn" and maker.chance(0.7):
         return leaves.closure(maker, kind, known=True, small=False)
     return maker.value(kind, False)
 
@@ -361,8 +365,13 @@ def pipe(maker: Maker, kind: Kind, known: bool) -> str | None:
         and not c.generic and not c.first
     ]  # fmt: skip
     if not fitting or maker.chance(0.3):
-        name = maker.random.choice(("p", "p()", f"the<{kind}>()", f"p<{kind}>()", "either"))
+        name = maker.random.choice(
+            ("p", "p()", f"the<{kind}>()", f"p<{kind}>()", f"the<{kind}>().await", "either", "?")
+        )
         jumps = maker.jumps
+        if name == "?" and STRING in maker.frame.thrown:
+            return f"({maker.value(result(kind))} |> the<{result(kind)}>()?)"
+        name = "p" if name == "?" else name
         if name == "either":
             text = f"({maker.value(BOOL)} |> either<{kind}>({maker.value(kind)}, {maker.value(kind)}))"
         else:

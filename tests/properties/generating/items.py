@@ -189,13 +189,21 @@ def enum(maker: Maker, name: str) -> str:
 
 def _add_kinds(maker: Maker, name: str, generics: tuple[str, ...]) -> None:
     if not generics:
-        maker.kinds += [Kind(name), Kind(name)]
+        maker.kinds += [Kind(name), Kind(name), array(Kind(name))]
     else:
         maker.kinds += [Kind(name, (INT,)), Kind(name, (STRING,))]
 
 
 def literal_union(maker: Maker, name: str) -> str:
-    literals = maker.random.choice((('"low"', '"high"'), ('"a"', '"b"', '"c"'), ("0", "1", "-1"), ("1", "2")))
+    literals = maker.random.choice(
+        (
+            ('"low"', '"high"'),
+            ('"a"', '"b"', '"c"'),
+            ("0", "1", "-1"),
+            ("1", '"auto"', "true"),
+            ("nil", '"a"'),
+        )
+    )
     maker.types.literals[name] = literals
     maker.kinds.append(Kind(name))
     return f"pub type {name} = {' | '.join(literals)};"

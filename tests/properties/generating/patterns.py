@@ -16,7 +16,16 @@ _LITERALS = {
     BOOL: ("true", "false"),
     NIL: ("nil",),
 }
-_RANGES = ("0..3", "1..=7", "-5..0", "-9223372036854775808..=0", "2..=9223372036854775807", "0..=0")
+_FLOAT_RANGES = ("-1.5..=2.5", "0.5..3.0", "-2.5..=-0.5")
+_RANGES = (
+    "0..3",
+    "1..=7",
+    "-5..0",
+    "-3..=-1",
+    "-9223372036854775808..=0",
+    "2..=9223372036854775807",
+    "0..=0",
+)
 
 
 def cases(maker: Maker, kind: Kind) -> list[tuple[str, list[Variable], bool]]:
@@ -63,7 +72,7 @@ def always(maker: Maker, kind: Kind, depth: int = 2) -> Shown:
             variable = _bound(maker, kind)
             shown, names = always(maker, kind, depth - 1)
             return f"{_written(variable)} @ {shown}", [variable, *names]
-        if maker.chance(0.1):
+        if maker.chance(0.15):
             return "(true | false)" if kind == BOOL else "(_ | _)", []
     if maker.chance(0.25):
         return "_", []
@@ -110,7 +119,7 @@ def _inside(maker: Maker, kind: Kind, depth: int) -> Shown:
         case Kind("Int"):
             return (maker.random.choice(_RANGES), []) if maker.chance(0.5) else _simple(maker, kind)
         case Kind("Float"):
-            return ("-1.5..=2.5", []) if maker.chance(0.3) else _simple(maker, kind)
+            return (maker.random.choice(_FLOAT_RANGES), []) if maker.chance(0.3) else _simple(maker, kind)
         case Kind("(", items):
             return _list(maker, "({})", [some_pattern(maker, item, depth - 1) for item in items])
         case Kind("Array", (item,)):

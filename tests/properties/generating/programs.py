@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from tests.properties.generating import chosen, handles, items, stages
-from tests.properties.generating.general import GENERAL
+from tests.properties.generating.general import GENERAL, jump
 from tests.properties.generating.kinds import (
     ANY,
     BOOL,
@@ -57,7 +57,9 @@ _CONST_NAMES = ("LIMIT", "TABLE", "None2")
 def make_program(random: Random, size: float | None = None) -> dict[str, str]:
     """The texts of a program by file, `main.conc` first. Most are small, for what fails first hides the rest,
     unless a size is given: 1 is large."""
-    maker = Maker(random, [*GENERAL, handles.asked], {}, leaf)
+    # In some, control leaves from everywhere.
+    jumps = [jump] * random.choice((0, 0, 0, 0, 0, 6))
+    maker = Maker(random, [*GENERAL, handles.asked, *jumps], {}, leaf)
     maker.waits = random.random() < 0.25
     maker.size = size or random.choice((0.15, 0.2, 0.2, 0.25, 0.3, 0.3, 0.4, 1.0))
     maker.kinds = _kinds(random)

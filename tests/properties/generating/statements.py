@@ -90,7 +90,7 @@ def untyped_let(maker: Maker) -> str:
 
 def destructure(maker: Maker) -> str:
     structs = [Kind(struct.name) for struct in maker.types.structs.values() if not struct.generics]
-    kind = maker.random.choice([pair(maker.kind(), maker.kind()), pair(maker.kind()), *structs])
+    kind = maker.random.choice([pair(maker.kind(), maker.kind()), pair(maker.kind()), maker.kind(), *structs])
     text, comes = maker.drawn(kind)
     shown, names = always(maker, kind, 3)
     maker.scopes[-1] += names if comes else []
