@@ -57,6 +57,8 @@ class _Walk:
         self.angles = 0
         # The `>` that close type arguments: a `{` behind one is not behind a greater-than.
         self.generic_ends: set[Token] = set()
+        # What was found of a `<` while one around it was followed.
+        self.ends: dict[int, int | None] = {}
 
     def handlers(self) -> dict[str, Callable[[int, Token], None]]:
         handlers: dict[str, Callable[[int, Token], None]] = {
@@ -182,23 +184,28 @@ class _Walk:
 
     def type_arguments_end(self, position: int) -> int | None:
         """The `>` that closes the `<`, if only what stands in types is between them."""
-        depth = parentheses = 0
+        if position in self.ends:
+            return self.ends[position]
+        parentheses = 0
+        # The `<` that are open, each with the parentheses around it.
+        opened: list[tuple[int, int]] = []
         for index in range(position, min(position + _LONGEST_TYPE_ARGUMENTS, len(self.tokens))):
             kind = self.kind(index)
             if kind == "LESSTHAN":
-                depth += 1
-            elif kind == "MORETHAN":
-                depth -= 1
-            elif kind == "OPERATOR" and depth == 1 and self.splits(position, index):
-                depth = 0
+                opened.append((index, parentheses))
+            elif kind == "MORETHAN" or (
+                kind == "OPERATOR" and len(opened) == 1 and self.splits(position, index)
+            ):
+                start, outside = opened.pop()
+                self.ends[start] = index if parentheses == outside else None
             elif kind == "LPAR":
                 parentheses += 1
             elif kind == "RPAR" and parentheses:
                 parentheses -= 1
             elif kind not in _TYPE_KINDS:
                 return None
-            if depth == 0:
-                return index if parentheses == 0 else None
+            if not opened:
+                return self.ends[position]
         return None
 
     def splits(self, position: int, index: int) -> bool:

@@ -198,6 +198,49 @@ def test_a_struct_inside_itself_goes_through_a_definition() -> None:
     )
 
 
+def test_types_of_one_name_have_definitions_of_their_own() -> None:
+    both = []
+    for of in (INT, STRING):
+        node = StructSymbol(name="Node")
+        node.fields = [
+            FieldSymbol(name="value", type=of, index=0),
+            FieldSymbol(name="next", type=option_of(Named(node)), index=1),
+        ]
+        both.append(parameter(f"of_{of.symbol.name}", Named(node), ""))
+    found = parameters_schema(ANALYSIS, both)
+    assert found["properties"] == {"of_Int": ref("Node"), "of_String": ref("Node_2")}
+    nodes = found["$defs"]
+    assert [nodes[name]["properties"] for name in nodes] == [
+        {"value": {"type": "integer"}, "next": ref("Node")},
+        {"value": {"type": "string"}, "next": ref("Node_2")},
+    ]
+
+
+@pytest.mark.parametrize("tuples", [False, True])
+def test_what_a_long_schema_holds_again_is_written_once(tuples: bool) -> None:
+    levels: list[Type] = [INT]
+    for number in range(30):
+        inner = levels[-1]
+        struct = StructSymbol(name=f"S{number}")
+        struct.fields = [FieldSymbol(name=name, type=inner, index=0) for name in ("a", "b")]
+        levels.append(TupleOf((inner, inner)) if tuples else Named(struct))
+    short, long = type_schema(ANALYSIS, levels[8]), type_schema(ANALYSIS, levels[30])
+    assert "$defs" not in short and len(json.dumps(short)) > 2**8
+    assert len(long["$defs"]) == 29 and len(json.dumps(long)) < 6_000
+    assert written_out(long, long["$defs"], 8) == written_out(short, {}, 8)
+
+
+def ref(name: str) -> Json:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def written_out(schema: Json, definitions: Json, levels: int) -> Json:
+    """The schema without references, so many types deep."""
+    schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    parts = schema.get("prefixItems") or list(schema.get("properties", {}).values())
+    return [written_out(part, definitions, levels - 1) for part in parts] if levels else []
+
+
 def test_a_generic_schema_shows_its_arguments() -> None:
     item = GenericSymbol(name="T")
     page = StructSymbol(name="Page", generics=[item])

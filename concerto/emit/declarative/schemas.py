@@ -1,13 +1,15 @@
 """JSON Schemas of types and of the parameters of tool methods.
 
 Keys stand in a fixed order: what the type says, then `default`, then `description`; properties as declared.
-`required` is always there. A type inside of itself goes through `$defs`.
+`required` is always there. A type inside of itself goes through `$defs`; so does, in a schema that would be
+very long, whatever stands there more than once.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain, count
 from typing import Final, assert_never
 
 from concerto.emit.json_constants import json_constant
@@ -56,12 +58,11 @@ def tool_schema(analysis: Analysis, owner: str, method: FunctionSymbol) -> Json:
 
 
 def parameters_schema(analysis: Analysis, parameters: Iterable[ParameterSymbol]) -> Json:
-    writer = _Writer(analysis)
+    parameters = [parameter for parameter in parameters if parameter.type != TOOL_CONTEXT]
+    writer = _Writer(analysis, [parameter.type for parameter in parameters])
     properties: dict[str, Json] = {}
     required: list[str] = []
     for parameter in parameters:
-        if parameter.type == TOOL_CONTEXT:
-            continue
         schema = writer.schema(option_item(parameter.type) or parameter.type)
         properties[parameter.name] = writer.annotated(schema, parameter.default, parameter.description)
         if parameter.default is None and option_item(parameter.type) is None:
@@ -79,18 +80,20 @@ def answer_schema(analysis: Analysis, method: FunctionSymbol) -> Json:
 
 def type_schema(analysis: Analysis, type_: Type) -> Json:
     """The schema of a type by itself."""
-    writer = _Writer(analysis)
+    writer = _Writer(analysis, [type_])
     return writer.complete(writer.schema(type_, top=True))
 
 
 class _Writer:
-    """Writes one schema. `_open` are the types around the place; those met inside themselves get a
-    definition."""
+    """Writes one schema of these types. `_open` are the types around the place; those met inside themselves
+    get a definition, and the `_shared` ones do."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: Analysis, types: Iterable[Type]) -> None:
         self._analysis = analysis
-        self._open: dict[Type, str] = {}
-        self._recursive: dict[Type, str] = {}
+        self._shared = _met_again(types)
+        self._open: set[Type] = set()
+        self._names: dict[Type, str] = {}
+        self._taken: set[str] = set()
         self._definitions: dict[str, Json] = {}
 
     def complete(self, schema: Json) -> Json:
@@ -106,9 +109,34 @@ class _Writer:
         return result
 
     def schema(self, type_: Type, *, top: bool = False) -> Json:
+        if type_ in self._open or (type_ in self._names and not top):
+            return self._reference(type_)
+        if not (type_ in self._shared or _is_object(type_)):
+            return self._written(type_)
+        self._open.add(type_)
+        schema = self._written(type_)
+        self._open.remove(type_)
+        if type_ in self._shared and not top:
+            self._reference(type_)
+        if type_ not in self._names:
+            return schema
+        self._definitions[self._names[type_]] = schema
+        return dict(schema) if top else self._reference(type_)
+
+    def _reference(self, type_: Type) -> Json:
+        """To the definition of a type, which has a name of its own from then on."""
+        name = self._names.get(type_)
+        if name is None:
+            first = _definition_name(type_)
+            names = chain([first], (f"{first}_{number}" for number in count(2)))
+            name = self._names[type_] = next(name for name in names if name not in self._taken)
+            self._taken.add(name)
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _written(self, type_: Type) -> Json:
         match type_:
-            case Named(symbol=StructSymbol() | EnumSymbol()):
-                return self._declared(type_, top)
+            case Named(symbol=StructSymbol() | EnumSymbol() as symbol, arguments=arguments):
+                return self._object(symbol, arguments)
             case Named(symbol=symbol, arguments=arguments):
                 return self._built_in(symbol.name, arguments)
             case TupleOf(items=items):
@@ -149,27 +177,13 @@ class _Writer:
 
     # --- Structs and enums ---
 
-    def _declared(self, type_: Named, top: bool) -> Json:
-        symbol = type_.symbol
-        if isinstance(symbol, EnumSymbol) and not any(variant.fields for variant in symbol.variants):
-            return literals_schema([variant.name for variant in symbol.variants])
-        if type_ in self._open:
-            name = self._recursive.setdefault(type_, self._open[type_])
-            return {"$ref": f"#/$defs/{name}"}
-        self._open[type_] = _definition_name(type_)
-        assert isinstance(symbol, StructSymbol | EnumSymbol)
-        schema = self._object(symbol, type_.arguments)
-        name = self._open.pop(type_)
-        if type_ not in self._recursive:
-            return schema
-        self._definitions[name] = schema
-        return dict(schema) if top else {"$ref": f"#/$defs/{name}"}
-
     def _object(self, symbol: StructSymbol | EnumSymbol, arguments: tuple[Type, ...]) -> Json:
         solution = dict(zip(symbol.generics, arguments, strict=False))
         match symbol:
             case StructSymbol(fields=fields):
                 return self._fields(fields, solution)
+            case EnumSymbol(variants=variants) if not any(variant.fields for variant in variants):
+                return literals_schema([variant.name for variant in variants])
             case EnumSymbol(variants=variants):
                 return {"anyOf": [self._variant(variant, solution) for variant in variants]}
             case _:
@@ -231,7 +245,58 @@ def _literal_type(value: LiteralValue) -> str:
             return "string"
 
 
-def _definition_name(type_: Named) -> str:
+def _definition_name(type_: Type) -> str:
     """`Page<Item>` is `Page_Item`: a pointer must not need escapes."""
-    text = show(type_).replace(" ", "")
+    text = show(type_).replace(" ", "")[:_LONGEST_NAME]
     return "".join(c if c.isalnum() else "_" for c in text).strip("_")
+
+
+# --- Long schemas -------------------------------------------------------------------------------
+
+_LONG: Final = 2_000
+"""Of so many types, each counted as often as it stands there, a schema is still written out as a whole."""
+_LONGEST_NAME: Final = 60
+
+
+def _is_object(type_: Type) -> bool:
+    """Whether its schema has fields: then it may hold itself."""
+    if not isinstance(type_, Named):
+        return False
+    symbol = type_.symbol
+    return isinstance(symbol, StructSymbol) or (
+        isinstance(symbol, EnumSymbol) and any(variant.fields for variant in symbol.variants)
+    )
+
+
+def _met_again(types: Iterable[Type]) -> set[Type]:
+    """The types in a schema that stand there more than once and hold others, if it is a long one."""
+    sizes: dict[Type, int] = {}
+    again: set[Type] = set()
+
+    def measure(type_: Type) -> int:
+        known = sizes.get(type_)
+        if known is not None:
+            again.add(type_)
+            return known
+        sizes[type_] = 1
+        size = sizes[type_] = 1 + sum(map(measure, _inside(type_)))
+        return size
+
+    size = sum(map(measure, types))
+    return {type_ for type_ in again if sizes[type_] > 1} if size > _LONG else set()
+
+
+def _inside(type_: Type) -> Iterator[Type]:
+    """The types whose schemas are in that of a type."""
+    match type_:
+        case Named(symbol=StructSymbol() as symbol):
+            solution = dict(zip(symbol.generics, type_.arguments, strict=False))
+            yield from (substitute(field.type, solution) for field in symbol.fields)
+        case Named(symbol=EnumSymbol() as symbol):
+            solution = dict(zip(symbol.generics, type_.arguments, strict=False))
+            for variant in symbol.variants:
+                yield from (substitute(field.type, solution) for field in variant.fields)
+        case Named(arguments=parts) | TupleOf(items=parts):
+            yield from parts
+        case _:
+            return

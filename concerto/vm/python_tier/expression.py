@@ -45,7 +45,7 @@ def join_facts(one: Facts | None, other: Facts | None) -> Facts | None:
     for local, fact in one.items():
         met = other.get(local)
         if met is not None:
-            fact = fact if fact == met else fact.join(met)
+            fact = fact if fact is met or fact == met else fact.join(met)
             if fact.kind:
                 joined[local] = fact
     return joined
