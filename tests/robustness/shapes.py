@@ -7,27 +7,28 @@ and `#` is its own number. Keys are the classes of the syntax tree.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 Make: TypeAlias = Callable[[int], str]
 
-WORLD = """
-struct P { a: Int, b: Int }
-struct Q<T> { a: T }
-trait Show { fn show(self) -> Int; }
-impl Show for Int { fn show(self) -> Int { self } }
-impl<T: Show> Show for Q<T> { fn show(self) -> Int { self.a.show() } }
-impl<A: Show, B: Show> Show for Both<A, B> { fn show(self) -> Int { self.a.show() + self.b.show() } }
-struct Both<A, B> { a: A, b: B }
-fn id(n: Int) -> Int { n }
-fn same<T>(x: T) -> T { x }
-fn show<T: Show>(x: T) -> Int { x.show() }
-fn ok(n: Int) -> Result<Int, String> { Ok(n) }
-connect local { provider: "mock", default_model: "small" }
-agent Ask { provider: local, model: "small" }
-host H { connector: worker }
-"""
+WORLD = {
+    "P": "struct P { a: Int, b: Int }",
+    "Q": "struct Q<T> { a: T }",
+    "Both": "struct Both<A, B> { a: A, b: B }",
+    "Show": "trait Show { fn show(self) -> Int; } impl Show for Int { fn show(self) -> Int { self } }",
+    "Q: Show": "impl<T: Show> Show for Q<T> { fn show(self) -> Int { self.a.show() } }",
+    "Both: Show": "impl<A: Show, B: Show> Show for Both<A, B> { fn show(self) -> Int { self.a.show() + self.b.show() } }",
+    "id": "fn id(n: Int) -> Int { n }",
+    "same": "fn same<T>(x: T) -> T { x }",
+    "show": "fn show<T: Show>(x: T) -> Int { x.show() }",
+    "ok": "fn ok(n: Int) -> Result<Int, String> { Ok(n) }",
+    "local": 'connect local { provider: "mock", default_model: "small" }',
+    "Ask": 'agent Ask { provider: local, model: "small" }',
+    "H": "host H { connector: worker }",
+}
+"""What shapes use, by its names."""
 
 MANIFEST = '[hosts.worker]\ncommand = "worker"\n'
 
@@ -127,7 +128,6 @@ CHAINS = {
         "fn f0(a: Array<Int>) -> Array<Int> { a }",
         "fn f#(a: Array<Int>) -> Array<Int> { let mut b = f%(a); b.push(#); b }",
     ),
-    "FnDecl before what it calls": ("", "fn f%() -> Int { f#() + f#() }"),
     "StructDecl": ("struct S0 {}", "struct S# { a: S%, b: Array<S%> }"),
     "StructDecl with parameters": ("struct S0<T> { a: T }", "struct S#<T> { a: S%<T>, b: S%<Array<T>> }"),
     "SchemaDecl": ("schema S0 { a: Int }", "schema S# { a: S%, b?: S% }"),
@@ -167,18 +167,18 @@ LISTS = {
     "bounds": ("", "trait T# { fn t#(self) -> Int; } ", "fn f<T: Show", " + T#", ">(t: T) -> Int { t.show() }"),
     "map": ("fn f() { let m = {", '"k#": #, ', "}; ", 'm["k#"]; ', "}"),
     "tuple": ("fn f() { let t = (", "#, ", "0); ", "print(t.#); ", "}"),
-    "pieces": ('fn f(x: Int) -> String { "', "${x} a ", '" + "', "${x}", '" }'),
+    "pieces": ('fn f(x: Int) -> String { """', "${x} a ", '""" + """', "${x}", '""" }'),
     "parameters of a closure": ("fn f() { (|", "a#, ", "b: Int| b)(", "#, ", "1); }"),
     "at once": ("fn f() { await (", "id(#), ", "1); race (", "id(#), ", "id(1)); }"),
     "captured": ("fn f() { ", "let a# = [#]; ", "let g = || { ", "print(a#); ", "}; g(); }"),
     "literals of a type": ("type L = ", '"a#" | ', '"b"; fn f() { ', 'let x: L = "a#"; print(x); ', "}"),
     "literals matched": ("type L = ", '"a#" | ', '"b"; fn f(x: L) -> Int { match x { ', '"a#" => #, ', '"b" => 1 } }'),
     "uses": ("mod m { ", "pub fn f#() {} ", "} use self::m::{", "f#, ", "};"),
-    "decorators": ("tool T { ", 'description: "d#", ', "state: Int = 1, ", '@describe("d") pub fn f#(self) -> Int { 1 } ', "}"),
+    "members": ('tool T { description: "d", ', "state#: Int = 1, ", "", '@describe("d") pub fn f#(self) -> Int { 1 } ', "}"),
     "stages": ("pipeline L(a: Int) -> Int { ", "stage s#(a: Int) -> Int { a } ", "} fn f() { ", "print(#); ", "}"),
     "listening": ('fn f() { let _ = listen H.execute("a") { ', '"k#" => |q: Int| { q }, ', "}; ", "id(#); ", "}"),
     "catches": ("fn f() -> Int { try { ", "ok(#)?; ", "1 } ", "catch String(e#) { e#.len() } ", "catch { 2 } }"),
-    "defaults": ("fn f(", "a#: Int = #, ", ") {} fn g() { ", "f(); ", "}"),
+    "defaults": ("fn f(", "a#: Int = #, ", ") {} ", "fn g#(n: Int = #) {} fn h#() { g#(); }", " fn g() { f(); }"),
     "changes in a loop": ("fn f() { ", "let mut a# = [1]; ", "for i in 0..3 { ", "let b# = a#; a#.push(i); print(b#); ", "} }"),
     "not given a value": ("fn f(c: Bool) { ", "let x#: Int; ", "", "if c { x# = 1; } else { x# = 2; } print(x#); ", "}"),
 }  # fmt: skip
@@ -193,7 +193,6 @@ VALUES = {
     "match": "match 1 { 1 => (x%, x%), _ => (x%, x%) }",
     "call of a closure": "(|y| (y, y))(x%)",
     "method": "[x%].map(|y| (y, y))",
-    "witness": "Both { a: x%, b: x% }; show(x#)",
 }
 """Each is of a type that has that of the one before twice."""
 
@@ -219,13 +218,30 @@ def shapes() -> Iterator[tuple[str, Make]]:
     yield "ModDecl nested", deep("pub mod m# { pub fn f() -> Int { 1 } % }", "")
     for name, (start, one) in CHAINS.items():
         yield f"{name} chained", parted(start, many(one), "")
+    before_use = many("fn f%() -> Int { f#() + f#() }")
+    yield "FnDecl before what it calls chained", lambda n: f"{before_use(n)} fn f{n - 1}() -> Int {{ 1 }}"
     for name, (before, first, between, second, after) in LISTS.items():
         yield f"list of {name}", parted(before, many(first), between, many(second), after)
     for name, one in VALUES.items():
-        for start in ("1", "[]") if name != "witness" else ("1",):
+        for start in ("1", "[]"):
             yield f"doubled {name} of {start}", around(f"let x0 = {start};", many(f"let x# = {one};"), "")
+    witnesses = many("let x# = Both { a: x%, b: x% };")
+    yield "doubled witness", around("let x0 = 1;", lambda n: f"{witnesses(n)} show(x{n - 1});", "")
     equal = many("let x# = (x%, x%); let y# = (y%, y%); if # > 5 { [x#, y#]; }")
     yield "doubled equal", around("let x0 = []; let y0 = [];", equal, "")
+    wider = many("let x# = (x%, x%); let y#: (Y%, Y%) = x#; type Y# = (Y%, Y%);")
+    yield "doubled wider", parted("type Y0 = Array<Any>;", around("let x0 = [1];", wider, ""))
+
+
+def program(make: Make, size: int) -> str:
+    """A program of a shape, with as much of the world as it uses."""
+    text = make(size)
+    used: list[str] = []
+    for name, declaration in reversed(WORLD.items()):
+        words = set(re.findall(r"\w+", " ".join([text, *used])))
+        if words.issuperset(re.findall(r"\w+", name)):
+            used.append(declaration)
+    return "\n".join([*reversed(used), text, "fn main() {}\n"])
 
 
 def many(one: str) -> Make:
