@@ -8,7 +8,7 @@ from concerto.emit.types import TypeTable
 from concerto.emit.witnesses import push_witnesses
 from concerto.ir.module import Function, Instr
 from concerto.semantics.model.analysis import Coercion
-from concerto.semantics.model.builtins import ANY, NIL
+from concerto.semantics.model.builtins import ANY
 from concerto.semantics.model.symbols import FunctionOf, Type
 from concerto.syntax import ast
 
@@ -37,10 +37,9 @@ def _convert_error(b: FunctionBuilder, node: ast.Node, coercion: Coercion) -> No
 
 
 def check(b: FunctionBuilder, target: Type) -> None:
-    """Require a type of the Any on the stack. What a function gives is looked at when it is called."""
+    """Require a type of the value on the stack. Functions look at what they are given and at what they give
+    when they are called."""
     b.emit(("CHECK", b.program.types.index(target)))
-    if isinstance(target, FunctionOf) and target.result not in (ANY, NIL):
-        _adapt(b, FunctionOf((ANY,) * len(target.parameters), ANY), target)
 
 
 def convert(b: FunctionBuilder, coercion: Coercion) -> None:

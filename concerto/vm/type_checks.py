@@ -55,6 +55,32 @@ class Misfit(Exception):
         return f"expected `{self.expected}`, found {self.found}{where}"
 
 
+class _Checked:
+    """A function that looks at its arguments and its result: others know less of its type than itself, or
+    more."""
+
+    __slots__ = ("_function", "_parts", "type_index")
+
+    def __init__(self, type_index: int, function: Callable[..., Value], parts: list[Checker]) -> None:
+        self.type_index = type_index
+        self._function = function
+        self._parts = parts
+
+    def __call__(self, *arguments: Value) -> Value:
+        *inputs, output = self._parts
+        if len(arguments) != len(inputs):
+            raise failure("`function` is called with a wrong number of arguments", "TypeError")
+        try:
+            given = [check(argument) for check, argument in zip(inputs, arguments, strict=True)]
+        except Misfit as misfit:
+            raise failure(str(misfit), "TypeError") from None
+        result = self._function(*given)
+        try:
+            return output(result)
+        except Misfit as misfit:
+            raise failure(str(misfit), "TypeError") from None
+
+
 class TypeChecks:
     """The checkers of a program's types."""
 
@@ -151,7 +177,7 @@ class TypeChecks:
             case "range":
                 return _of_class(Range, text)
             case "fn":
-                return _function(text)
+                return self._function(type_index, parts, text, convert)
             case "literals":
                 return _literals(definition.literals, text)
             case "struct" | "schema" | "enum":
@@ -162,9 +188,10 @@ class TypeChecks:
                 return _handle(definition.name or definition.kind.capitalize(), text)
 
     def _record(self, definition: TypeDef, text: str, convert: bool) -> Checker:
-        """A struct or enum value; the parts are looked at where the type is an instantiation."""
+        """A struct or enum value; the parts are looked at where the type is an instantiation, or where there
+        are functions in them."""
         name = definition.name
-        if not definition.items:
+        if not (definition.items or (convert and self._holds_functions(definition))):
 
             def check_class(value: Value) -> Value:
                 if isinstance(value, Struct | Variant) and value.type_name == name:
@@ -188,6 +215,33 @@ class TypeChecks:
             return value if converted is parts else type(value)(*converted)
 
         return check_parts
+
+    def _function(self, type_index: int, parts: list[Checker], text: str, convert: bool) -> Checker:
+        """With `convert`, the function becomes one that looks at its arguments and at what it gives."""
+        looks = convert and any(part is not _anything for part in parts)
+
+        def check_function(value: Value) -> Value:
+            if not (type(value) is FunctionType or type_name(value) == "fn"):
+                raise Misfit(text, type_name(value))
+            if not looks or (type(value) is _Checked and value.type_index == type_index):
+                return value
+            return _Checked(type_index, value, parts)
+
+        return check_function
+
+    def _holds_functions(self, definition: TypeDef) -> bool:
+        """Whether there may be functions in values of a type."""
+        todo, seen = [definition], {id(definition)}
+        while todo:
+            part = todo.pop()
+            if part.kind == "fn":
+                return True
+            fields = [*part.fields, *[field for variant in part.variants for field in variant.fields]]
+            for index in (*part.items, *[field.type for field in fields]):
+                if id(self._types[index]) not in seen:
+                    seen.add(id(self._types[index]))
+                    todo.append(self._types[index])
+        return False
 
 
 def type_text(types: Sequence[TypeDef], type_index: int) -> str:
@@ -354,15 +408,6 @@ def _collection(kind: str, check: Checker, text: str) -> Checker:
         return value if converted is items else collect(converted)
 
     return check_collection
-
-
-def _function(text: str) -> Checker:
-    def check_function(value: Value) -> Value:
-        if type(value) is FunctionType or type_name(value) == "fn":
-            return value
-        raise Misfit(text, type_name(value))
-
-    return check_function
 
 
 def _literals(literals: list[Any], text: str) -> Checker:

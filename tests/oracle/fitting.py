@@ -126,7 +126,7 @@ def fit(value: v.Value, type_: ty.Type, convert: bool) -> v.Value:
                 )
         case ty.FunctionOf():
             if isinstance(value, v.Function):
-                return _checked_result(value, type_.result) if convert else value
+                return _checked(value, type_) if convert else value
         case ty.Generic():
             return value
         case ty.Named(symbol=StructSymbol() | EnumSymbol()):
@@ -136,9 +136,16 @@ def fit(value: v.Value, type_: ty.Type, convert: bool) -> v.Value:
     raise Misfit(show(type_), f"`{v.type_name(value)}`")
 
 
-def _checked_result(function: v.Function, type_: ty.Type) -> v.Function:
-    """A function that nobody knew: what it gives is looked at; its arguments it looks at itself."""
-    return v.Function(lambda *arguments: converted(function.call(*arguments), type_))
+def _checked(function: v.Function, type_: ty.FunctionOf) -> v.Function:
+    """A function that looks at its arguments and at what it gives."""
+
+    def call(*arguments: v.Value) -> v.Value:
+        if len(arguments) != len(type_.parameters):
+            raise v.Failure("`function` is called with a wrong number of arguments", "TypeError")
+        given = [converted(a, t) for a, t in zip(arguments, type_.parameters, strict=True)]
+        return converted(function.call(*given), type_.result)
+
+    return v.Function(call)
 
 
 def _at(step: str, value: v.Value, type_: ty.Type, convert: bool) -> v.Value:
@@ -166,7 +173,7 @@ def _fit_declared(value: v.Value, type_: ty.Named, convert: bool) -> v.Value:
         fields = value.symbol.fields
     else:
         raise Misfit(show(type_), f"`{v.type_name(value)}`")
-    if not type_.arguments:
+    if not (type_.arguments or (convert and any(isinstance(f.type, ty.FunctionOf) for f in fields))):
         return value
     types = dict(zip(symbol.generics, type_.arguments, strict=True))
     parts = zip(fields, value.fields, strict=True)

@@ -7,7 +7,9 @@ shared.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
+from itertools import chain
 
 from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import (
@@ -26,13 +28,17 @@ from concerto.semantics.model.builtins import (
     option_item,
 )
 from concerto.semantics.model.symbols import (
+    BuiltinSymbol,
+    EnumSymbol,
     ErrorType,
     FunctionOf,
     Literals,
     LiteralValue,
     Named,
+    StructSymbol,
     TupleOf,
     Type,
+    TypeSymbol,
     Unsolved,
 )
 from concerto.semantics.typing.unify import resolve, share_parts, unify
@@ -78,6 +84,8 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
     width = _width(found, expected)
     if width is Width.NO:
         return None
+    if _forgets_functions(found, expected):
+        return (Coercion("check", found), Coercion("check", expected))
     if width is Width.SAME:
         return UNCHANGED
     if isinstance(expected, FunctionOf):
@@ -86,10 +94,64 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
 
 
 def _fit_any(found: Type) -> tuple[Coercion, ...]:
-    """A function that nobody knows any more looks at its arguments itself."""
-    if isinstance(found, FunctionOf) and any(resolve(part) is not ANY for part in found.parameters):
-        return (Coercion("function_adapter", FunctionOf((ANY,) * len(found.parameters), ANY)),)
-    return UNCHANGED
+    """Functions of which nobody knows the type any more look at their arguments themselves."""
+    return (Coercion("check", found),) if _holds_functions(found) else UNCHANGED
+
+
+def _holds_functions(found: Type) -> bool:
+    """Whether there may be functions in values of a type."""
+    if found.__class__ is Named and found.symbol.__class__ is BuiltinSymbol and not found.arguments:
+        return False
+    todo: list[Type] = [found]
+    seen: set[int] = set()
+    while todo:
+        match resolve(todo.pop()):
+            case FunctionOf():
+                return True
+            case TupleOf(items=items) as part if id(part) not in seen:
+                seen.add(id(part))
+                todo += items
+            case Named(symbol=symbol, arguments=arguments) as part if id(part) not in seen:
+                seen.add(id(part))
+                if symbol in HANDLES:
+                    continue
+                todo += arguments
+                if id(symbol) not in seen:
+                    seen.add(id(symbol))
+                    todo += _fields_of(symbol)
+            case _:
+                pass
+    return False
+
+
+def _fields_of(symbol: TypeSymbol) -> list[Type]:
+    match symbol:
+        case StructSymbol():
+            return [field.type for field in symbol.fields]
+        case EnumSymbol():
+            return [field.type for variant in symbol.variants for field in variant.fields]
+        case _:
+            return []
+
+
+def _forgets_functions(found: Type, expected: Type) -> bool:
+    """Whether the type of a function in a value is known as `found` and no longer as `expected`."""
+    found, expected = resolve(found), resolve(expected)
+    if found is expected or not _holds_functions(found):
+        return False
+    pairs: Iterable[tuple[Type, Type]]
+    match found, expected:
+        case Named(), Named():
+            pairs = zip(found.arguments, expected.arguments, strict=False)
+        case TupleOf(), TupleOf():
+            pairs = zip(found.items, expected.items, strict=False)
+        case FunctionOf(), FunctionOf():
+            # Arguments flow the other way.
+            inputs = zip(expected.parameters, found.parameters, strict=False)
+            pairs = chain(inputs, ((found.result, expected.result),))
+        case _:
+            return expected is ANY
+    return any(_forgets_functions(one, other) for one, other in pairs)
 
 
 def _fit_option(found: Type, expected: Named) -> tuple[Coercion, ...] | None:
