@@ -1,17 +1,12 @@
-"""Writing files whole, output that cannot be written, and the private folder for what may be forgotten at
-any time."""
+"""Writing files whole, output that cannot be written, and the folder for what must not be forgotten."""
 
 from __future__ import annotations
 
 import errno
-import marshal
 import os
 import sys
-import zlib
 from pathlib import Path
-from typing import Any
 
-_MOST_ENTRIES = 400
 _CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
 
@@ -38,67 +33,6 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
         raise
 
 
-def entry_name(key: bytes, kind: str) -> str:
-    """The name of a cache entry. Others may have the same: the entry itself has to say whose it is."""
-    return f"{zlib.crc32(key):08x}{zlib.adler32(key):08x}.{kind}"
-
-
-def read_cached(name: str) -> bytes | None:
-    """The cache entry of a name, if there is one that nobody but this user could have written."""
-    folder = cache_folder()
-    if folder is None:
-        return None
-    try:
-        with (folder / name).open("rb") as file:
-            return file.read() if _is_private(os.fstat(file.fileno())) else None
-    except OSError:
-        return None
-
-
-def write_cached(name: str, data: bytes) -> None:
-    """Keeps an entry, if that is possible; a cache that cannot be written is no error."""
-    folder = cache_folder(create=True)
-    if folder is None:
-        return
-    try:
-        write_atomically(folder / name, data, PRIVATE)
-        _forget_oldest(folder)
-    except OSError:
-        return
-
-
-def read_entry(name: str, maker: bytes) -> Any:
-    """What the same maker stored under a name by `write_entry`, whole, or None."""
-    stored = read_cached(name) or b""
-    payload = memoryview(stored)[4:]
-    if payload[: len(maker)] != maker or zlib.crc32(payload).to_bytes(4, "big") != stored[:4]:
-        return None
-    return marshal.loads(payload[len(maker) :])
-
-
-def write_entry(name: str, maker: bytes, entry: Any) -> None:
-    """Keeps what `marshal` can hold, as `write_cached`; `maker` names the code and data that it came from."""
-    payload = maker + marshal.dumps(entry)
-    write_cached(name, zlib.crc32(payload).to_bytes(4, "big") + payload)
-
-
-def cache_folder(*, create: bool = False) -> Path | None:
-    """The private cache folder; None if there is none or others may write to it.
-
-    `CONCERTO_CACHE` names another one; empty, it switches the cache off.
-    """
-    place = os.environ.get("CONCERTO_CACHE")
-    if place == "":
-        return None
-    folder = Path(place) if place else user_folder()
-    try:
-        if create:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder if _is_private(folder.stat()) else None
-    except (OSError, RuntimeError):
-        return None
-
-
 def state_folder() -> Path:
     """Where what must not be forgotten is kept: `CONCERTO_STATE`, or the user's folder for state."""
     place = os.environ.get("CONCERTO_STATE")
@@ -110,39 +44,3 @@ def state_folder() -> Path:
     from platformdirs import user_state_path
 
     return user_state_path("concerto", appauthor=False)
-
-
-def private_folders() -> list[Path]:
-    """The folders of runs that wait and of the cache, which programs may not touch."""
-    try:
-        return [state_folder(), Path(os.environ.get("CONCERTO_CACHE") or user_folder())]
-    except RuntimeError:  # There is no home.
-        return []
-
-
-def user_folder() -> Path:
-    """Where programs of this user keep what may be forgotten; it need not exist."""
-    if sys.platform.startswith(("linux", "freebsd")):
-        # What platformdirs says there, without the cost of its import at every start.
-        base = os.environ.get("XDG_CACHE_HOME", "")
-        return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "concerto"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("concerto", appauthor=False)
-
-
-def _is_private(status: os.stat_result) -> bool:
-    if sys.platform == "win32":
-        return True
-    return status.st_uid == os.getuid() and not status.st_mode & 0o022
-
-
-def _forget_oldest(folder: Path) -> None:
-    """Halves a folder that has grown too large."""
-    with os.scandir(folder) as found:
-        entries = [entry for entry in found if entry.is_file(follow_symlinks=False)]
-    if len(entries) <= _MOST_ENTRIES:
-        return
-    entries.sort(key=lambda entry: entry.stat().st_mtime)
-    for entry in entries[: len(entries) // 2]:
-        Path(entry).unlink(missing_ok=True)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from concerto.cache import entry_name, read_entry, write_entry
 from concerto.compiler.disk import DiskProject, open_project, read_bytes, shown_path
 from concerto.compiler.packing import pack_module, pack_problems, unpack_module, unpack_problems
 from concerto.compiler.pipeline import read_source, require_main
 from concerto.diagnostics import Problems
-from concerto.files import entry_name, read_entry, write_entry
 from concerto.manifest.load_cached import project_around
 from concerto.program import Program
 from concerto.records import record

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from concerto.cache import private_folders
 from concerto.effects.protected import is_protected
-from concerto.files import private_folders
 from concerto.records import field, record, replace
 
 WHOLE = "*"

@@ -6,11 +6,10 @@ the cache, for as long as the file and this package are the same.
 
 from __future__ import annotations
 
-import marshal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.files import entry_name, read_cached, write_cached
+from concerto.cache import entry_name, read_entry, write_entry
 from concerto.records import field, field_names, record
 from concerto.resources import code_folder, state_of
 
@@ -72,12 +71,12 @@ def said_in(path: Path) -> Said:
     """What the manifest at `path` says; raises as `load_manifest` does."""
     data = path.read_bytes()
     key = state_of([code_folder("manifest")]) + f"{path}\0".encode("utf-8", "surrogateescape") + data
-    entry = entry_name(key, "manifest")
-    kept = read_cached(entry)
-    if kept is not None and kept.startswith(key):
-        return Said(*marshal.loads(memoryview(kept)[len(key) :]))
+    name = entry_name(key, "manifest")
+    kept = read_entry(name, key)
+    if kept is not None:
+        return Said(*kept)
     from concerto.manifest import load_manifest
 
     said = said_by(load_manifest(path))
-    write_cached(entry, key + marshal.dumps([getattr(said, name) for name in field_names(Said) or ()]))
+    write_entry(name, key, [getattr(said, field) for field in field_names(Said) or ()])
     return said

@@ -8,8 +8,8 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
+from concerto.cache import entry_name, read_entry, write_entry
 from concerto.diagnostics import Problems
-from concerto.files import entry_name, read_entry, write_entry
 from concerto.records import field_names
 from concerto.resources import code_folder, resource, state_of
 from concerto.source import Source

@@ -1,15 +1,12 @@
 """The parser's tables, made by Lark from `grammar/concerto.lark`.
 
 `tables()` gives them as plain data. Building takes Lark half a second, so they are kept in the
-user's private cache folder under a name that depends on the grammar, on Lark and on Python; a cache
-that is missing, unreadable or broken only costs the time to build again.
+cache for as long as the grammar, Lark and Python stay what they are.
 """
 
 from __future__ import annotations
 
 import hashlib
-import marshal
-import os
 import sys
 from functools import lru_cache
 from importlib.util import find_spec
@@ -17,7 +14,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
-from concerto.files import PRIVATE, user_folder, write_atomically
+from concerto.cache import entry_name, read_entry, write_entry
 from concerto.records import frozen
 from concerto.resources import resource
 
@@ -54,13 +51,17 @@ class Tables:
 @lru_cache(maxsize=1)
 def tables() -> Tables:
     grammar = resource(_GRAMMAR).read_text(encoding="utf-8")
-    place = _cache_place(grammar)
-    cached = load(place)
-    if cached is not None:
-        return cached
-    built = build_tables(grammar)
-    store(place, built)
-    return built
+    maker = _maker(grammar)
+    # Several versions of this package may be in use in turn.
+    name = entry_name(maker, "tables")
+    kept = read_entry(name, maker)
+    if kept is None:
+        built = build_tables(grammar)
+        rules = [(rule.origin, rule.size, rule.method) for rule in built.rules]
+        write_entry(name, maker, (built.actions, built.gotos, rules, built.start, built.end))
+        return built
+    actions, gotos, rules, start, end = kept
+    return Tables(actions, gotos, [Rule(*rule) for rule in rules], start, end)
 
 
 def build_tables(grammar: str) -> Tables:
@@ -129,38 +130,11 @@ def _rule(rule: Any) -> Rule:
     return Rule(str(rule.origin.name), len(rule.expansion), method + "_" if iskeyword(method) else method)
 
 
-def _cache_place(grammar: str) -> Path:
+def _maker(grammar: str) -> bytes:
+    """What tables depend on: the grammar, Lark, Python and this file."""
     # Lark's first file holds its version; importing it, or asking for its metadata, takes far longer.
     lark = find_spec("lark")
     assert lark is not None and lark.origin is not None
-    told = [grammar.encode(), sys.version.encode()]
-    told += [Path(each).read_bytes() for each in (lark.origin, __file__)]
-    digest = hashlib.sha256(b"\0".join(told)).hexdigest()[:24]
-    return user_folder() / f"syntax-{digest}.tables"
-
-
-def load(place: Path) -> Tables | None:
-    """What `store` wrote, if it is all there and nobody else could have written it."""
-    try:
-        status = place.stat()
-        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
-            return None
-        data = place.read_bytes()
-        digest, body = data[:32], data[32:]
-        if hashlib.sha256(body).digest() != digest:
-            return None
-        actions, gotos, rules, start, end = marshal.loads(body)
-        return Tables(actions, gotos, [Rule(*rule) for rule in rules], start, end)
-    except (OSError, ValueError, EOFError, TypeError):
-        return None
-
-
-def store(place: Path, built: Tables) -> None:
-    """Keeps tables for `load`; where that is not possible nothing happens."""
-    rules = [(rule.origin, rule.size, rule.method) for rule in built.rules]
-    body = marshal.dumps((built.actions, built.gotos, rules, built.start, built.end))
-    try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(place, hashlib.sha256(body).digest() + body, PRIVATE)
-    except OSError:
-        pass
+    parts = [grammar.encode(), sys.version.encode()]
+    parts += [Path(each).read_bytes() for each in (lark.origin, __file__)]
+    return hashlib.sha256(b"\0".join(parts)).digest()

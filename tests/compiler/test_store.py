@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from concerto.cache import cache_folder, read_cached, write_cached
 from concerto.compiler import compile_file
 from concerto.compiler.depth import with_room
 from concerto.compiler.packing import pack_module, pack_problems, unpack_module, unpack_problems
 from concerto.compiler.store import load_program
 from concerto.diagnostics import Problems, render
-from concerto.files import cache_folder, read_cached, write_atomically, write_cached
+from concerto.files import write_atomically
 from tests.harness.running import compile_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -116,7 +117,7 @@ def test_entries_are_private_whatever_new_files_are(cache: Path) -> None:
 
 
 def test_the_cache_forgets_what_is_old(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("concerto.files._MOST_ENTRIES", 10)
+    monkeypatch.setattr("concerto.cache._MOST_ENTRIES", 10)
     for number in range(11):
         write_cached(f"{number}", b"1")
         os.utime(cache / f"{number}", (number, number))

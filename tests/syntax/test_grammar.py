@@ -69,35 +69,27 @@ def test_every_node_class_comes_from_some_text() -> None:
     assert {kind.__name__ for kind in classes - seen} == set()
 
 
-def test_tables_are_kept(tmp_path: Path, built: Tables) -> None:
-    place = tmp_path / "cache" / "syntax.tables"
-    tables.store(place, built)
-    assert tables.load(place) == built
-
-
-@pytest.mark.parametrize("damage", [b"", b"x" * 200, b"\0" * 31])
-def test_a_broken_cache_is_no_cache(tmp_path: Path, damage: bytes) -> None:
-    place = tmp_path / "syntax.tables"
-    place.write_bytes(damage)
-    assert tables.load(place) is None
-
-
-def test_a_changed_cache_is_no_cache(tmp_path: Path, built: Tables) -> None:
-    place = tmp_path / "syntax.tables"
-    tables.store(place, built)
-    data = bytearray(place.read_bytes())
+def test_tables_are_kept_where_the_cache_is(
+    tmp_path: Path, built: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONCERTO_CACHE", str(tmp_path))
+    monkeypatch.setattr(tables, "build_tables", lambda grammar: built)
+    assert tables.tables.__wrapped__() is built
+    (entry,) = tmp_path.glob("*.tables")
+    monkeypatch.setattr(tables, "build_tables", None)
+    assert tables.tables.__wrapped__() == built
+    data = bytearray(entry.read_bytes())
     data[-5] ^= 1
-    place.write_bytes(bytes(data))
-    assert tables.load(place) is None
+    entry.write_bytes(data)
+    with pytest.raises(TypeError):
+        tables.tables.__wrapped__()
 
 
-def test_a_cache_that_others_may_write_is_no_cache(tmp_path: Path, built: Tables) -> None:
-    place = tmp_path / "syntax.tables"
-    tables.store(place, built)
-    place.chmod(0o666)
-    assert tables.load(place) is None
-
-
-def test_an_unwritable_cache_place_is_no_matter(tmp_path: Path, built: Tables) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    tables.store(tmp_path / "file" / "syntax.tables", built)
+def test_an_empty_cache_keeps_no_tables(
+    tmp_path: Path, built: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONCERTO_CACHE", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(tables, "build_tables", lambda grammar: built)
+    assert tables.tables.__wrapped__() is built
+    assert not list(tmp_path.rglob("*"))
