@@ -1,4 +1,4 @@
-"""Words of messages that depend on a number."""
+"""Words of messages: those that depend on a number, and texts that may be long."""
 
 from __future__ import annotations
 
@@ -7,3 +7,8 @@ def counted(number: float, noun: str) -> str:
     """`1 second`, `2.5 seconds`, `0 turns`."""
     shown = str(number) if isinstance(number, int) else f"{number:g}"
     return f"{shown} {noun}" if number == 1 else f"{shown} {noun}s"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text in `most` characters; `…` stands for an end that was cut off."""
+    return text if len(text) <= most else text[: most - 1] + "…"

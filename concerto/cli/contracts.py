@@ -21,7 +21,7 @@ from concerto.compiler.pipeline import inspect, read_source
 from concerto.contracts.comparison import Basis, Change, compare
 from concerto.contracts.interface import Interface
 from concerto.contracts.lock_file import BadLock, ForeignLock, LockedServer, lock_text, read_lock
-from concerto.diagnostics import Problems, suggest
+from concerto.diagnostics import Problems, did_you_mean, suggest
 from concerto.escape import visible_line
 from concerto.files import write_atomically
 from concerto.manifest import LOCK_NAME, ManifestError
@@ -187,7 +187,7 @@ def _look(contracts: Contracts, names: Iterable[str], debug: bool) -> dict[str, 
         block = contracts.blocks.get(name)
         if block is None and name not in contracts.manifest:
             near = suggest(name, contracts.names)
-            hint = f"did you mean `{near}`?" if near else f"add `[mcp.{name}]` to `Concerto.toml`"
+            hint = did_you_mean(near, f"add `[mcp.{name}]` to `Concerto.toml`")
             raise Failure(f"there is no mcp server `{name}`; {hint}")
         declared = block.settings if block is not None else {}
         try:

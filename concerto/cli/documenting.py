@@ -9,7 +9,7 @@ from pathlib import Path
 from concerto.cli.reporting import OK, Failure
 from concerto.compiler.disk import shown_path, sources_below
 from concerto.compiler.pipeline import read_source
-from concerto.diagnostics import Problems, suggest
+from concerto.diagnostics import Problems, did_you_mean, suggest
 from concerto.records import record, replace
 from concerto.resources import resource
 from concerto.syntax import ast
@@ -45,7 +45,7 @@ def show_documentation(name: str | None, target: str) -> int:
         near = suggest(
             name.replace("::", "."), [known for entry in entries for known in (entry.home, *_names(entry))]
         )
-        raise Failure(f"nothing is known of `{name}`" + (f"; did you mean `{near}`?" if near else ""))
+        raise Failure(f"nothing is known of `{name}`" + (f"; {did_you_mean(near)}" if near else ""))
     print(text)
     return OK
 

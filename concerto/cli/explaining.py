@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from concerto.cli.reporting import OK, Failure
-from concerto.diagnostics import all_problem_classes, suggest
+from concerto.diagnostics import all_problem_classes, did_you_mean, suggest
 from concerto.diagnostics.explanation import Example, Explanation, explain
 
 _WIDTH = 88
@@ -20,7 +20,7 @@ def show_explanation(code: str | None) -> int:
     page = explain(code)
     if page is None:
         near = suggest(code.upper(), all_problem_classes())
-        advice = f"did you mean `{near}`?" if near else "`concertoc explain` lists all codes"
+        advice = did_you_mean(near, "`concertoc explain` lists all codes")
         raise Failure(f"there is no code `{code}`; {advice}")
     print(_page(page))
     return OK

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
-from concerto.diagnostics import Problems, suggest
+from concerto.diagnostics import Problems, did_you_mean, suggest
 from concerto.ir.module import ModuleIR
 from concerto.source import Source
 
@@ -163,7 +163,7 @@ def require_main(module: ModuleIR, source: Source, problems: Problems) -> None:
     from concerto.diagnostics import NoMain
 
     near = suggest("main", (function.name for function in module.functions))
-    advice = f"did you mean `{near}`? " if near else ""
+    advice = f"{did_you_mean(near)} " if near else ""
     problems.add(
         NoMain(
             source.span(0, 0),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _PASSES = ("compiler", "diagnostics", "emit", "ir", "manifest", "natives", "semantics", "syntax", "vm",
-           "runtime/mcp")  # fmt: skip
+           "contracts", "schema")  # fmt: skip
 """The folders whose code has a say in what a program is compiled to."""
 
 

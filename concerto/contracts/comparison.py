@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from concerto.contracts.interface import Interface, ToolInterface, match_name, parameter_names
-from concerto.diagnostics import suggest
+from concerto.diagnostics import did_you_mean, suggest
 from concerto.schema.reading import inside, properties, required
 from concerto.schema.show import shown
 from concerto.schema.subtype import fits, misfit
@@ -149,6 +149,6 @@ def _always_sent(name: str, expected: ToolInterface, basis: Basis) -> bool:
 def _near(name: str, names: Interface | dict[str, Json]) -> str:
     near = suggest(name, names)
     if near:
-        return f", did you mean `{near}`?"
+        return f", {did_you_mean(near)}"
     known = ", ".join([f"`{each}`" for each in list(names)[:8]])
     return f"; it has {known}" if known else "; it has none"

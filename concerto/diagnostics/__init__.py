@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from concerto.diagnostics.problem import Problem as Problem
 from concerto.diagnostics.problem import Problems as Problems
 from concerto.diagnostics.problem import Severity as Severity
+from concerto.diagnostics.suggest import did_you_mean as did_you_mean
 from concerto.diagnostics.suggest import suggest as suggest
 
 if TYPE_CHECKING:

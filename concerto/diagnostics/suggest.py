@@ -24,6 +24,11 @@ def suggest(name: str, candidates: Iterable[str]) -> str | None:
     return best[1] if best else None
 
 
+def did_you_mean(near: str | None, otherwise: str = "") -> str:
+    """The advice to write a name that was found by `suggest`, or another one if there is none."""
+    return f"did you mean `{near}`?" if near else otherwise
+
+
 def _nearness(name: str, candidate: str, limit: int) -> int:
     if _fold(candidate) == _fold(name):
         return 0

@@ -21,6 +21,7 @@ from concerto.ir.module import (
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.stack import OPENS_REGION
 from concerto.source import Source
+from concerto.wording import shortened
 
 Named: TypeAlias = Agent | HostDef | Tool | McpServerDef | Schema | ConnectionDef | State | Pipeline
 
@@ -92,7 +93,7 @@ def _operand(module: ModuleIR, kind: str, operand: int | str) -> str:
         case "const", int() if 0 <= operand < len(module.constants):
             constant = module.constants[operand]
             text = repr(constant) if isinstance(constant, str) else str(constant)
-            return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+            return shortened(text, _LONGEST + 1)
         case "function", int() if 0 <= operand < len(module.functions):
             return module.functions[operand].name
         case "type", int() if 0 <= operand < len(module.types):

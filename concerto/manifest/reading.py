@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from concerto.diagnostics import BadManifest, Problems, suggest
+from concerto.diagnostics import BadManifest, Problems, did_you_mean, suggest
 from concerto.manifest.models import ConnectionTable, Manifest
 from concerto.manifest.places import KeyPath, TomlPlace, key_places
 from concerto.manifest.providers import PROVIDER_KINDS
@@ -138,7 +138,7 @@ def _unknown_key(path: KeyPath, key: Span) -> BadManifest:
     if path[-1] == "api_key":
         advice = "a manifest holds no secrets: name the variable that does with `api_key_env`"
     elif (near := suggest(path[-1], known)) is not None:
-        advice = f"did you mean `{near}`?"
+        advice = did_you_mean(near)
     else:
         advice = f"known here: {', '.join(f'`{name}`' for name in known)}"
     return BadManifest(key, f"unknown key `{path[-1]}`{where}", help=advice)

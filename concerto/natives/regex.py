@@ -13,6 +13,7 @@ import regex  # type: ignore[import-untyped]
 from concerto.natives import limits
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Some, Value, failure
+from concerto.wording import shortened
 
 TIME_LIMIT = 2.0
 MOST_NODES = 100_000
@@ -65,10 +66,12 @@ def _in_time(pattern: str, work: Callable[[Any], Result]) -> Result:
         return work(regex.compile(pattern))
     except TimeoutError:
         raise failure(
-            f"the pattern `{_cut(pattern)}` takes too long on this text", "PatternTimeout"
+            f"the pattern `{shortened(pattern, _SHOWN)}` takes too long on this text", "PatternTimeout"
         ) from None
     except (regex.error, ValueError, IndexError, OverflowError, RecursionError) as error:
-        raise failure(f"the pattern `{_cut(pattern)}` is not valid: {error}", "BadPattern") from None
+        raise failure(
+            f"the pattern `{shortened(pattern, _SHOWN)}` is not valid: {error}", "BadPattern"
+        ) from None
 
 
 @lru_cache(maxsize=200)
@@ -120,7 +123,3 @@ def _replaced(compiled: Any, text: str, replacement: str) -> str:
         return replacement
 
     return str(compiled.sub(expanded, text, timeout=TIME_LIMIT))
-
-
-def _cut(pattern: str) -> str:
-    return pattern if len(pattern) <= _SHOWN else pattern[: _SHOWN - 1] + "…"

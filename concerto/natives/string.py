@@ -8,6 +8,7 @@ from concerto.vm import sizes
 from concerto.vm.access import slice_of
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Err, Ok, Some, Value, failure
+from concerto.wording import shortened
 
 native("String::slice")(slice_of)
 native("std::string::slice")(slice_of)
@@ -153,14 +154,14 @@ def pad_right(text: str, width: int, fill: str = " ") -> str:
 def parse_int(text: str) -> Value:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
-        return Err(parse_error(f"`{_shown(text)}` is not an Int", "InvalidInt"))
+        return Err(parse_error(f"`{shortened(text, 40)}` is not an Int", "InvalidInt"))
     digits = digits.lstrip("0") or "0"
     # Python refuses to convert thousands of digits; nineteen hold every Int.
     if len(digits) <= 19:
         value = -int(digits) if text[0] == "-" else int(digits)
         if -0x8000_0000_0000_0000 <= value <= 0x7FFF_FFFF_FFFF_FFFF:
             return Ok(value)
-    return Err(parse_error(f"`{_shown(text)}` does not fit in an Int", "OutOfRange"))
+    return Err(parse_error(f"`{shortened(text, 40)}` does not fit in an Int", "OutOfRange"))
 
 
 @native("String::parse_float")
@@ -172,7 +173,7 @@ def parse_float(text: str) -> Value:
             return Ok(float(text))
         except ValueError:
             pass
-    return Err(parse_error(f"`{_shown(text)}` is not a Float", "InvalidFloat"))
+    return Err(parse_error(f"`{shortened(text, 40)}` is not a Float", "InvalidFloat"))
 
 
 @native("String::parse_json")
@@ -190,9 +191,4 @@ def to_string(text: str) -> str:
 def _one_character(fill: str) -> str:
     if len(fill) == 1:
         return fill
-    raise failure(f"a padding is one character, found `{_shown(fill)}`", "ValueError")
-
-
-def _shown(text: str) -> str:
-    """The text as a message can bear it."""
-    return text if len(text) <= 40 else text[:39] + "…"
+    raise failure(f"a padding is one character, found `{shortened(fill, 40)}`", "ValueError")

@@ -20,6 +20,7 @@ from concerto.schema.reading import (
     resolved,
 )
 from concerto.well_formed import well_formed
+from concerto.wording import shortened
 
 Json: TypeAlias = Any
 NameObject: TypeAlias = Callable[[Json], str]
@@ -36,8 +37,7 @@ def type_text(schema: Json, root: Json = None, name_object: NameObject | None = 
 
 def shown(schema: Json) -> str:
     """The type for a message, cut if it is long."""
-    text = type_text(schema)
-    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
+    return shortened(type_text(schema), _MOST_SHOWN)
 
 
 class _Writer:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
-from concerto.diagnostics import suggest
+from concerto.diagnostics import did_you_mean, suggest
 from concerto.schema.reading import DEEPEST, properties, required, resolved
 
 Json: TypeAlias = Any
@@ -93,9 +93,7 @@ class _Check:
 
 def _unknown(name: str, known: Sequence[str], path: str) -> str:
     near = suggest(name, known)
-    hint = (
-        f"did you mean `{near}`?" if near else f"known are {', '.join(known)}" if known else "there are none"
-    )
+    hint = did_you_mean(near, f"known are {', '.join(known)}") if known else "there are none"
     return f"{_at(_join(path, name))}: no such parameter, {hint}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concerto.source import Source
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.tokens import BRACES, END, SIGN_TEXTS, WORD_KINDS, Token
+from concerto.wording import shortened
 
 # In the order in which they are listed; an operator could nearly always follow, so it comes last.
 _ENDS = (
@@ -20,7 +21,7 @@ def describe(source: Source, token: Token) -> str:
     if token.kind in ("TEXT", "TEXT_OPEN", "TEXT_CLOSE", "STRING"):
         return "a string"
     text = source.text[token.start : token.end]
-    return f"`{text}`" if len(text) <= 30 else f"`{text[:29]}…`"
+    return f"`{shortened(text, 30)}`"
 
 
 def expected(parser: LalrParser) -> str:

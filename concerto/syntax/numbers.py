@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from concerto.wording import shortened
+
 # `-9223372036854775808` is written as a minus before one more than the highest Int.
 LOWEST_INT_DIGITS = 2**63
 
@@ -28,19 +30,15 @@ def int_mistake(text: str) -> str | None:
         return f"`{text}` has no digits"
     stray = re.search(f"[^{_DIGITS[base]}]", digits)
     if stray:
-        return f"`{stray[0]}` is no digit of `{shorten(text)}`"
+        return f"`{stray[0]}` is no digit of `{shortened(text, 38)}`"
     digits = digits.lstrip("0")
     if len(digits) > _MOST_DIGITS or int(digits or "0", base) > LOWEST_INT_DIGITS:
-        return f"`{shorten(text)}` does not fit into an Int"
+        return f"`{shortened(text, 38)}` does not fit into an Int"
     return None
 
 
 def float_value(text: str) -> float:
     return float(text.replace("_", ""))
-
-
-def shorten(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "…"
 
 
 def _split(text: str) -> tuple[str, int]:

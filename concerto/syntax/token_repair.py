@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from concerto.diagnostics import Problem, ReservedName, UnexpectedToken, suggest
+from concerto.diagnostics import Problem, ReservedName, UnexpectedToken, did_you_mean, suggest
 from concerto.records import frozen
 from concerto.source import Source, Span
 from concerto.syntax.expectation import describe, expected
@@ -209,12 +209,12 @@ def _misspelt_word(scene: Scene) -> Mend | None:
     if here.kind == "NAME" and scene.parser.accepts("STRUCT") and not scene.parser.accepts("INT"):
         word = _meant(here.text, _DECLARING_WORDS)
         if word and scene.works([word.upper()], drop=1, ahead=1):
-            problem = scene.error(f"unexpected `{here.text}`", f"did you mean `{word}`?")
+            problem = scene.error(f"unexpected `{here.text}`", did_you_mean(word))
             return Mend(problem, (Token(word.upper(), word, here.start, here.end),), drop=1)
     if before.kind == "NAME" and scene.fresh and not scene.on_new_line and here.kind != "BANG":
         word = _meant(before.text, (*_STATEMENT_WORDS, *_DECLARING_WORDS))
         if word and scene.works([word.upper()], undo=1):
-            problem = scene.error(f"unexpected `{before.text}`", f"did you mean `{word}`?", before)
+            problem = scene.error(f"unexpected `{before.text}`", did_you_mean(word), before)
             stand_in = Token(word.upper(), word, before.start, before.end)
             return Mend(problem, (stand_in,), undo=1, cut=1)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.diagnostics import suggest
+from concerto.diagnostics import did_you_mean, suggest
 from concerto.ir.module import ToolUse
 from concerto.program import Program, Runtime
 from concerto.runtime.agents.guarding import as_a_run
@@ -87,7 +87,7 @@ def _found(run: Run, name: str) -> BoundTool:
         bound = [tool for tool in run.python_tools.bound(owner, method) if tool.method == method]
     else:
         near = suggest(name, known)
-        hint = f", did you mean `{near}`?" if near else ""
+        hint = f", {did_you_mean(near)}" if near else ""
         raise ToolFailed(f"there is no tool `{name}`{hint}", "ToolNotFound")
     if not bound:
         raise ToolFailed(f"`{name}` is not permitted", "PermissionDenied")

@@ -14,7 +14,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from concerto.diagnostics import suggest
+from concerto.diagnostics import did_you_mean, suggest
 from concerto.effects.kinds import ModelCall
 from concerto.records import replace
 from concerto.runtime.agents.arguments import BadArguments, read_arguments
@@ -328,7 +328,7 @@ def _unknown(work: Execution, name: str) -> str:
     names = list(work.toolbox.tools)
     near = suggest(name, names)
     if near:
-        return f"there is no tool `{name}`, did you mean `{near}`?"
+        return f"there is no tool `{name}`, {did_you_mean(near)}"
     if not names:
         return f"there is no tool `{name}`; no tools are available"
     return f"there is no tool `{name}`; available are {', '.join(sorted(names)[:_NEAREST])}"

@@ -17,6 +17,7 @@ from concerto.vm.exact import Unlike, exact_key
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Raised, Value, failure
+from concerto.wording import shortened
 
 if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
@@ -171,5 +172,4 @@ class KeptFile:
 
 
 def _short(value: Value) -> str:
-    text = to_text([value])[1:-1]
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return shortened(to_text([value])[1:-1], _SHOWN)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from concerto.diagnostics import suggest
+from concerto.diagnostics import did_you_mean, suggest
 from concerto.effects.policy import Retry, retry_from
 from concerto.manifest.providers import PROVIDER_KINDS, PROVIDERS
 from concerto.records import field, record
@@ -62,7 +62,7 @@ def find_connection(
     if name not in source and name not in manifest and name not in PROVIDER_KINDS:
         known = sorted({*source, *manifest, *PROVIDER_KINDS})
         near = suggest(name, known)
-        hint = f"; did you mean `{near}`?" if near else ""
+        hint = f"; {did_you_mean(near)}" if near else ""
         raise agent_failure(
             f"there is no connection `{name}`{hint}", AgentKind.UNKNOWN_CONNECTION, provider=name
         )

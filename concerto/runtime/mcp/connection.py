@@ -46,7 +46,7 @@ from concerto.runtime.mcp.sending import sending_within
 from concerto.runtime.mcp.settings import ServerSettings
 from concerto.schema.reading import properties
 from concerto.version import __version__
-from concerto.wording import counted
+from concerto.wording import counted, shortened
 
 Json: TypeAlias = Any
 Elicit: TypeAlias = Callable[[ElicitRequestParams], Awaitable[ElicitResult | ErrorData]]
@@ -59,7 +59,7 @@ _STREAM_FAILED = "SSE stream failed"
 _MOST_OF_A_TOOL = 256 * 1024
 """Characters of its texts and schemas, which are sent with every request."""
 _MOST_PARAMETERS = 500
-_LONGEST_SHOWN = 64
+_LONGEST_SHOWN = 65
 _COUNT_OF_ERRORS = re.compile(r": \d+ validation errors? for .*")
 
 # Whoever has no logging of his own would see the client's tracebacks on standard error.
@@ -302,7 +302,9 @@ class McpConnection:
                 if tool.execution is not None and tool.execution.task_support == "required":
                     self._listener.note(f"`{tool.name}` can only be run as a task and is left out")
                 elif size > _MOST_OF_A_TOOL or len(properties(tool.input_schema)) > _MOST_PARAMETERS:
-                    what = f"tool `{_shortened(tool.name)}` of {self.settings.title} is too large"
+                    what = (
+                        f"tool `{shortened(tool.name, _LONGEST_SHOWN)}` of {self.settings.title} is too large"
+                    )
                     self._listener.warn(f"{what} ({size} characters) and is left out")
                 else:
                     found[tool.name] = offered_tool(tool)
@@ -396,10 +398,6 @@ class McpConnection:
             case _:
                 what = f"cannot be connected: {_first_line(error)}{said}"
         return ServerFailure(f"{title} {what}", "ServerUnavailable")
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
 
 
 def _version(client: Client) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from concerto.diagnostics.suggest import did_you_mean
 from concerto.runtime.concurrency.fibers import all_of, current_branch, drive, first_of, wait
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import type_name
@@ -193,7 +194,7 @@ class MachineHost:
         if body is not None:
             return body(receiver, *arguments)
         near = suggest(method, [*methods, *Agents.CALLS])
-        hint = f", did you mean `{near}`?" if near else ""
+        hint = f", {did_you_mean(near)}" if near else ""
         raise failure(f"agent `{builder.agent}` has no method `{method}`{hint}", "TypeError")
 
     def _works(self, bodies: Iterable[Body]) -> list[Callable[[], Awaitable[Value]]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
-from concerto.diagnostics.suggest import suggest
+from concerto.diagnostics.suggest import did_you_mean, suggest
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.escape import visible_line
 from concerto.ir.module import ModuleIR
@@ -86,4 +86,4 @@ def _ruled(rules: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
 
 def _near(name: str, known: Iterable[str]) -> str:
     near = suggest(name, known)
-    return f"; did you mean `{near}`?" if near else ""
+    return f"; {did_you_mean(near)}" if near else ""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.effects.trace import Line, Trace
 from concerto.runtime.run.redaction import HIDDEN, SHORTEST_SECRET, without_user
+from concerto.wording import shortened
 
 if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
@@ -74,7 +75,7 @@ class TraceFile:
                 text = self._secret.sub(HIDDEN, data) if self._secret else data
                 if "://" in text:
                     text = _URL_QUERY.sub(r"\1…", without_user(text))
-                return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+                return shortened(text, _LONGEST + 1)
             case dict():
                 return {key: self._shown(value) for key, value in data.items()}
             case list():

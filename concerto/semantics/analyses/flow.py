@@ -19,6 +19,7 @@ from concerto.diagnostics import (
     UnreachableCode,
     UnusedName,
     UnusedValue,
+    did_you_mean,
 )
 from concerto.semantics.model.analysis import Analysis, MatchBinding, NativeCall
 from concerto.semantics.model.builtins import AGENT_BUILDER, NEVER, NIL, result_parts
@@ -54,7 +55,7 @@ def _check_unused(analysis: Analysis, problems: Problems) -> None:
         if local in used or local in reported or local.name.startswith("_") or local.role == "self":
             continue
         reported.add(local)
-        if f"did you mean `{local.name}`?" in meant:
+        if did_you_mean(local.name) in meant:
             continue
         if local.node is not None and local.source is not None:
             name = local.node.name if isinstance(local.node, ast.BindPattern | ast.FieldPattern) else None

@@ -14,6 +14,7 @@ from concerto.diagnostics import (
     UnknownMember,
     UnknownName,
     WrongArguments,
+    did_you_mean,
     suggest,
 )
 from concerto.semantics.check.body_checker import BodyChecker, checks
@@ -134,7 +135,7 @@ def _of_trait(
             if known
             else f"trait `{trait.name}` has no function `{name.text}`"
         )
-        help_ = advice(target, use) if known else f"did you mean `{near}`?" if near else ""
+        help_ = advice(target, use) if known else did_you_mean(near)
         checker.report(UnknownMember(checker.span(name), message, help=help_))
     return match
 
@@ -178,7 +179,7 @@ def find_member(checker: BodyChecker, owner: Type | Symbol, name: ast.Ident) -> 
         UnknownMember(
             checker.span(name),
             f"`{shown}` has no {what} `{name.text}`",
-            help=f"did you mean `{near}`?" if near else "",
+            help=did_you_mean(near),
         )
     )
     return None

@@ -9,6 +9,7 @@ from concerto.diagnostics import (
     UnknownMember,
     UnknownName,
     WrongArguments,
+    did_you_mean,
 )
 from concerto.records import field, record
 from concerto.semantics.check.body_checker import BodyChecker, LocalRole
@@ -536,7 +537,7 @@ def _report_unknown_field(
         UnknownMember(
             checker.span(part.name),
             f"`{owner}` has no field `{part.name.text}`",
-            help=f"did you mean `{near}`?" if near else "",
+            help=did_you_mean(near),
         )
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied, UnknownMember
+from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied, UnknownMember, did_you_mean
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.other_languages import advice_for, method_for
 from concerto.semantics.model.builtins import NEVER, STRING, map_parts, option_item, result_parts
@@ -119,7 +119,7 @@ def report_unknown(
     near = foreign or checker.declarations.problems.nearest(name.text, names)
     if not help_ and near:
         is_call = foreign is not None and what == "field"
-        help_ = f"did you mean `{near}{'()' if is_call else ''}`?"
+        help_ = did_you_mean(f"{near}()" if is_call else near)
     known = sorted(names)
     if not help_ and known and len(known) <= 8:
         help_ = f"it has {', '.join(f'`{one}`' for one in known)}"

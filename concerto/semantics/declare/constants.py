@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from concerto.diagnostics import BadDeclarationField, MismatchedTypes
+from concerto.diagnostics import BadDeclarationField, MismatchedTypes, did_you_mean
 from concerto.semantics.declare.resolution import resolve_path
 from concerto.semantics.model.builtins import (
     ANY,
@@ -44,7 +44,7 @@ class DeclaredConstants(ConstantEvaluator):
             near = declarations.problems.nearest(
                 node.name, [n for n, s in declarations.visible_names(scope) if isinstance(s, ConstSymbol)]
             )
-            help_ = f"did you mean `{near}`?" if near else "write a literal or the name of a `const`"
+            help_ = did_you_mean(near, "write a literal or the name of a `const`")
             raise NotConstant(node, f"`{node.name}` is not a constant", help_)
         match complete_const(declarations, symbol):
             case "complete":

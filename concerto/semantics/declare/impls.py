@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from concerto.diagnostics import DefinedTwice, TraitNotSatisfied, UnknownType, suggest
+from concerto.diagnostics import DefinedTwice, TraitNotSatisfied, UnknownType, did_you_mean, suggest
 from concerto.semantics.declare.declare_items import declare_generics
 from concerto.semantics.declare.signatures import make_methods
 from concerto.semantics.model.builtins import AGENT_REF, HASH, NUMBER, ORD
@@ -194,7 +194,7 @@ def _check_trait(
                 module,
                 method.decl.name,
                 f"trait `{trait.name}` has no function `{name}`",
-                help=f"did you mean `{near}`?" if near else f"put it into `impl {owner.name} {{ … }}`",
+                help=did_you_mean(near, f"put it into `impl {owner.name} {{ … }}`"),
             )
 
 

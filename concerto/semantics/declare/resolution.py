@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from concerto.diagnostics import NotExported, PrivateName, UnknownMember, UnknownName, suggest
+from concerto.diagnostics import NotExported, PrivateName, UnknownMember, UnknownName, did_you_mean, suggest
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
@@ -161,7 +161,7 @@ def _in_module(
         library = declarations.library_module(name)
         if library is None:
             near = suggest(name, declarations.library_names())
-            help_ = f"did you mean `std::{near}`?" if near else ""
+            help_ = did_you_mean(near and f"std::{near}")
             message = f"the standard library has no module `{name}`"
             declarations.report(NotExported, scope.module, segment, message, help=help_)
         return library
@@ -202,7 +202,7 @@ def _through_trait(
     if match is not None:
         return match.function
     near = suggest(segment.text, trait.methods)
-    help_ = f"did you mean `{near}`?" if near else ""
+    help_ = did_you_mean(near)
     message = f"`{target.name}` has no function `{trait.name}::{segment.text}`"
     declarations.report(UnknownMember, scope.module, segment, message, help=help_)
     return None
@@ -243,7 +243,7 @@ def _report_unknown_member(
         case _:
             names, what = [], f"`{found.name}`"
     near = declarations.problems.nearest(segment.text, names)
-    help_ = f"did you mean `{near}`?" if near else ""
+    help_ = did_you_mean(near)
     declarations.report(
         UnknownMember, scope.module, segment, f"{what} has no function `{segment.text}`", help=help_
     )
@@ -271,7 +271,7 @@ def _advice_on_name(
         name, [*(n for n, _ in declarations.visible_names(scope)), *extra, *_BUILTIN_VARIANTS]
     )
     if near is not None:
-        return f"did you mean `{near}`?"
+        return did_you_mean(near)
     enum = declarations.enum_of_variant(name, scope)
     if enum is not None:
         return f"write `{enum.name}::{name}`"
@@ -292,7 +292,7 @@ def report_unknown_variant(
         segment.text, [*names, *member_names(declarations, declared_type(enum))]
     )
     listed = ", ".join(f"`{name}`" for name in names[:8])
-    help_ = f"did you mean `{near}`?" if near else f"its variants are {listed}"
+    help_ = did_you_mean(near, f"its variants are {listed}")
     declarations.report(
         UnknownMember, user, segment, f"enum `{enum.name}` has no variant `{segment.text}`", help=help_
     )
@@ -303,7 +303,7 @@ def report_not_exported(
 ) -> None:
     """E0502"""
     near = suggest(segment.text, declarations.modules.exported_names(module))
-    help_ = f"did you mean `{near}`?" if near else ""
+    help_ = did_you_mean(near)
     if not near:
         help_ = advice_on_foreign(segment.text)
     if segment.text in declarations.prelude.members:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import ModuleNotFound, suggest
+from concerto.diagnostics import ModuleNotFound, did_you_mean, suggest
 from concerto.semantics.declare.resolution import report_not_exported, report_private, report_unknown_variant
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import EnumSymbol, ModuleSymbol, Symbol
@@ -78,7 +78,7 @@ class UsePaths:
         elif name == "crate":
             help_ = "paths start at the program's root by themselves; leave `crate::` out"
         elif near is not None:
-            help_ = f"did you mean `{near}`?"
+            help_ = did_you_mean(near)
         else:
             help_ = f"make `{name}.conc` or `{name}/mod.conc` beside the program's first file"
         what = "name" if alone else "module"
@@ -142,7 +142,7 @@ class UsePaths:
         module = self.declarations.library_module(segment.text)
         if module is None:
             near = suggest(segment.text, self.declarations.library_names())
-            help_ = f"did you mean `std::{near}`?" if near else ""
+            help_ = did_you_mean(near and f"std::{near}")
             message = f"module `std::{segment.text}` not found"
             self.declarations.report(ModuleNotFound, self.user, segment, message, help=help_)
         return module

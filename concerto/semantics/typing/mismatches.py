@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import suggest
+from concerto.diagnostics import did_you_mean, suggest
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -123,7 +123,7 @@ def _collection_help(node: ast.Node, expected: Type, found: Type) -> str:
         return "put it into an array: `[…]`"
     if isinstance(expected, Literals) and found is STRING and isinstance(node, ast.StringLit):
         near = suggest(node.value, [value for _, value in expected.values if isinstance(value, str)])
-        return f"did you mean `{show_literal(near)}`?" if near else ""
+        return did_you_mean(near and show_literal(near))
     if isinstance(expected, Literals) and found is STRING:
         return "only a literal is known to be one of these; turn other text into one with `match`"
     return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from concerto.diagnostics import DefinedTwice, UnknownType, WrongArguments
+from concerto.diagnostics import DefinedTwice, UnknownType, WrongArguments, did_you_mean
 from concerto.semantics.model.builtins import BUILTIN_TYPES, MAP, NIL
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import Demand, TypeScope
@@ -295,7 +295,7 @@ def _report_unknown(declarations: Declarations, name: ast.Ident, scope: TypeScop
     if foreign and (want == "type" or name.text not in _FOREIGN):
         help_ = foreign
     elif near is not None:
-        help_ = f"did you mean `{near}`?"
+        help_ = did_you_mean(near)
     elif module is not None:
         help_ = f"bring it in with `use {module}::{name.text}`"
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from concerto.diagnostics import WrongArguments, suggest
+from concerto.diagnostics import WrongArguments, did_you_mean, suggest
 from concerto.semantics.check.body_checker import BodyChecker, wanted
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.paths import count
@@ -190,7 +190,7 @@ def _report_unknown(
     checker: BodyChecker, callee: str, name: ast.Ident, parameters: Sequence[ParameterSymbol]
 ) -> None:
     near = suggest(name.text, (parameter.name for parameter in parameters))
-    help_ = f"did you mean `{near}`?" if near else _signature(parameters)
+    help_ = did_you_mean(near) or _signature(parameters)
     checker.report(WrongArguments(checker.span(name), f"{callee} has no parameter `{name.text}`", help=help_))
 
 

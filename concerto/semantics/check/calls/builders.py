@@ -10,6 +10,7 @@ from concerto.diagnostics import (
     BadWithTools,
     Problem,
     WithoutToolsArguments,
+    did_you_mean,
     suggest,
 )
 from concerto.semantics.check.body_checker import BodyChecker
@@ -214,7 +215,7 @@ def _with_tool_choice(
                 checker,
                 value,
                 f'`"{value.value}"` is not a tool choice',
-                f'did you mean `"{near}"`?' if near else "",
+                did_you_mean(near and f'"{near}"'),
             )
         return AGENT_BUILDER
     if found is TOOL_REF or found is MCP_REF:

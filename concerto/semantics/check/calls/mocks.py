@@ -3,7 +3,7 @@ gives."""
 
 from __future__ import annotations
 
-from concerto.diagnostics import BadDeclarationField, MockOutsideTest, UnknownName, suggest
+from concerto.diagnostics import BadDeclarationField, MockOutsideTest, UnknownName, did_you_mean, suggest
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.paths import quiet_path
 from concerto.semantics.model.builtins import ANY, STRING
@@ -58,9 +58,7 @@ def _report_target(checker: BodyChecker, node: ast.Mock, target: ast.Path) -> No
         UnknownName(
             checker.span(target),
             f"`{target.name}` is no agent, host or MCP server, and no tool that is executed outside",
-            help=f"did you mean `{near}`?"
-            if near
-            else "mock one of these, or a channel by its name in quotes",
+            help=did_you_mean(near, "mock one of these, or a channel by its name in quotes"),
         )
     )
     for field in node.fields:
@@ -87,7 +85,7 @@ def _check_fields(checker: BodyChecker, node: ast.Mock, allowed: tuple[str, ...]
                 BadDeclarationField(
                     checker.span(field.name),
                     f"a mock of {what} has no field `{name}`",
-                    help=f"did you mean `{near}`?" if near else f"it has {known}",
+                    help=did_you_mean(near, f"it has {known}"),
                 )
             )
         if field.value is None:

@@ -11,6 +11,7 @@ from concerto.diagnostics import (
     UnknownMember,
     UnknownName,
     WrongArguments,
+    did_you_mean,
 )
 from concerto.semantics.check.body_checker import BodyChecker, checks, spoilt, wanted
 from concerto.semantics.check.bounds import require_bounds
@@ -358,9 +359,7 @@ def _report_unknown_field(
         UnknownMember(
             checker.span(init.name),
             f"`{symbol.name}` has no field `{init.name.text}`",
-            help=f"did you mean `{near}`?"
-            if near
-            else (f"its fields are {known}" if known else "it has no fields"),
+            help=did_you_mean(near) if near else (f"its fields are {known}" if known else "it has no fields"),
         )
     )
 

@@ -8,6 +8,7 @@ from concerto.diagnostics import (
     BadToolChoice,
     TraitNotSatisfied,
     UnknownReference,
+    did_you_mean,
     suggest,
 )
 from concerto.manifest.providers import DEFAULT_CONNECTIONS
@@ -151,7 +152,7 @@ def _set_provider(
         return
     near = suggest(name, known)
     if near is not None:
-        help_ = f"did you mean `{near}`?"
+        help_ = did_you_mean(near)
     elif declarations.project.connections:
         help_ = f"add `[connections.{name}]` to `Concerto.toml`"
     else:
@@ -209,7 +210,7 @@ def _set_choice(
             agent.settings["tool_choice"] = node.value
             return
         near = suggest(node.value, _CHOICES)
-        help_ = f'did you mean `"{near}"`?' if near else f"write {allowed}"
+        help_ = did_you_mean(near and f'"{near}"', f"write {allowed}")
         message = f'`tool_choice` of {owner} cannot be `"{node.value}"`'
         declarations.report(BadToolChoice, scope.module, node, message, help=help_)
         return
@@ -256,7 +257,7 @@ def _set_memory(
             if isinstance(found, StateSymbol) and found.keyword == "memory"
         ]
         near = suggest(name, names)
-        help_ = f"did you mean `{near}`?" if near else f"declare `memory {name}: Memory = Memory::new(50);`"
+        help_ = did_you_mean(near, f"declare `memory {name}: Memory = Memory::new(50);`")
         declarations.report(
             UnknownReference, scope.module, node, f"{owner} has an unknown memory `{name}`", help=help_
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from concerto.diagnostics import UnknownDecorator, suggest
+from concerto.diagnostics import UnknownDecorator, did_you_mean, suggest
 from concerto.records import frozen
 from concerto.semantics.declare.constants import evaluate
 from concerto.semantics.model.declarations import Declarations
@@ -205,7 +205,7 @@ def _expected(
             return expected
     near = suggest(argument.name.text, [expected.name for expected in rule.arguments])
     message = f"`@{name}` has no argument `{argument.name.text}`"
-    help_ = f"did you mean `{near}`?" if near else f"write `{_form(name, rule)}`"
+    help_ = did_you_mean(near, f"write `{_form(name, rule)}`")
     declarations.report(UnknownDecorator, scope.module, argument.name, message, help=help_)
     return None
 
@@ -247,7 +247,7 @@ def _report_unknown(
     near = suggest(name, DECORATORS)
     fitting = [f"`@{each}`" for each, rule in DECORATORS.items() if place in rule.places]
     if near is not None:
-        help_ = f"did you mean `@{near}`?"
+        help_ = did_you_mean(f"@{near}")
     elif fitting:
         help_ = f"before {_with_article(place)} may stand {', '.join(fitting)}"
     else:

@@ -12,6 +12,7 @@ from concerto.diagnostics import (
     ParamCount,
     UndescribedParameter,
     UnknownParam,
+    did_you_mean,
     suggest,
 )
 from concerto.semantics.declare.rules.decorators import is_broken
@@ -103,7 +104,7 @@ def _above(
                 described[meant] = declarations.at(scope.module, decorator)
             near = meant or suggest(name, parameters)
             message = f"`@param` of {shown} names `{name}`, which is no parameter"
-            help_ = f"did you mean `{near}`?" if near else "remove it, or add the parameter"
+            help_ = did_you_mean(near, "remove it, or add the parameter")
             declarations.report(UnknownParam, scope.module, decorator, message, help=help_)
         elif name in described:
             _report_twice(declarations, shown, name, decorator, described[name], scope)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from concerto.diagnostics import BadDeclarationField, DefinedTwice, suggest
+from concerto.diagnostics import BadDeclarationField, DefinedTwice, did_you_mean, suggest
 from concerto.records import frozen
 from concerto.semantics.declare.constants import evaluate
 from concerto.semantics.model.declarations import Declarations
@@ -143,9 +143,7 @@ def _report_unknown(
     declarations: Declarations, owner: str, name: ast.Ident, table: Mapping[str, Field], scope: TypeScope
 ) -> None:
     near = suggest(name.text, table)
-    help_ = (
-        f"did you mean `{near}`?" if near else f"its fields are {', '.join(f'`{each}`' for each in table)}"
-    )
+    help_ = did_you_mean(near, f"its fields are {', '.join(f'`{each}`' for each in table)}")
     message = f"{owner} has no field `{name.text}`"
     declarations.report(BadDeclarationField, scope.module, name, message, help=help_)
 
@@ -182,9 +180,7 @@ def _parts(
         part = parts.get(key)
         if part is None:
             near = suggest(key, parts)
-            help_ = (
-                f"did you mean `{near}`?" if near else f"its keys are {', '.join(f'`{k}`' for k in parts)}"
-            )
+            help_ = did_you_mean(near, f"its keys are {', '.join(f'`{k}`' for k in parts)}")
             message = f"`{name}` of {owner} has no key `{key}`"
             declarations.report(BadDeclarationField, scope.module, entry.key, message, help=help_)
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
+from concerto.diagnostics import BadDeclarationField, UnknownReference, did_you_mean, suggest
 from concerto.semantics.declare.rules.agent import reference_name
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.fields import (
@@ -49,6 +49,6 @@ def check(declarations: Declarations, host: HostSymbol, node: ast.AgentDecl, sco
         host.settings["connector"] = name
     else:
         near = suggest(name, known)
-        help_ = f"did you mean `{near}`?" if near else f"add `[hosts.{name}]` to `Concerto.toml`"
+        help_ = did_you_mean(near, f"add `[hosts.{name}]` to `Concerto.toml`")
         message = f"{owner} has an unknown connector `{name}`"
         declarations.report(UnknownReference, scope.module, setting.value, message, help=help_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import BadDeclarationField, UnknownReference, suggest
+from concerto.diagnostics import BadDeclarationField, UnknownReference, did_you_mean, suggest
 from concerto.semantics.declare.resolution import resolve_path, start_of
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
@@ -136,7 +136,7 @@ def _from_manifest(
         )
     home = declarations.library_module_of(names[0])
     if near:
-        help_ = f"did you mean `{near}`?"
+        help_ = did_you_mean(near)
     elif home:
         help_ = f"add `use {home}::{names[0]};` at the top of the file"
     else:

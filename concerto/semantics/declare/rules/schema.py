@@ -7,6 +7,7 @@ from concerto.diagnostics import (
     MismatchedTypes,
     NoJsonSchema,
     ProviderWithoutId,
+    did_you_mean,
     suggest,
 )
 from concerto.semantics.declare.resolution import resolve_path
@@ -102,7 +103,7 @@ def _check_provider(
     if field is None:
         near = suggest(wanted, [each.name for each in struct.fields])
         help_ = (
-            f'did you mean `id: "{near}"`?'
+            did_you_mean(f'id: "{near}"')
             if near
             else f"add a field `{wanted}: String`, or name another with `id:`"
         )

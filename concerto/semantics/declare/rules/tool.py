@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import BadDeclarationField, ToolWithoutDescription, suggest
+from concerto.diagnostics import BadDeclarationField, ToolWithoutDescription, did_you_mean, suggest
 from concerto.semantics.declare.impls import provide_methods
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.defaults import path_of
@@ -95,7 +95,7 @@ def _check_description(
         name = setting.name.text
         near = suggest(name, _FIELDS)
         message = f"field `{name}` of tool `{tool.name}` has a value and no type"
-        help_ = f"did you mean `{near}`?" if near else f"state is written `{name}: Type = value`"
+        help_ = did_you_mean(near, f"state is written `{name}: Type = value`")
         declarations.report(BadDeclarationField, scope.module, setting.name, message, help=help_)
     values, _ = read_settings(declarations, f"tool `{tool.name}`", known, _FIELDS, scope)
     tool.description = str(values.get("description", ""))
