@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts.running import is_gone
 from tests.mcp.peers import processes_with, scripted
 
 _MARK = "concerto-leftover-"
@@ -92,3 +93,41 @@ def _within(seconds: float, holds: Callable[[], bool]) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+BEGINNING = """
+import asyncio, os, signal, sys, time
+from pathlib import Path
+from concerto.runtime.io.process_groups import start_group
+
+async def main():
+    command = 'trap "" TERM; sleep 60 & echo $! > made; mv made child; wait'
+    task = asyncio.ensure_future(start_group("sh", "-c", command))
+    await asyncio.sleep(0)
+    while not Path("child").exists():
+        time.sleep(0.01)  # Others of the run are busy, so nobody was given the process yet.
+    if sys.argv[1] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    task.cancel()
+    await asyncio.wait([task])
+    print(task.cancelled())
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("how", ["killed", "cancelled"])
+def test_who_ends_while_a_process_begins_leaves_nothing(tmp_path: Path, how: str) -> None:
+    begun = subprocess.run(
+        [sys.executable, "-W", "error", "-c", BEGINNING, how],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    child = int((tmp_path / "child").read_text())
+    gone = _within(10, lambda: is_gone(child))
+    if not gone:
+        os.kill(child, signal.SIGKILL)
+    assert gone
+    assert (begun.stdout, begun.stderr) == ("" if how == "killed" else "True\n", "")

@@ -92,12 +92,34 @@ def passed_on(environment: Mapping[str, str], named: Iterable[str] = ()) -> dict
 
 async def start_group(*command: str, **options: Any) -> asyncio.subprocess.Process:
     """Start a process as the head of a group of its own. `options` are those of asyncio, whose errors are
-    raised."""
+    raised. Whoever is cancelled meanwhile leaves none."""
+    started = _Started()
+    options = {**options, "start_new_session": True, "extra": started}
     with starting_process():
-        process = await asyncio.create_subprocess_exec(*command, start_new_session=True, **options)
-        _watcher.tell("+", process.pid)
-    _groups.add(process.pid)
-    return process
+        try:
+            return await asyncio.create_subprocess_exec(*command, **options)
+        except BaseException:
+            started.end()
+            raise
+
+
+class _Started(dict[str, Any]):
+    """What asyncio keeps of a process. It is there before the event loop goes on, which may be long before
+    asyncio gives the process away, and by then that may have started others."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        if name == _PROCESS:
+            _groups.add(value.pid)
+            _watcher.tell("+", value.pid)
+
+    def end(self) -> None:
+        if _PROCESS in self:
+            _signal(self[_PROCESS].pid, signal.SIGKILL)
+            _forget(self[_PROCESS].pid)
+
+
+_PROCESS = "subprocess"
 
 
 async def end_group(process: asyncio.subprocess.Process, *, at_once: bool = False) -> None:
@@ -110,8 +132,7 @@ async def end_group(process: asyncio.subprocess.Process, *, at_once: bool = Fals
         await ended(process, _GRACE_SECONDS)
     _signal(process.pid, signal.SIGKILL)
     await ended(process, _GRACE_SECONDS)
-    _groups.discard(process.pid)
-    _watcher.tell("-", process.pid)
+    _forget(process.pid)
     # A pipe that a process outside of the group holds open would keep the transport open.
     transport = getattr(process, "_transport", None)
     if transport is not None:
@@ -143,6 +164,11 @@ async def said_lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
 def _text(line: bytes) -> str:
     text = line.decode("utf-8", "replace").rstrip()
     return text if text.strip() else ""
+
+
+def _forget(group: int) -> None:
+    _groups.discard(group)
+    _watcher.tell("-", group)
 
 
 def _signal(group: int, number: signal.Signals) -> None:
