@@ -9,6 +9,7 @@ interrupted and asks again only of what survived or was edited. Exit status 1 if
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -19,22 +20,25 @@ import tempfile
 import tomllib
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from tests.mutation.changes import Change, changes_of
 from tests.mutation.forking import end_group, in_a_process, result, start
 from tests.mutation.importing import ROOT
 from tests.mutation.judging import judge
-from tests.mutation.programs import Known, gather, that_reach
+from tests.mutation.patching import can_patch, functions
+from tests.mutation.programs import Known, gather, that_reach, warm_up
 
 _EXPLAINED = Path(__file__).parent / "equivalent.toml"
 
 # Where meaning is decided, with the tests that know the part best.
 _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/emit/*.py": ("tests/emit",),
+    "concerto/emit/calls.py": ("tests/mcp/test_names.py",),
+    "concerto/emit/declarations.py": ("tests/runtime/test_discovery.py",),
     "concerto/vm/*.py": ("tests/vm",),
     "concerto/vm/python_tier/**/*.py": ("tests/vm",),
     "concerto/natives/*.py": ("tests/natives", "tests/test_stdlib.py"),
@@ -70,7 +74,7 @@ def main() -> int:
             for change in chosen
             if change.name not in explained and not verdicts.of(change, options.quick)
         ]
-        for change, verdict in _judged(asked, known, options, folder):
+        for change, verdict in _all_judged(asked, known, options, folder):
             verdicts.keep(change, verdict)
             print(f"{verdict.seconds:5.1f} s  {verdict.who}  {change}  {verdict.what}", flush=True)
         return _report(chosen, explained, verdicts, options.least)
@@ -90,12 +94,13 @@ def offered(only: str = "") -> list[Change]:
 @cache
 def parts() -> dict[str, tuple[str, ...]]:
     """The files that are changed, with the tests of their part."""
-    return {
-        str(path.relative_to(ROOT)): tests
-        for pattern, tests in _PARTS.items()
-        for path in sorted(ROOT.glob(pattern))
-        if path.stem not in _LEFT_OUT
-    }
+    found: dict[str, tuple[str, ...]] = {}
+    for pattern, tests in _PARTS.items():
+        for path in sorted(ROOT.glob(pattern)):
+            if path.stem not in _LEFT_OUT:
+                short = str(path.relative_to(ROOT))
+                found[short] = found.get(short, ()) + tests
+    return found
 
 
 def _options() -> Namespace:
@@ -191,36 +196,56 @@ class _Verdicts:
             file.write(json.dumps([change.name, vars(verdict)]) + "\n")
 
 
-def _judged(
-    changes: Iterable[Change], known: Sequence[Known], options: Namespace, folder: Path
+def _all_judged(
+    changes: Sequence[Change], known: Sequence[Known], options: Namespace, folder: Path
 ) -> Iterator[tuple[Change, Verdict]]:
-    waiting = list(reversed(list(changes)))
+    """First those for which the compiler must be imported changed, while nothing of it is here."""
+    turns = [_Turn(change, that_reach(change, known)) for change in changes]
+    yield from _judged([turn for turn in turns if not turn.warm], options, folder)
+    warm_up()
+    functions()
+    gc.freeze()
+    yield from _judged([turn for turn in turns if turn.warm], options, folder)
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A change with the programs that are asked; `warm` where functions of an imported compiler change."""
+
+    change: Change
+    programs: list[Known]
+
+    @cached_property
+    def warm(self) -> bool:
+        alone = all(entry.reaches(self.change) == 1 for entry in self.programs)
+        inside = self.change.reached is not None
+        return inside and bool(self.programs) and alone and can_patch(self.change)
+
+    def start(self, options: Namespace, folder: Path) -> int:
+        tests = () if options.quick else parts()[self.change.path]
+        return start(
+            lambda: judge(self.change, self.programs, tests, folder, self.warm), folder.with_suffix(".answer")
+        )
+
+
+def _judged(turns: Sequence[_Turn], options: Namespace, folder: Path) -> Iterator[tuple[Change, Verdict]]:
+    waiting = list(reversed(turns))
     running: dict[int, tuple[Change, Path]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < options.processes:
-                change = waiting.pop()
+                turn = waiting.pop()
                 place = folder / f"change-{len(waiting)}"
-                tests = () if options.quick else parts()[change.path]
-                asked = that_reach(change, known)
-                pid = start(_turn(change, asked, tests, place), place.with_suffix(".answer"))
-                running[pid] = change, place
+                running[turn.start(options, place)] = turn.change, place
             pid, status, used = os.wait4(-1, 0)
             change, place = running.pop(pid)
             end_group(pid)
-            found = result(place.with_suffix(".answer"))
-            who, what = found or ("a limit", f"signal {status & 127}")
+            who, what = result(place.with_suffix(".answer")) or ("a limit", f"signal {status & 127}")
             shutil.rmtree(place, ignore_errors=True)
             yield change, Verdict(who, what, used.ru_utime + used.ru_stime, _asked_of(change, who))
     finally:
         for pid in running:
             end_group(pid)
-
-
-def _turn(
-    change: Change, known: Sequence[Known], tests: Sequence[str], place: Path
-) -> Callable[[], tuple[str, str]]:
-    return lambda: judge(change, known, tests, place)
 
 
 def _report(chosen: Sequence[Change], explained: dict[str, str], verdicts: _Verdicts, least: float) -> int:

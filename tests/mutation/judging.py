@@ -12,13 +12,14 @@ from pathlib import Path
 from tests.mutation.changes import Change
 from tests.mutation.forking import limit
 from tests.mutation.importing import install_change
-from tests.mutation.programs import Known, fault
+from tests.mutation.patching import patch
+from tests.mutation.programs import Known, be_patient, fault
 
 _SNAPSHOTS = ("tests/snapshots",)
 
 
 def judge(
-    change: Change | None, programs: Sequence[Known], tests: Sequence[str], folder: Path
+    change: Change | None, programs: Sequence[Known], tests: Sequence[str], folder: Path, warm: bool = False
 ) -> tuple[str, str]:
     """Who noticed the change, and what; `survived` if nobody did, `no program` if no tests are given. To be
     called in a process of its own, which is killed if something hangs: that is a difference as well."""
@@ -27,7 +28,8 @@ def judge(
     cache = Path(shutil.copytree(os.environ["CONCERTO_CACHE"], folder / "cache"))
     os.environ["CONCERTO_CACHE"] = str(cache)
     if change is not None:
-        install_change(change)
+        (patch if warm else install_change)(change)
+    be_patient()
     for entry in programs:
         limit(10 + 10 * entry.seconds, 120)
         wrong = fault(entry.program)

@@ -24,6 +24,12 @@ _PROGRAMS = ROOT / "tests" / "programs"
 _EMPTY = "fn main() { }\n"
 _RANDOM = 25
 """So many random programs are tried on one change."""
+_ANY = 80
+"""So many programs are tried on a line that all of them reach."""
+_SLOW = 1.0
+"""Programs that take so many seconds are about depth and size, not about what single lines do."""
+_PATIENCE = 600.0
+"""Seconds for a run: what hangs is ended by its use of the processor, however many others use it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,11 @@ class Known:
 
     def reaches(self, change: Change) -> int:
         lines = self.reached.get(digested(change.path))
-        return 2 if lines is None or change.reached is None else lines[change.reached]
+        if lines is None:
+            return 2
+        if change.reached is None:
+            return 1 if 1 in lines else 2
+        return lines[change.reached]
 
 
 @cache
@@ -57,12 +67,14 @@ def digested(path: str) -> str:
 
 def that_reach(change: Change, known: Sequence[Known]) -> list[Known]:
     """In the order in which they are asked: test programs first, the quickest first; a few random ones."""
-    reaching = sorted(
-        (entry for entry in known if entry.reaches(change)),
-        key=lambda entry: (entry.reaches(change), entry.seconds),
-    )
-    random = [entry for entry in reaching if entry.program.files is not None]
-    return [entry for entry in reaching if entry.program.files is None] + random[:_RANDOM]
+    quick = sorted((each for each in known if each.seconds < _SLOW), key=lambda each: each.seconds)
+    tests = [each for each in quick if each.program.files is None]
+    random = [each for each in quick if each.program.files is not None]
+    return [
+        *(each for each in tests if each.reaches(change) == 1),
+        *[each for each in tests if each.reaches(change) == 2][:_ANY],
+        *[each for each in random if each.reaches(change)][:_RANDOM],
+    ]
 
 
 def fault(program: Program) -> str | None:
@@ -81,6 +93,13 @@ def _said(error: Exception) -> str:
         return " ".join(str(error).split())[:200]
     except Exception:
         return "and no text"
+
+
+def be_patient() -> None:
+    from tests.harness import running as tests
+    from tests.properties import running as random
+
+    vars(tests)["_SECONDS"] = vars(random)["_SECONDS"] = _PATIENCE
 
 
 def _try_test(name: str) -> None:
@@ -118,6 +137,12 @@ def _difference(program: Program) -> str | None:
     return None
 
 
+def warm_up() -> None:
+    """Imports the compiler and has it run the least program, in this process."""
+    be_patient()
+    _difference(Program("", {"main.conc": _EMPTY}, (0, "", "")))
+
+
 def gather(paths: Sequence[str], count: int, kept: Sequence[Known], folder: Path) -> list[Known]:
     """All programs, `count` random ones among them, run on the compiler as it is, but for those in `kept`.
     One that fails is left out. Starts processes, imports nothing."""
@@ -133,7 +158,7 @@ def gather(paths: Sequence[str], count: int, kept: Sequence[Known], folder: Path
 def _all_known(programs: Sequence[Program], paths: Sequence[str], answer: Path) -> list[Known]:
     """What an earlier program left in memory is not reached a second time, so each has a process."""
     install_marks(paths)
-    _difference(Program("", {"main.conc": _EMPTY}, (0, "", "")))
+    warm_up()
     always = {path: bytes(lines) for path, lines in reached_lines(paths).items()}
     found = []
     gc.freeze()
