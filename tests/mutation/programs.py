@@ -24,7 +24,7 @@ _PROGRAMS = ROOT / "tests" / "programs"
 _EMPTY = "fn main() { }\n"
 _RANDOM = 25
 """So many random programs are tried on one change."""
-_ANY = 80
+_ANY = 60
 """So many programs are tried on a line that all of them reach."""
 _SLOW = 1.0
 """Programs that take so many seconds are about depth and size, not about what single lines do."""
@@ -58,6 +58,10 @@ class Known:
             return 1 if 1 in lines else 2
         return lines[change.reached]
 
+    def share(self, change: Change) -> int:
+        """How little of the changed file the program reaches by itself."""
+        return -self.reached.get(digested(change.path), b"").count(1)
+
 
 @cache
 def digested(path: str) -> str:
@@ -66,13 +70,16 @@ def digested(path: str) -> str:
 
 
 def that_reach(change: Change, known: Sequence[Known]) -> list[Known]:
-    """In the order in which they are asked: test programs first, the quickest first; a few random ones."""
+    """In the order in which they are asked: test programs that come there by themselves, the quickest first,
+    some of those that any program is like, and a few random ones."""
     quick = sorted((each for each in known if each.seconds < _SLOW), key=lambda each: each.seconds)
     tests = [each for each in quick if each.program.files is None]
     random = [each for each in quick if each.program.files is not None]
     return [
         *(each for each in tests if each.reaches(change) == 1),
-        *[each for each in tests if each.reaches(change) == 2][:_ANY],
+        *sorted((each for each in tests if each.reaches(change) == 2), key=lambda each: each.share(change))[
+            :_ANY
+        ],
         *[each for each in random if each.reaches(change)][:_RANDOM],
     ]
 

@@ -96,7 +96,7 @@ def member(value: v.Value, name: str) -> v.Value:
     match value:
         case v.Error() if name in value.fields:
             return value.fields[name]
-        case v.Struct():
+        case v.Struct() | v.Variant() if isinstance(value, v.Struct) or value.symbol.named:
             for field in value.symbol.fields:
                 if field.name == name:
                     return value.fields[field.index]
@@ -129,7 +129,7 @@ def _with_member(value: v.Value, name: str, item: v.Value) -> v.Value:
     match value:
         case v.Map():
             return with_element(value, name, item)
-        case v.Struct():
+        case v.Struct() | v.Variant() if isinstance(value, v.Struct) or value.symbol.named:
             for field in value.symbol.fields:
                 if field.name == name:
                     return _with_field(value, field.index, item)

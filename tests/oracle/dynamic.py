@@ -84,6 +84,9 @@ def type_of(value: v.Value) -> sym.Type:
             return bt.map_of(_common(keys), _common(held))
         case v.Set():
             return bt.set_of(_common(list(value.entries.values())))
+        case v.Queue() | v.Stack():
+            container = bt.QUEUE if isinstance(value, v.Queue) else bt.STACK
+            return sym.Named(container, (_common(value.items),))
         case v.Struct() | v.Variant():
             symbol = value.symbol if isinstance(value, v.Struct) else value.symbol.enum
             types: Types = {}
