@@ -265,9 +265,10 @@ def _report(chosen: Sequence[Change], explained: dict[str, str], verdicts: _Verd
 
 def _asked_of(change: Change, who: str) -> str:
     """What a verdict rests on: a change that survived is tried again when tests are edited."""
-    return (
-        _digest("concerto", "stdlib", "tests") if who in ("survived", "no program") else _digest(change.path)
-    )
+    if who not in ("survived", "no program"):
+        return _digest(change.path)
+    tests = sorted(path.name for path in (ROOT / "tests").iterdir() if path.name != "mutation")
+    return _digest("concerto", "stdlib", *(f"tests/{name}" for name in tests))
 
 
 @cache
