@@ -29,7 +29,10 @@ def judge(
     os.environ["CONCERTO_CACHE"] = str(cache)
     if change is not None:
         (patch if warm else install_change)(change)
-    be_patient()
+    try:
+        be_patient()
+    except Exception as error:
+        return "a program", f"every program: {type(error).__name__}"
     for entry in programs:
         limit(10 + 10 * entry.seconds, 120)
         wrong = fault(entry.program)
