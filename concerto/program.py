@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from concerto.ir.module import ModuleIR
 from concerto.records import field, record, replace
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
-from concerto.runtime.run.options import Resumed, RunOptions, resolve, stored
+from concerto.runtime.run.options import Resumed, RunOptions, resolve, stored, stored_manifest
 from concerto.runtime.run.reporting import RunResult, failed, report, result_of
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
@@ -130,6 +129,7 @@ class Runtime:
         """What the run gave, once it has ended."""
         self._begun = False
         self._given = given
+        self._project = program.project
         self._options = resolved
         code = program.executable if resolved.tier == "python" else None
         self._run = Run(program.module, resolved, code, program.classes)
@@ -296,7 +296,8 @@ class Runtime:
         self.run_id = self.run_id or new_run_id()
         self.pending = shown_calls(calls)
         try:
-            suspend(self._run, self.run_id, stored(self._given, self._options.folder), calls)
+            options = stored(self._given, self._options.folder, self._project)
+            suspend(self._run, self.run_id, options, calls)
         except OSError as error:
             reason = f"{(error.strerror or str(error)).lower()}: `{error.filename}`"
             return failed(self._run, f"the run has to wait and cannot be kept: {reason}")
@@ -316,7 +317,7 @@ def resume(
     from concerto.diagnostics import Problems
     from concerto.ir.codec import decode
     from concerto.ir.verifier import verify
-    from concerto.manifest import find_manifest, load_manifest
+    from concerto.manifest.load_cached import ProjectSettings
     from concerto.runtime.run.resuming import (
         CannotResume,
         claimed,
@@ -333,11 +334,17 @@ def resume(
         module = decode(suspended.program, f"run {run}", problems)
         if module is None or not verify(module, problems):
             raise CannotResume(f"the program of run `{run}` cannot be read any more")
-        place = find_manifest(Path(suspended.options["folder"]))
-        manifest = load_manifest(place) if place is not None else None
+        try:
+            manifest = stored_manifest(suspended.options["manifest"])
+        except FileNotFoundError as gone:
+            raise CannotResume(f"the manifest of run `{run}` is gone: `{gone}`") from None
+        except KeyError:
+            raise CannotResume(f"run `{run}` was kept by another version") from None
+        project = manifest if isinstance(manifest, ProjectSettings) else None
         resumed = Resumed(run, journal, suspended.said)
-        own: dict[str, Any] = {**suspended.options, "manifest": manifest, "resumed": resumed}
-        runtime = Runtime(Program(module), replace(_given(options, keywords), **own))
+        own: dict[str, Any] = {**suspended.options, "resumed": resumed}
+        own["manifest"] = "project" if project is not None else manifest
+        runtime = Runtime(Program(module, project=project), replace(_given(options, keywords), **own))
         for call in suspended.calls:
             runtime.require_result(call["tool"], call["method"], results[call["call_id"]])
         mark_begun(run)

@@ -22,6 +22,7 @@ from mcp.types import TextContent
 from concerto import Runtime, compile_file, compile_source
 from concerto.testing import ToolExecutor, ToolFailed
 from tests.hostile.commands import concerto
+from tests.mcp.test_serving import over_http
 from tests.runtime.servers import Script, Seen, chat_reply
 
 SOURCE = """
@@ -165,6 +166,15 @@ def _served(folder: Path) -> str:
         command=sys.executable, args=["-c", COMMAND, "mcp", "serve", "main.conc"], cwd=folder
     )
 
+    return _called(server)
+
+
+def _served_over_http(folder: Path) -> str:
+    with over_http(folder / "main.conc") as (url, _):
+        return _called(url)
+
+
+def _called(server: Any) -> str:
     async def session() -> str:
         async with Client(server) as client:
             [block] = (await client.call_tool("Probe__all", {})).content
@@ -188,6 +198,7 @@ WAYS: dict[str, Callable[[Path], str]] = {
     "concerto resume": _resumed,
     "concerto repl": _in_repl,
     "concerto mcp serve": _served,
+    "concerto mcp serve --http": _served_over_http,
 }
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from concerto import Runtime, compile_file
+from concerto.manifest.models import Manifest
 from concerto.program import resume
 from concerto.runtime.run.resuming import CannotResume, runs_folder
 from tests.runtime.running import Outcome
@@ -176,3 +180,55 @@ def test_other_people_cannot_read_what_is_kept(script: Script, run: Run, tmp_pat
     waiting = run(SOURCE.replace("URL", script.url)).runtime
     assert (runs_folder() / waiting.run_id).stat().st_mode & 0o077 == 0
     assert runs_folder().is_relative_to(tmp_path)
+
+
+RULED = """
+tool Gate { description: "A person", @describe("Pass") pub fn pass() -> Result<String, ToolError>; }
+tool Vault { description: "Denied", @describe("Open") pub fn open() -> Result<Int, ToolError> { Ok(1) } }
+fn main() {
+    Gate.pass().unwrap();
+    Gate.pass().unwrap();
+    println(Vault.open().err().map(|e| e.kind));
+}
+"""
+RULES = '[project]\nname = "p"\n[permissions]\nVault = false\n[prices]\nm = { input = 1.0, output = 1.0 }\n'
+DENIED = 'Some("PermissionDenied")'
+MANIFESTS: dict[str, tuple[dict[str, Any], str]] = {
+    "given by keyword": (
+        {"manifest": Manifest.model_validate(tomllib.loads(RULES))},
+        DENIED,
+    ),
+    "of the project": ({}, DENIED),
+    "of the project, run elsewhere": ({"folder": "/"}, DENIED),
+    "none": ({"manifest": None}, "None"),
+}
+
+
+@pytest.mark.parametrize("given", MANIFESTS)
+def test_the_manifest_of_a_run_holds_when_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str
+) -> None:
+    """Also the second time."""
+    keywords, expected = MANIFESTS[given]
+    (tmp_path / "main.conc").write_text(RULED)
+    if given != "given by keyword":
+        (tmp_path / "Concerto.toml").write_text(RULES)
+    runtime = Runtime(compile_file(tmp_path / "main.conc"), output=io.StringIO(), **keywords)
+    assert runtime.run().status == 3
+    assert resume(runtime.run_id, {":1": "yes"}) == 3
+    capsys.readouterr()
+    assert resume(runtime.run_id, {":2": "yes"}) == 0
+    assert capsys.readouterr().out == f"{expected}\n"
+
+
+def test_a_run_whose_manifest_is_gone_does_not_go_on_without_its_rules(tmp_path: Path) -> None:
+    (tmp_path / "main.conc").write_text(RULED)
+    manifest = tmp_path / "Concerto.toml"
+    manifest.write_text(RULES)
+    runtime = Runtime(compile_file(tmp_path / "main.conc"), output=io.StringIO())
+    assert runtime.run().status == 3
+    manifest.unlink()
+    with pytest.raises(CannotResume, match=f"manifest of run .* is gone: `{manifest}`"):
+        resume(runtime.run_id, {":1": "yes"})
+    manifest.write_text(RULES)
+    assert resume(runtime.run_id, {":1": "yes"}) == 3

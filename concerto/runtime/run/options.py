@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 from concerto.effects.permissions import WHOLE, Permissions
-from concerto.manifest.load_cached import Said, said_by
+from concerto.manifest.load_cached import Said, project_around, said_by
 from concerto.records import field, field_names, record, replace
 
 if TYPE_CHECKING:
@@ -169,11 +169,37 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     return _with_connections(options, given.connections) if given.connections else options
 
 
-def stored(given: RunOptions, folder: Path) -> dict[str, Json]:
-    """The StoredOptions of a run in `folder` by name, as JSON."""
+def stored(given: RunOptions, folder: Path, project: ProjectSettings | None) -> dict[str, Json]:
+    """The StoredOptions of a run in `folder` by name, as JSON, and its manifest: the folder that it stands
+    in, or what was given in its place."""
     values = {name: getattr(given, name) for name in field_names(StoredOptions) or ()}
-    rules = dict(given.permissions or {})
-    return {**values, "args": list(given.args), "folder": str(folder), "permissions": rules}
+    rules, manifest = dict(given.permissions or {}), given.manifest
+    if manifest == "project":
+        kept: Json = None if project is None else str(project.folder)
+    else:
+        said = _manifest_of(given, None)
+        kept = {name: getattr(said, name) for name in field_names(Said) or ()}
+    return {
+        **values,
+        "args": list(given.args),
+        "folder": str(folder),
+        "permissions": rules,
+        "manifest": kept,
+    }
+
+
+def stored_manifest(kept: Json) -> Said | ProjectSettings | None:
+    """The manifest that `stored` has kept, read again where it stands in a folder; raises as `load_manifest`
+    does, and FileNotFoundError if there is none any more."""
+    if isinstance(kept, str):
+        place = Path(kept, "Concerto.toml")
+        project = project_around(place)
+        if project is None or project.folder != place.parent:
+            raise FileNotFoundError(place)
+        return project
+    if kept is None:
+        return None
+    return Said(**{**kept, "prices": {model: tuple(each) for model, each in kept["prices"].items()}})
 
 
 def _manifest_of(given: RunOptions, project: ProjectSettings | None) -> Said:
