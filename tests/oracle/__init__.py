@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
 
 from concerto.diagnostics import Problems, render
 from concerto.semantics import check_program
@@ -26,14 +25,13 @@ from tests.harness.expectations import MAIN
 from tests.oracle import tasks  # noqa: F401 – registers what it evaluates
 from tests.oracle.run import Run
 from tests.oracle.text import text_of
-from tests.oracle.values import Err, Failure, Panicked, Unsupported, Value
+from tests.oracle.values import Err, Failure, Panicked, Unsupported
 
 __all__ = ["Outcome", "Unsupported", "evaluate"]
 
+
 _STACK = 1024 * 1024 * 1024
 _FRAMES = 2_000_000
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -67,9 +65,7 @@ def analyze(files: Mapping[str, str]) -> Analysis:
 
 
 def evaluate_analysis(
-    analysis: Analysis,
-    arguments: Sequence[str] = (),
-    environment: Mapping[str, str] = MappingProxyType({}),
+    analysis: Analysis, arguments: Sequence[str] = (), environment: Mapping[str, str] = MappingProxyType({})
 ) -> Outcome:
     """As `evaluate`, of a program that was checked; the caller provides room for deep recursion."""
     if analysis.entry is None:
@@ -80,7 +76,7 @@ def evaluate_analysis(
         given = [tuple(arguments)] if analysis.entry.parameters else []
         result = run.invoke(analysis.entry, given, {})
         if isinstance(result, Err):
-            status, message = 1, _message(result.value)
+            status, message = 1, text_of(result.value)
     except Failure as failure:
         status, message = 1, failure.error.fields["message"]
     except Panicked as panic:
@@ -89,20 +85,15 @@ def evaluate_analysis(
     return Outcome(status, "".join(run.output), f"error: {message}\n" if status else "")
 
 
-def _message(error: Value) -> str:
-    return text_of(error)
-
-
-def _with_room(work: Callable[[], T]) -> T:
+def _with_room(work: Callable[[], Outcome]) -> Outcome:
     """The result of `work`, on a stack of its own that bears deep recursion."""
-    results: list[T] = []
-    failures: list[BaseException] = []
+    results: list[Outcome | BaseException] = []
 
     def body() -> None:
         try:
             results.append(work())
         except BaseException as error:
-            failures.append(error)
+            results.append(error)
 
     limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
     sys.setrecursionlimit(_FRAMES)
@@ -113,8 +104,8 @@ def _with_room(work: Callable[[], T]) -> T:
     finally:
         threading.stack_size(size)
         sys.setrecursionlimit(limit)
-    if failures:
-        raise failures[0]
+    if isinstance(results[0], BaseException):
+        raise results[0]
     return results[0]
 
 

@@ -100,12 +100,7 @@ def _function(run: Run, node: ast.Expr, target: an.FunctionCall, frame: Frame) -
     elif isinstance(owner, sym.ImplSymbol) and owner.trait is not None and function.receiver:
         receiver = target.arguments[0]
         assert not isinstance(receiver, an.Default)
-        if not bind(
-            owner.target,
-            plain(run.type_after(receiver, frame)),
-            set(owner.generics),
-            types,
-        ):
+        if not bind(owner.target, plain(run.type_after(receiver, frame)), set(owner.generics), types):
             raise AssertionError(f"`{function.qualified}` is no method of its receiver's type")
     return _call(run, node, function, target.arguments, types, frame)
 

@@ -69,10 +69,7 @@ def identity(value: v.Value) -> Any:
         case v.Error():
             return (value.name, *map(identity, value.fields.values()))
         case v.Map():
-            return (
-                "map",
-                frozenset((key, identity(held)) for key, (_, held) in value.entries.items()),
-            )
+            return ("map", frozenset((key, identity(held)) for key, (_, held) in value.entries.items()))
         case v.Set():
             return ("set", frozenset(value.entries))
         case v.Range():

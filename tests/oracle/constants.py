@@ -25,10 +25,7 @@ def _value(found: object, type_: Type) -> Value:
             return Tuple(tuple(_value(i, t) for i, t in zip(found, types, strict=True)))  # type: ignore[arg-type]
         case dict():
             return make_map(
-                (
-                    _value(key, _argument(arguments, 0)),
-                    _value(item, _argument(arguments, 1)),
-                )
+                (_value(key, _argument(arguments, 0)), _value(item, _argument(arguments, 1)))
                 for key, item in found.items()
             )
         case _:

@@ -16,11 +16,7 @@ from tests.oracle.text import text_of
 
 
 def call_method(
-    run: Run,
-    receiver: v.Value,
-    name: str,
-    arguments: list[v.Value],
-    put: Callable[[v.Value], None],
+    run: Run, receiver: v.Value, name: str, arguments: list[v.Value], put: Callable[[v.Value], None]
 ) -> v.Value:
     declared = _library_methods().get((v.type_name(receiver), name))
     if declared is not None:

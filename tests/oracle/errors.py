@@ -9,7 +9,7 @@ from tests.oracle.values import NONE, Error, Value
 
 ERRORS = (
     "ParseError", "FsError", "EnvError", "RuntimeError", "AgentError", "ToolError", "SchemaError",
-    "EmitError", "ConnectionError", "TimeoutError", "BudgetError",
+    "EmitError", "ConnectionError", "TimeoutError", "BudgetError"
 )  # fmt: skip
 _EMPTY: dict[Type, Value] = {STRING: "", INT: 0, FLOAT: 0.0}
 

@@ -130,10 +130,7 @@ def unary(run: Run, node: ast.Unary, frame: Frame) -> v.Value:
     if node.op == "-" and isinstance(node.operand, ast.IntLit):
         # The lowest Int has no positive counterpart that could be negated.
         return run.coerced(
-            node.operand,
-            checked(-node.operand.value),
-            run.analysis.coercions.get(node.operand, ()),
-            frame,
+            node.operand, checked(-node.operand.value), run.analysis.coercions.get(node.operand, ()), frame
         )
     value = run.value(node.operand, frame)
     if node.op == "-":

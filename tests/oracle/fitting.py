@@ -100,7 +100,7 @@ def is_of(value: v.Value, type_: ty.Type) -> bool:
 
 _CLASSES: dict[object, type | tuple[type, ...]] = {
     bt.INT: int, bt.FLOAT: float, bt.STRING: str, bt.PROMPT: str, bt.BOOL: bool, bt.NIL: type(None),
-    bt.RANGE: v.Range,
+    bt.RANGE: v.Range
 }  # fmt: skip
 
 
@@ -188,10 +188,7 @@ def _fit_builtin(value: v.Value, type_: ty.Named, convert: bool) -> v.Value:
             return tuple(_at(f"[{i}]", item, arguments[0], convert) for i, item in enumerate(value))
         case symbol, v.Map() if symbol is bt.MAP:
             return make_map(
-                (
-                    fit(key, arguments[0], convert),
-                    _at(_key_step(key), held, arguments[1], convert),
-                )
+                (fit(key, arguments[0], convert), _at(_key_step(key), held, arguments[1], convert))
                 for key, held in value.entries.values()
             )
         case symbol, v.Some() if symbol is bt.OPTION:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from concerto.semantics.model.builtins import MAP, OPTION, RESULT
-from concerto.semantics.model.symbols import Named, Type
+from concerto.semantics.model.symbols import Named
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.expressions import _boolean
-from tests.oracle.fitting import is_of
+from tests.oracle.fitting import is_of, substitute
 from tests.oracle.patterns import matches
 from tests.oracle.run import Frame, Run, evaluates
 
@@ -105,20 +105,12 @@ def for_loop(run: Run, node: ast.For, frame: Frame) -> v.Value:
     return None
 
 
-def elements(value: v.Value) -> Iterable[v.Value]:
-    match value:
-        case tuple() | str():
-            return value
-        case v.Range():
-            return value.numbers()
-        case v.Map():
-            return [v.Tuple(entry) for entry in value.entries.values()]
-        case v.Set():
-            return list(value.entries.values())
-        case v.Queue() | v.Stack():
-            return value.items
-        case _:
-            raise v.Failure(f"`for` cannot go through {v.type_name(value)}", "TypeError")
+def elements(value: v.Value) -> Sequence[v.Value]:
+    """What `for` goes through."""
+    items = None if isinstance(value, v.Tuple) else v.items_of(value)
+    if items is None:
+        raise v.Failure(f"`for` cannot go through {v.type_name(value)}", "TypeError")
+    return items
 
 
 @evaluates(ast.Break)
@@ -157,10 +149,7 @@ def question_mark(run: Run, node: ast.Try, frame: Frame) -> v.Value:
         case _ if value is v.NONE:
             raise v.Returned(v.NONE)
         case _:
-            raise v.Failure(
-                f"`?` asks for a Result or an Option, found {v.type_name(value)}",
-                "TypeError",
-            )
+            raise v.Failure(f"`?` asks for a Result or an Option, found {v.type_name(value)}", "TypeError")
 
 
 def _passed_on(run: Run, node: ast.Try, error: v.Value, frame: Frame) -> v.Value:
@@ -170,13 +159,7 @@ def _passed_on(run: Run, node: ast.Try, error: v.Value, frame: Frame) -> v.Value
         return error
     source = run.type_of(node.operand, frame)
     assert isinstance(source, Named) and source.symbol in (RESULT, OPTION)
-    return run.error_as(error, source.arguments[-1], _concrete(run, conversion.target, frame))
-
-
-def _concrete(run: Run, type_: Type, frame: Frame) -> Type:
-    from tests.oracle.fitting import substitute
-
-    return substitute(type_, frame.types)
+    return run.error_as(error, source.arguments[-1], substitute(conversion.target, frame.types))
 
 
 @evaluates(ast.TryCatch)
@@ -187,7 +170,7 @@ def try_catch(run: Run, node: ast.TryCatch, frame: Frame) -> v.Value:
         error = left.error
         for catch in node.catches:
             wanted = run.analysis.catches[catch]
-            if wanted is None or is_of(error, _concrete(run, wanted, frame)):
+            if wanted is None or is_of(error, substitute(wanted, frame.types)):
                 if catch.pattern is not None:
                     matches(run, catch.pattern, error, frame)
                 break

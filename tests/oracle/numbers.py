@@ -15,10 +15,7 @@ _MOST = 2**28
 def size(elements: int) -> int:
     """How many elements or characters a result may have."""
     if elements > _MOST:
-        raise Failure(
-            f"the result would have {elements} elements, more than {_MOST}",
-            "ValueError",
-        )
+        raise Failure(f"the result would have {elements} elements, more than {_MOST}", "ValueError")
     return elements
 
 
@@ -36,10 +33,7 @@ def arithmetic(sign: str, left: Value, right: Value) -> Value:
     if sign == "+" and isinstance(left, str) and isinstance(right, str):
         size(len(left) + len(right))
         return left + right
-    raise Failure(
-        f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}",
-        "TypeError",
-    )
+    raise Failure(f"`{sign}` is not defined for {type_name(left)} and {type_name(right)}", "TypeError")
 
 
 def negated(value: Value) -> Value:

@@ -48,16 +48,12 @@ def place_of(run: Run, node: ast.Expr, frame: Frame) -> Place:
 
 def _variable(frame: Frame, symbol: object) -> Place:
     assert isinstance(symbol, LocalSymbol)
-    return Place(
-        lambda: frame.locals[symbol],
-        lambda value: frame.locals.__setitem__(symbol, value),
-    )
+    return Place(lambda: frame.locals[symbol], lambda value: frame.locals.__setitem__(symbol, value))
 
 
 def _field(holder: Place, target: FieldTarget) -> Place:
     return Place(
-        lambda: part(holder.get(), target),
-        lambda value: holder.put(with_part(holder.get(), target, value)),
+        lambda: part(holder.get(), target), lambda value: holder.put(with_part(holder.get(), target, value))
     )
 
 

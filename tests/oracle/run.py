@@ -52,6 +52,8 @@ class Run:
         self.environment = environment
         self.traits = Traits(analysis.impls, analysis.tools)
         self.output: list[str] = []
+        self.alone = True
+        """Whether nothing has run beside anything else."""
         self.depth = 0
         self.pending: list[v.Task] = []
         self.tools: dict[sym.ToolSymbol, v.Tool] = {}
@@ -138,10 +140,7 @@ class Run:
         if declaration is None or declaration.body is None:
             raise v.Unsupported(f"the world outside: `{function.qualified}`")
         if len(arguments) != len(declaration.parameters):
-            raise v.Failure(
-                f"`{function.name}` is called with a wrong number of arguments",
-                "TypeError",
-            )
+            raise v.Failure(f"`{function.name}` is called with a wrong number of arguments", "TypeError")
         frame = Frame(types)
         own = None
         for parameter, argument in zip(declaration.parameters, arguments, strict=True):
@@ -190,21 +189,18 @@ class Run:
 
 def tasks_in(value: v.Value) -> list[v.Task]:
     """The tasks that a value holds."""
+    parts: Sequence[v.Value]
     match value:
         case v.Task():
             return [value]
-        case tuple():
-            parts = value
-        case v.Tuple() | v.Queue() | v.Stack():
-            parts = value.items
         case v.Struct() | v.Variant():
             parts = value.fields
         case v.Some() | v.Ok() | v.Err():
             parts = (value.value,)
-        case v.Map():
-            parts = tuple(held for _, held in value.entries.values())
+        case str() | v.Range():
+            return []
         case _:
-            parts = ()
+            parts = v.items_of(value) or ()
     return [task for part in parts for task in tasks_in(part)]
 
 

@@ -152,11 +152,7 @@ class Ledger:
         place = self.place(identifier)
         if place is not None:
             name, old_keys, old = self.all[place]
-            self.all[place] = (
-                name,
-                old_keys if keys is None else keys,
-                old if value is None else value,
-            )
+            self.all[place] = (name, old_keys if keys is None else keys, old if value is None else value)
         return place is not None
 
 
@@ -225,8 +221,7 @@ _ROLES = ("system", "user", "assistant", "tool")
 def _append(memory: Memory, role: str, text: str) -> None:
     if role not in _ROLES:
         raise v.Failure(
-            f'a message\'s role is "system", "user", "assistant" or "tool", not "{role}"',
-            "ValueError",
+            f'a message\'s role is "system", "user", "assistant" or "tool", not "{role}"', "ValueError"
         )
     symbol = library().prelude.members["Message"]
     assert isinstance(symbol, StructSymbol)
@@ -286,10 +281,6 @@ def state_of(run: Run, symbol: StateSymbol) -> v.Value:
         scope = str(symbol.settings.get("scope", ""))
         capacity = symbol.settings.get("capacity", 0)
         assert isinstance(capacity, int)
-        made = {
-            "hashmap": HashMap(scope),
-            "ledger": Ledger(scope),
-            "memory": Memory(capacity),
-        }
+        made = {"hashmap": HashMap(scope), "ledger": Ledger(scope), "memory": Memory(capacity)}
         run.states[symbol] = made[symbol.keyword]
     return run.states[symbol]

@@ -12,6 +12,7 @@ from tests.oracle.run import Frame, Run, evaluates
 
 @evaluates(ast.Spawn)
 def spawn(run: Run, node: ast.Spawn, frame: Frame) -> v.Value:
+    run.alone = False
     own = Frame(frame.types, dict(frame.locals))
     task = v.Task(lambda: run.body(node.operand, own))
     run.pending.append(task)
@@ -38,6 +39,7 @@ def wait(run: Run, node: ast.Await, frame: Frame) -> v.Value:
 
 @evaluates(ast.AwaitAll)
 def wait_for_all(run: Run, node: ast.AwaitAll, frame: Frame) -> v.Value:
+    run.alone = False
     run.end_pending()
     return v.Tuple(tuple([result_of(run, run.value(item, frame)) for item in node.items]))
 
@@ -45,6 +47,7 @@ def wait_for_all(run: Run, node: ast.AwaitAll, frame: Frame) -> v.Value:
 @evaluates(ast.Race)
 def race(run: Run, node: ast.Race, frame: Frame) -> v.Value:
     """Nothing waits, so all are through when the first is looked at."""
+    run.alone = False
     run.end_pending()
     first, *_ = [result_of(run, run.value(item, frame)) for item in node.items]
     return first
@@ -52,6 +55,7 @@ def race(run: Run, node: ast.Race, frame: Frame) -> v.Value:
 
 @evaluates(ast.ParallelFor)
 def parallel_for(run: Run, node: ast.ParallelFor, frame: Frame) -> v.Value:
+    run.alone = False
     items = elements(run.value(node.iterable, frame))
     limit = 1 if node.limit is None else run.value(node.limit, frame)
     if limit < 1:

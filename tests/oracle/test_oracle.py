@@ -55,7 +55,4 @@ def test_left_out(name: str) -> None:
 def test_a_failure_is_told() -> None:
     outcome = evaluate({"main.conc": "fn main() { println(1); println([1][2]); }"})
     assert outcome.stdout == "1\n"
-    assert (outcome.status, outcome.stderr) == (
-        1,
-        "error: index 2 is out of bounds for length 1\n",
-    )
+    assert (outcome.status, outcome.stderr) == (1, "error: index 2 is out of bounds for length 1\n")

@@ -45,20 +45,20 @@ _ROOTS: dict[str, tuple[str, list[str], dict[str, list[str]]]] = {
     "array": (
         "let mut r = [1, 2, 3]; let mut i = 0; i += 0;",
         ["r.push(9);", "r = [7, 8];", "r[0] = 6;", "r.reverse();", "i = 1;", "r.change(4);"],
-        {"r[{x}]": _INT, "r": _ITEMS, "r[i]": _INT},
+        {"r[{x}]": _INT, "r": _ITEMS, "r[i]": _INT}
     ),
     "rows": (
         "let mut r = [[1, 2], [3, 4]]; let mut i = 0; i += 0;",
         ["r.push([9]);", "r = [[7, 8], [5, 6]];", "r[0] = [6, 6];", "r[0].push(9);", "r[1][0] = 9;",
          "i = 1;"],
-        {"r[{x}]": _ITEMS, "r[{x}][{y}]": _INT, "r[i][{x}]": _INT, "r[i]": _ITEMS},
+        {"r[{x}]": _ITEMS, "r[{x}][{y}]": _INT, "r[i][{x}]": _INT, "r[i]": _ITEMS}
     ),
     "map": (
         'let mut r = {"a": [1, 2], "b": [3, 4]}; let mut k = "a"; k += "";',
         ['r.insert("c", [0, 0]);', 'r = {"a": [8, 9], "b": [6, 5]};', 'r["a"].push(9);', 'k = "b";',
          'r.remove("b");'],
         {'r["a"]': _ITEMS, 'r["a"][{x}]': _INT, "r[k][{x}]": _INT,
-         'r[if {x} == 0 {{ "a" }} else {{ "b" }}]': _ITEMS},
+         'r[if {x} == 0 {{ "a" }} else {{ "b" }}]': _ITEMS}
     ),
     "struct": (
         "let mut r = Cell { cells: [Cell {}, Cell {}] };",
@@ -68,25 +68,25 @@ _ROOTS: dict[str, tuple[str, list[str], dict[str, list[str]]]] = {
          "r.cells[0].bump();", "r.cells.push(Cell {});"],
         {"r.n": _INT, "r.items[{x}]": _INT, "r.items": _ITEMS, "r.pair.0": _INT, "r.pair.1": _ITEMS,
          "r.pair.1[{x}]": _INT, "r.cells[{x}]": _CELL, "r.cells[{x}].items[{y}]": _INT, "r": _CELL,
-         "r.cells[{x}].pair.1": _ITEMS},
+         "r.cells[{x}].pair.1": _ITEMS}
     ),
     "tuple": (
         "let mut r = ([1, 2], (5, [3, 4]));",
         ["r.0.push(9);", "r = ([7, 8], (6, [5, 5]));", "r.1.1 = [0, 0];", "r.1 = (2, [8, 8]);"],
-        {"r.0[{x}]": _INT, "r.1.1[{x}]": _INT, "r.1.0": _INT, "r.1.1": _ITEMS, "r.0": _ITEMS},
+        {"r.0[{x}]": _INT, "r.1.1[{x}]": _INT, "r.1.0": _INT, "r.1.1": _ITEMS, "r.0": _ITEMS}
     ),
     "enums": (
         "let mut r = [Shape::Dot, Shape::Line([1])];",
         ["r.push(Shape::Dot);", "r = [Shape::Line([5]), Shape::Dot];", "r[0].grow(3);",
          "r[0] = Shape::Line([]);"],
-        {"r[{x}]": _SHAPE},
+        {"r[{x}]": _SHAPE}
     ),
     "dynamic": (
         'let mut r: Any = {"a": [1, 2], "b": [3, 4]};',
         ['r["a"].push(9);', 'r = {"a": [7, 8], "b": [5, 6]};', "r.a[0] = 6;", 'r["b"] = [0, 0];'],
         {'r["a"]': _ANY, "r.b": _ANY,
-         'r["a"][{x}]': ["{p} = {v};", "{p} += {v};"], "r.a[{x}]": ["{p} = {v};"]},
-    ),
+         'r["a"][{x}]': ["{p} = {v};", "{p} += {v};"], "r.a[{x}]": ["{p} = {v};"]}
+    )
 }  # fmt: skip
 
 

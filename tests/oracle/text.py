@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tests.oracle import values as v
 
 
@@ -22,17 +24,15 @@ def shown(value: v.Value) -> str:
             return repr(value)
         case str():
             return quoted(value)
-        case tuple():
-            return f"[{_listed(value)}]"
+        case tuple() | v.Queue() | v.Stack():
+            return f"[{_listed(v.items_of(value))}]"
         case v.Tuple():
             return f"({_listed(value.items)}{',' if len(value.items) == 1 else ''})"
         case v.Map():
             entries = ", ".join(f"{shown(key)}: {shown(held)}" for key, held in value.entries.values())
             return f"{{{entries}}}"
         case v.Set():
-            return f"{{{_listed(tuple(value.entries.values()))}}}"
-        case v.Queue() | v.Stack():
-            return f"[{_listed(value.items)}]"
+            return f"{{{_listed(v.items_of(value))}}}"
         case v.Some() | v.Ok() | v.Err():
             return f"{type(value).__name__}({shown(value.value)})"
         case v.NoneType():
@@ -58,14 +58,7 @@ def quoted(text: str) -> str:
     return '"' + "".join(map(_character, text)) + '"'
 
 
-_ESCAPES = {
-    '"': '\\"',
-    "\\": "\\\\",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\0": "\\0",
-}
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 
 
 def _character(character: str) -> str:
@@ -74,8 +67,8 @@ def _character(character: str) -> str:
     return character if character.isprintable() else f"\\u{{{ord(character):x}}}"
 
 
-def _listed(items: tuple[v.Value, ...]) -> str:
-    return ", ".join(map(shown, items))
+def _listed(items: Iterable[v.Value] | None) -> str:
+    return ", ".join(map(shown, items or ()))
 
 
 def _record(name: str, names: list[str], values: tuple[v.Value, ...]) -> str:

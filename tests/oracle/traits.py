@@ -36,10 +36,7 @@ class Traits:
         assert impl.trait is not None and use.trait.self_generic is not None
         arguments = [substitute(argument, types) for argument in impl.trait.arguments]
         provided = dict(zip(use.trait.generics, arguments, strict=True))
-        return use.trait.methods[name], {
-            **provided,
-            use.trait.self_generic: plain(type_),
-        }
+        return use.trait.methods[name], {**provided, use.trait.self_generic: plain(type_)}
 
     def impl(self, use: sym.TraitUse, type_: Type) -> tuple[sym.ImplSymbol, Types] | None:
         """Without arguments in `use`, those of the trait are not looked at."""

@@ -6,7 +6,7 @@ Int, Float, String, Bool and nil are Python's; an Array is a tuple.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -174,7 +174,7 @@ class Panicked(Exception):
 _NAMES = {
     int: "Int", float: "Float", str: "String", bool: "Bool", type(None): "Nil", tuple: "Array", Map: "Map",
     Tuple: "Tuple", Range: "Range", Some: "Option", NoneType: "Option", Ok: "Result", Err: "Result",
-    Set: "Set", Queue: "Queue", Stack: "Stack", Function: "fn", Task: "Task",
+    Set: "Set", Queue: "Queue", Stack: "Stack", Function: "fn", Task: "Task"
 }  # fmt: skip
 
 
@@ -187,3 +187,20 @@ def type_name(value: Value) -> str:
             return value.symbol.enum.name
         case _:
             return _NAMES.get(type(value)) or str(value.name)
+
+
+def items_of(value: Value) -> Sequence[Value] | None:
+    """What a collection holds, in order; None for another value."""
+    match value:
+        case tuple() | str():
+            return value
+        case Tuple() | Queue() | Stack():
+            return value.items
+        case Set():
+            return tuple(value.entries.values())
+        case Range():
+            return value.numbers()
+        case Map():
+            return [Tuple(entry) for entry in value.entries.values()]
+        case _:
+            return None

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from tests.oracle.library import (
-    arrays,
-    collections,
-    json,
-    numbers,
-    outside,
-    prelude,
-    strings,
-)
+from tests.oracle.library import arrays, collections, json, numbers, outside, prelude, strings
 from tests.oracle.state import HASH_MAP, LEDGER, MEMORY, TASK
 
 __all__ = ["CHANGING", "LIBRARY", "WITH_RUN"]
 
-WITH_RUN = {**json.WITH_RUN, **outside.WITH_RUN, **prelude.WITH_RUN}
+WITH_RUN = {**outside.WITH_RUN, **prelude.WITH_RUN}
 """Functions that get the run before their arguments."""
 
 LIBRARY = {

@@ -33,11 +33,7 @@ def _chunks(items: Items, length: int) -> v.Value:
 def _sum(items: Items, type_: object) -> v.Value:
     if not all(type(item) in (int, float) for item in items):
         raise v.Failure("`sum` needs an array of numbers", "TypeError")
-    return reduce(
-        lambda total, item: arithmetic("+", total, item),
-        items,
-        0.0 if type_ is FLOAT else 0,
-    )
+    return reduce(lambda total, item: arithmetic("+", total, item), items, 0.0 if type_ is FLOAT else 0)
 
 
 def order(left: v.Value, right: v.Value) -> int:
@@ -141,8 +137,5 @@ CHANGING: v.Functions = {
     "Array::extend": lambda items, other: (None, items + other),
     "Array::clear": lambda items: (None, ()),
     "Array::swap": _swap,
-    "Array::truncate": lambda items, length: (
-        None,
-        items[: not_negative(length, "a length")],
-    ),
+    "Array::truncate": lambda items, length: (None, items[: not_negative(length, "a length")]),
 }

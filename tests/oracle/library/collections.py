@@ -52,10 +52,7 @@ def _context(result: v.Value, message: str) -> v.Value:
         case v.Err(value=str() as error):
             return v.Err(f"{message}: {error}")
         case v.Err(value=v.Error() as error):
-            fields = {
-                **error.fields,
-                "message": f"{message}: {error.fields['message']}",
-            }
+            fields = {**error.fields, "message": f"{message}: {error.fields['message']}"}
             return v.Err(v.Error(error.name, fields))
         case _:
             return result
@@ -170,20 +167,14 @@ CHANGING: v.Functions = {
     "Map::set": lambda map_, key, value: (None, _with(map_, key, value)),
     "Map::insert": lambda map_, key, value: (_get(map_, key), _with(map_, key, value)),
     "Map::remove": lambda map_, key: (_get(map_, key), _without(map_, key)),
-    "Map::delete": lambda map_, key: (
-        identity(key) in map_.entries,
-        _without(map_, key),
-    ),
+    "Map::delete": lambda map_, key: (identity(key) in map_.entries, _without(map_, key)),
     "Map::clear": lambda map_: (None, v.Map({})),
     "Map::update": _update,
     "Set::insert": _set_insert,
     "Set::remove": _set_remove,
     "Set::clear": lambda set_: (None, v.Set({})),
     "Queue::enqueue": lambda queue, item: (None, v.Queue((*queue.items, item))),
-    "Queue::dequeue": lambda queue: (
-        PURE["Queue::peek"](queue),
-        v.Queue(queue.items[1:]),
-    ),
+    "Queue::dequeue": lambda queue: (PURE["Queue::peek"](queue), v.Queue(queue.items[1:])),
     "Queue::clear": lambda queue: (None, v.Queue(())),
     "Stack::push": lambda stack, item: (None, v.Stack((*stack.items, item))),
     "Stack::pop": lambda stack: (PURE["Stack::peek"](stack), v.Stack(stack.items[:-1])),

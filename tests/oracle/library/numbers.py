@@ -19,10 +19,7 @@ def _chosen(number: Value, other: Value, larger: bool) -> Value:
 
 def _clamp(number: Value, low: Value, high: Value) -> Value:
     if not low <= high:
-        raise Failure(
-            f"`clamp` needs low <= high, found {text_of(low)} and {text_of(high)}",
-            "ValueError",
-        )
+        raise Failure(f"`clamp` needs low <= high, found {text_of(low)} and {text_of(high)}", "ValueError")
     return low if number < low else high if number > high else number
 
 

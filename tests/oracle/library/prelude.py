@@ -18,17 +18,10 @@ def _println(run: Run, value: v.Value) -> None:
 
 
 def _len(value: v.Value) -> int:
-    match value:
-        case str() | tuple():
-            return len(value)
-        case v.Map() | v.Set():
-            return len(value.entries)
-        case v.Queue() | v.Stack():
-            return len(value.items)
-        case v.Range():
-            return len(value.numbers())
-        case _:
-            raise v.Failure(f"`{v.type_name(value)}` has no length", "TypeError")
+    items = None if isinstance(value, v.Tuple) else v.items_of(value)
+    if items is None:
+        raise v.Failure(f"`{v.type_name(value)}` has no length", "TypeError")
+    return len(items)
 
 
 def _assert(condition: bool, message: str) -> None:

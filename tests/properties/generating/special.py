@@ -209,7 +209,7 @@ _FLOATS = [
 _STRINGS = [
     interpolation, interpolation, template("cut($String$ + $String$)"), template("$String$[$Int$]"),
     template("$String$[$Int$..$Int$]"), template("typeof($X$)"), template("to_string($X$)"),
-    template("$X$.to_string()"), template("$Nil$.to_string()"),
+    template("the<String>($X$.to_string())"), template("$Nil$.to_string()"),
 ]  # fmt: skip
 _BOOLS = [
     equality, equality, order, order, template("($Bool$ && $Bool$)"), template("($Bool$ || $Bool$)"),
