@@ -52,8 +52,8 @@ class Run:
         self.environment = environment
         self.traits = Traits(analysis.impls, analysis.tools)
         self.output: list[str] = []
-        self.alone = True
-        """Whether nothing has run beside anything else."""
+        self.switches = 0
+        """How often something could have gone on beside what runs."""
         self.depth = 0
         self.pending: list[v.Task] = []
         self.tools: dict[sym.ToolSymbol, v.Tool] = {}

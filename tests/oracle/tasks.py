@@ -3,6 +3,9 @@ the other, a task when its maker waits for one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.flow import elements
@@ -12,7 +15,7 @@ from tests.oracle.run import Frame, Run, evaluates
 
 @evaluates(ast.Spawn)
 def spawn(run: Run, node: ast.Spawn, frame: Frame) -> v.Value:
-    run.alone = False
+    run.switches += 1
     own = Frame(frame.types, dict(frame.locals))
     task = v.Task(lambda: run.body(node.operand, own))
     run.pending.append(task)
@@ -24,6 +27,7 @@ def result_of(run: Run, value: v.Value) -> v.Value:
     """What waiting for a value gives: a task's result; anything else is ready."""
     if not isinstance(value, v.Task):
         return value
+    run.switches += 1
     run.end_pending()
     if value.state == "cancelled":
         raise v.Failure("the task was cancelled", "Cancelled")
@@ -39,30 +43,38 @@ def wait(run: Run, node: ast.Await, frame: Frame) -> v.Value:
 
 @evaluates(ast.AwaitAll)
 def wait_for_all(run: Run, node: ast.AwaitAll, frame: Frame) -> v.Value:
-    run.alone = False
-    run.end_pending()
-    return v.Tuple(tuple([result_of(run, run.value(item, frame)) for item in node.items]))
+    return v.Tuple(tuple(_branches(run, node.items, lambda item: result_of(run, run.value(item, frame)))))
 
 
 @evaluates(ast.Race)
 def race(run: Run, node: ast.Race, frame: Frame) -> v.Value:
     """Nothing waits, so all are through when the first is looked at."""
-    run.alone = False
-    run.end_pending()
-    first, *_ = [result_of(run, run.value(item, frame)) for item in node.items]
-    return first
+    return _branches(run, node.items, lambda item: result_of(run, run.value(item, frame)))[0]
 
 
 @evaluates(ast.ParallelFor)
 def parallel_for(run: Run, node: ast.ParallelFor, frame: Frame) -> v.Value:
-    run.alone = False
     items = elements(run.value(node.iterable, frame))
     limit = 1 if node.limit is None else run.value(node.limit, frame)
     if limit < 1:
         raise v.Failure(f"the limit of `parallel for` is at least 1, not {limit}", "ValueError")
-    run.end_pending()
-    results = []
-    for item in items:
+
+    def branch(item: v.Value) -> v.Value:
         matches(run, node.pattern, item, frame)
-        results.append(run.value(node.body, frame))
-    return tuple(results)
+        return run.value(node.body, frame)
+
+    return tuple(_branches(run, items, branch))
+
+
+def _branches(run: Run, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> list[v.Value]:
+    """What branches give, one after the other. What those beside it have done is seen if one fails after it
+    waited."""
+    run.end_pending()
+    run.switches += 1
+    before = run.switches
+    try:
+        return [branch(item) for item in items]
+    except (v.Failure, v.Thrown):
+        if run.switches > before and len(items) > 1:
+            raise v.Unsupported("a branch that fails after it waited") from None
+        raise

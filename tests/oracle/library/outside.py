@@ -47,7 +47,7 @@ def _sleep(run: Run, milliseconds: int) -> None:
     """Nobody sees how time passes while nothing runs beside."""
     if milliseconds < 0:
         raise v.Failure(f"a time to sleep cannot be negative, found {milliseconds}", "ValueError")
-    if not run.alone:
+    if run.switches:
         raise v.Unsupported("the world outside: time")
 
 
