@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from concerto.semantics.model import symbols as sym
 from concerto.semantics.model.builtins import FLOAT, INT, NIL, OPTION
 from concerto.semantics.model.symbols import FunctionOf, Named
@@ -14,45 +16,44 @@ from tests.oracle.constants import constant
 from tests.oracle.fitting import converted
 from tests.oracle.numbers import arithmetic, checked, negated, to_int
 from tests.oracle.patterns import matches
-from tests.oracle.run import Frame, Run, evaluates
+from tests.oracle.run import EVALUATORS, Frame, Run, evaluates
 from tests.oracle.state import state_of, tool_of
 from tests.oracle.text import text_of
 
 
-@evaluates(ast.IntLit, ast.FloatLit, ast.StringLit, ast.BoolLit)
-def literal(run: Run, node: ast.IntLit, frame: Frame) -> v.Value:
-    return node.value
+def _values(run: Run, nodes: Iterable[ast.Expr], frame: Frame) -> tuple[v.Value, ...]:
+    return tuple([run.value(node, frame) for node in nodes])
 
 
-@evaluates(ast.NilLit)
-def nil(run: Run, node: ast.NilLit, frame: Frame) -> v.Value:
-    return None
-
-
-@evaluates(ast.Interpolation)
-def interpolation(run: Run, node: ast.Interpolation, frame: Frame) -> v.Value:
-    return "".join([p if isinstance(p, str) else text_of(run.value(p, frame)) for p in node.parts])
-
-
-@evaluates(ast.ArrayLit)
-def array(run: Run, node: ast.ArrayLit, frame: Frame) -> v.Value:
-    return tuple([run.value(item, frame) for item in node.items])
-
-
-@evaluates(ast.TupleLit)
-def tuple_of(run: Run, node: ast.TupleLit, frame: Frame) -> v.Value:
-    return v.Tuple(tuple([run.value(item, frame) for item in node.items]))
-
-
-@evaluates(ast.MapLit)
-def map_of(run: Run, node: ast.MapLit, frame: Frame) -> v.Value:
-    return make_map([(run.value(entry.key, frame), run.value(entry.value, frame)) for entry in node.entries])
-
-
-@evaluates(ast.RangeExpr)
-def range_of(run: Run, node: ast.RangeExpr, frame: Frame) -> v.Value:
+def _range(run: Run, node: ast.RangeExpr, frame: Frame) -> v.Value:
     assert node.low is not None and node.high is not None
     return v.Range(run.value(node.low, frame), run.value(node.high, frame), node.inclusive)
+
+
+EVALUATORS.update(
+    {
+        ast.IntLit: lambda run, node, frame: node.value,
+        ast.FloatLit: lambda run, node, frame: node.value,
+        ast.StringLit: lambda run, node, frame: node.value,
+        ast.BoolLit: lambda run, node, frame: node.value,
+        ast.NilLit: lambda run, node, frame: None,
+        ast.Interpolation: lambda run, node, frame: "".join(
+            [part if isinstance(part, str) else text_of(run.value(part, frame)) for part in node.parts]
+        ),
+        ast.ArrayLit: lambda run, node, frame: _values(run, node.items, frame),
+        ast.TupleLit: lambda run, node, frame: v.Tuple(_values(run, node.items, frame)),
+        ast.MapLit: lambda run, node, frame: make_map(
+            [(run.value(entry.key, frame), run.value(entry.value, frame)) for entry in node.entries]
+        ),
+        ast.RangeExpr: _range,
+        ast.Pipe: lambda run, node, frame: run.value(node.target, frame),
+        ast.FieldAccess: lambda run, node, frame: part(
+            run.value(node.receiver, frame), run.analysis.fields[node]
+        ),
+        ast.Call: call,
+        ast.MethodCall: call,
+    }
+)
 
 
 @evaluates(ast.StructLit)
@@ -60,9 +61,7 @@ def struct(run: Run, node: ast.StructLit, frame: Frame) -> v.Value:
     """The fields as written, then `..base`, then the defaults."""
     symbol = run.analysis.uses[node.path]
     assert isinstance(symbol, sym.StructSymbol | sym.VariantSymbol)
-    given: dict[str, v.Value] = {}
-    for init in node.fields:
-        given[init.name.text] = _field_value(run, init, frame)
+    given = {init.name.text: _field_value(run, init, frame) for init in node.fields}
     base = None if node.base is None else run.value(node.base, frame)
     values = []
     for field in symbol.fields:
@@ -71,12 +70,10 @@ def struct(run: Run, node: ast.StructLit, frame: Frame) -> v.Value:
         elif base is not None:
             values.append(base.fields[field.index])
         else:
-            values.append(default_of(run, field))
-    return (
-        v.Struct(symbol, tuple(values))
-        if isinstance(symbol, sym.StructSymbol)
-        else v.Variant(symbol, tuple(values))
-    )
+            values.append(v.NONE if field.default is None else run.value(field.default, Frame({})))
+    if isinstance(symbol, sym.StructSymbol):
+        return v.Struct(symbol, tuple(values))
+    return v.Variant(symbol, tuple(values))
 
 
 def _field_value(run: Run, init: ast.FieldInit, frame: Frame) -> v.Value:
@@ -85,12 +82,6 @@ def _field_value(run: Run, init: ast.FieldInit, frame: Frame) -> v.Value:
     value = read(run, run.analysis.uses[init], frame)
     coercions = run.analysis.coercions.get(init, ())
     return run.coerced(init, value, coercions, frame)  # type: ignore[arg-type]
-
-
-def default_of(run: Run, field: sym.FieldSymbol) -> v.Value:
-    if field.default is not None:
-        return run.value(field.default, Frame({}))
-    return v.NONE
 
 
 @evaluates(ast.Path)
@@ -188,16 +179,6 @@ def cast(run: Run, node: ast.Cast, frame: Frame) -> v.Value:
     return converted(value, target)
 
 
-@evaluates(ast.Pipe)
-def pipe(run: Run, node: ast.Pipe, frame: Frame) -> v.Value:
-    return run.value(node.target, frame)
-
-
-@evaluates(ast.FieldAccess)
-def field_access(run: Run, node: ast.FieldAccess, frame: Frame) -> v.Value:
-    return part(run.value(node.receiver, frame), run.analysis.fields[node])
-
-
 @evaluates(ast.Index)
 def index(run: Run, node: ast.Index, frame: Frame) -> v.Value:
     receiver = run.value(node.receiver, frame)
@@ -230,8 +211,3 @@ def closure(run: Run, node: ast.Closure, frame: Frame) -> v.Value:
     type_ = run.type_of(node, frame)
     gives_nothing = isinstance(type_, FunctionOf) and type_.result is NIL
     return v.Function(invoke)
-
-
-@evaluates(ast.Call, ast.MethodCall)
-def any_call(run: Run, node: ast.Call, frame: Frame) -> v.Value:
-    return call(run, node, frame)
