@@ -269,7 +269,8 @@ def _ordered_by_python(items: Iterable[Value]) -> bool:
 
 
 def _compare(a: Value, b: Value) -> int:
-    """Below, at or above 0; NaN equals NaN and comes after all numbers, parts decide from the left."""
+    """Below, at or above 0; NaN equals NaN and comes after all numbers, parts decide from the left. An Int
+    and a Float are compared exactly: by `<` a large Int may equal a Float that another one equals too."""
     left, right = type(a), type(b)
     if left in _NUMBERS and right in _NUMBERS:
         return int(a != a) - int(b != b) or int(a > b) - int(a < b)

@@ -204,7 +204,7 @@ def parts_of(value: Struct | Variant) -> list[Value]:
 
 
 def equal(a: Value, b: Value) -> bool:
-    """Equality by content; Int and Float compare as numbers, a Bool equals no number."""
+    """Equality by content; an Int beside a Float is taken for a Float, a Bool equals no number."""
     kind = type(a)
     if kind is type(b) and kind in _PLAIN:
         return bool(a == b)
@@ -214,7 +214,8 @@ def equal(a: Value, b: Value) -> bool:
         kind = type(a)
         if kind is not type(b):
             if (kind is int and type(b) is float) or (kind is float and type(b) is int):
-                if a != b:
+                # Python would compare them exactly.
+                if float(a) != float(b):
                     return False
                 continue
             return False
@@ -290,8 +291,10 @@ def _decisive(a: Value, b: Value, sign: str) -> tuple[Value, Value]:
     """The plain parts, or the lengths, that decide how two values are ordered."""
     while True:
         left, right = type(a), type(b)
-        if left in _ORDERED and (left is right or {left, right} == {int, float}):
+        if left is right and left in _ORDERED:
             return a, b
+        if (left is int and right is float) or (left is float and right is int):
+            return float(a), float(b)
         if left is not right or (left is not list and left is not tuple):
             raise failure(f"`{sign}` is not defined for {type_name(a)} and {type_name(b)}", "TypeError")
         for x, y in zip(a, b, strict=False):

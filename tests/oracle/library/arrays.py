@@ -8,7 +8,7 @@ from functools import cmp_to_key, reduce
 from concerto.semantics.model.builtins import FLOAT
 from tests.oracle import values as v
 from tests.oracle.access import position, slice_of
-from tests.oracle.compare import compare, equal, identity, make_set
+from tests.oracle.compare import compare, equal, identity, is_number, make_set
 from tests.oracle.library.strings import not_negative
 from tests.oracle.numbers import arithmetic
 
@@ -43,8 +43,9 @@ def order(left: v.Value, right: v.Value) -> int:
     if isinstance(left, tuple) and isinstance(right, tuple):
         pairs = (order(one, other) for one, other in zip(left, right, strict=False))
         return next(filter(None, pairs), len(left) - len(right))
-    if isinstance(left, float) and isinstance(right, float) and (left != left or right != right):
-        return (left != left) - (right != right)
+    if is_number(left) and is_number(right):
+        # Exactly, or three numbers might have no order.
+        return int(left != left) - int(right != right) or int(left > right) - int(left < right)
     return -1 if compare("<", left, right) else int(compare(">", left, right))
 
 
