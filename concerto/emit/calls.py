@@ -57,6 +57,9 @@ def call(b: FunctionBuilder, node: ast.Expr) -> None:
     if isinstance(node, ast.MethodCall) and b.type_of(node.receiver) is NEVER:
         b.value(node.receiver)
         return
+    if isinstance(node, ast.Call) and node not in b.calls:
+        b.value(node.callee)  # What is called never comes.
+        return
     target = b.calls[node]
     if node in b.program.analysis.late_places:
         assert isinstance(target, FunctionCall | NativeCall | DynamicCall | BoundCall)

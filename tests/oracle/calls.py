@@ -24,9 +24,9 @@ from tests.oracle.written import written_types
 
 def call(run: Run, node: ast.Expr, frame: Frame) -> v.Value:
     target = run.analysis.calls.get(node)
-    if target is None and isinstance(node, ast.MethodCall):
+    if target is None and isinstance(node, ast.MethodCall | ast.Call):
         # Nobody knows the method of a value that never comes: an expression that leaves.
-        return run.value(node.receiver, frame)
+        return run.value(node.receiver if isinstance(node, ast.MethodCall) else node.callee, frame)
     match target:
         case an.FunctionCall():
             return _function(run, node, target, frame)

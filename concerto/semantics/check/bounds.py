@@ -9,7 +9,7 @@ from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import ANY, MAP_KEYS
 from concerto.semantics.model.symbols import Generic, GenericSymbol, TraitUse, Type
 from concerto.semantics.typing.traits import base_type, satisfies
-from concerto.semantics.typing.unify import is_erroneous, is_solved, resolve, show, substitute
+from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show, substitute
 from concerto.syntax import ast
 
 
@@ -35,7 +35,7 @@ def _check_bounds(
 ) -> None:
     for generic in bounded:
         type_ = resolve(types[generic])
-        if not is_solved(type_) or is_erroneous(type_):
+        if not is_settled(type_) or is_erroneous(type_):
             continue
         no_key = base_type(type_) not in MAP_KEYS and type_ != ANY and not isinstance(type_, Generic)
         if generic.is_key and no_key:

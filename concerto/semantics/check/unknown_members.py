@@ -26,7 +26,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.members import find_field, member_names, why_not
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
-from concerto.semantics.typing.unify import is_erroneous, resolve, show
+from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show
 from concerto.syntax import ast
 
 
@@ -127,7 +127,9 @@ def report_unknown(
 
 
 def report_unknown_type(checker: BodyChecker, node: ast.Expr, purpose: str) -> Type:
-    """A member of something whose type nothing has said so far."""
+    """A member of something whose type nothing has said so far; that of what never comes never comes."""
+    if is_settled(checker.types[node]):
+        return NEVER
     name = checker.text(node)
     return checker.report(
         MismatchedTypes(

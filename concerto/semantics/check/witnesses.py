@@ -35,7 +35,15 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.typing.coercion import fit
 from concerto.semantics.typing.members import settled, trait_use
 from concerto.semantics.typing.traits import base_type, find_impl, show_bound, substitute_bound
-from concerto.semantics.typing.unify import is_erroneous, is_solved, resolve, show, substitute, zonk
+from concerto.semantics.typing.unify import (
+    is_erroneous,
+    is_settled,
+    is_solved,
+    resolve,
+    show,
+    substitute,
+    zonk,
+)
 from concerto.syntax import ast
 
 Bound = tuple[GenericSymbol, TraitUse]
@@ -128,7 +136,7 @@ def require_witnesses(
     def settle() -> None:
         for generic, _ in bounds:
             type_ = types.get(generic)
-            if type_ is None or not is_solved(type_):
+            if type_ is None or not is_settled(type_):
                 _report_unsolved(checker, place, function, generic)
                 return
         found.extend(find_witnesses(checker, frame, function, types))

@@ -171,9 +171,11 @@ class Generic:
 @record(eq=False)
 class Unsolved:
     """An inference variable; `solution` is set once by unification. `newest` is a number that rises from
-    variable to variable; no variable in the solution has a higher one."""
+    variable to variable; no variable in the solution has a higher one. `never`: a value that never comes was
+    to be of this type, which is Never if nothing else says what it is."""
 
     solution: Type | None = None
+    never: bool = False
     newest: int = field(default_factory=count(1).__next__)
 
     closed: ClassVar = False

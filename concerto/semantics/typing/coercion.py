@@ -61,7 +61,7 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
         unify(found, expected)
         return UNCHANGED
     if expected.__class__ is Unsolved:
-        return UNCHANGED if found is NEVER or unify(found, expected) else None
+        return UNCHANGED if unify(found, expected) else None
     if found.__class__ is Unsolved:
         return UNCHANGED if unify(found, expected) else None
     if found is NEVER:

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import assert_never
 
+from concerto.semantics.model.builtins import NEVER
 from concerto.semantics.model.symbols import (
     ERROR,
     ErrorType,
@@ -48,7 +49,7 @@ def zonk(found: Type, left: Type | None = None, known: dict[int, Type] | None = 
     if found.__class__ is Unsolved:
         if found.solution is not None:
             return zonk(found.solution, left, known)
-        return found if left is None else left
+        return found if left is None else NEVER if found.never else left
     seen = {} if known is None else known
     made = seen.get(id(found))
     if made is None:
@@ -159,7 +160,13 @@ def _same(left: Type, right: Type) -> bool:
 
 
 def _solve(variable: Unsolved, solution: Type) -> bool:
-    """Solve the variable, unless it is a part of the solution, which would make an infinite type."""
+    """Solve the variable, unless it is a part of the solution, which would make an infinite type. A value
+    that never comes says nothing of it."""
+    if solution is NEVER:
+        variable.never = True
+        return True
+    if solution.__class__ is Unsolved and variable.never:
+        solution.never = True
     if solution.newest >= variable.newest:
         parts = list(_open_parts(solution))
         if variable in parts:
@@ -231,6 +238,22 @@ def mentions(found: Type, generic: GenericSymbol) -> bool:
 def instantiate(generics: Iterable[GenericSymbol]) -> dict[GenericSymbol, Type]:
     """A fresh variable for each generic parameter of a declaration that is being used."""
     return {symbol: Unsolved() for symbol in generics}
+
+
+def item_of(found: Type) -> Type:
+    """The type of the items that begin with one of this type: what never comes says nothing of it."""
+    return Unsolved(never=True) if found is NEVER else found
+
+
+def is_settled(found: Type) -> bool:
+    """As `is_solved`, where nothing more is said of the type: what is known by values that never come alone
+    is Never."""
+    if is_solved(found):
+        return True
+    for part in list(_open_parts(found)):
+        if isinstance(part, Unsolved) and part.never:
+            part.solution = NEVER
+    return is_solved(found)
 
 
 def is_solved(found: Type) -> bool:

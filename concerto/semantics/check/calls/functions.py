@@ -50,6 +50,7 @@ from concerto.semantics.model.analysis import (
 from concerto.semantics.model.builtins import (
     AGENT_REF,
     ANY,
+    NEVER,
     NIL,
     STRING,
     TOOL_CONTEXT,
@@ -78,7 +79,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.type_expressions import resolve_type
-from concerto.semantics.typing.unify import fresh, is_solved, resolve, show, substitute, unify, zonk
+from concerto.semantics.typing.unify import fresh, is_settled, item_of, resolve, show, substitute, unify, zonk
 from concerto.syntax import ast
 
 AGENT_CALLS: Final = frozenset(
@@ -196,7 +197,7 @@ def _native(
     argument = given_types[-1] if function.generics or len(generics) == 1 else TupleOf(given_types)
 
     def settle() -> None:
-        if not is_solved(argument):
+        if not is_settled(argument):
             checker.report(
                 WrongArguments(
                     checker.span(place),
@@ -324,6 +325,8 @@ def call_value(
         return hint
     if not isinstance(function, FunctionOf):
         check_unknown_arguments(checker, arguments)
+        if function is NEVER:
+            return NEVER
         help_ = f"ask it: `{checker.text(callee)}.execute(…)`" if function == AGENT_REF else ""
         return checker.report(
             MismatchedTypes(
@@ -412,7 +415,7 @@ def _wrap_some(checker: BodyChecker, value: ast.Expr, expected: Type | None) -> 
     if item is not None and not isinstance(resolve(item), Unsolved):
         checker.check(value, item)
         return option_of(item)
-    return option_of(checker.infer(value))
+    return option_of(item_of(checker.infer(value)))
 
 
 def _wrap_result(checker: BodyChecker, value: ast.Expr, name: str, expected: Type | None) -> Type:

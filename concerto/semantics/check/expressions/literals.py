@@ -23,6 +23,7 @@ from concerto.semantics.model.builtins import (
     FLOAT,
     INT,
     MAP_KEYS,
+    NEVER,
     NIL,
     RANGE,
     STRING,
@@ -50,7 +51,7 @@ from concerto.semantics.model.symbols import (
     VariantSymbol,
 )
 from concerto.semantics.typing.coercion import join, literal_type
-from concerto.semantics.typing.unify import is_erroneous, resolve, show, show_both, substitute, unify
+from concerto.semantics.typing.unify import is_erroneous, item_of, resolve, show, show_both, substitute, unify
 from concerto.syntax import ast
 
 
@@ -193,7 +194,7 @@ def _join_literals(common: Type, found: Type) -> Type | None:
     resolved = resolve(common)
     if isinstance(resolved, Unsolved) and not isinstance(resolve(found), Unsolved):
         unify(resolved, found)
-        return found
+        return resolved if found is NEVER else found
     return join(common, found)
 
 
@@ -221,7 +222,7 @@ def tuple_literal(checker: BodyChecker, node: ast.TupleLit, hint: Type | None) -
                 [checker.check(item, type_) for item, type_ in zip(node.items, expected.items, strict=True)]
             )
         )
-    return TupleOf(tuple([checker.infer(item) for item in node.items]))
+    return TupleOf(tuple([item_of(checker.infer(item)) for item in node.items]))
 
 
 @checks(ast.RangeExpr)

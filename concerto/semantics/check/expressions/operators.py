@@ -39,7 +39,7 @@ from concerto.semantics.typing.coercion import INT_TO_FLOAT, fit, join, literal_
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
 from concerto.semantics.typing.traits import satisfies
 from concerto.semantics.typing.type_expressions import resolve_type
-from concerto.semantics.typing.unify import fresh, is_erroneous, is_solved, resolve, show, show_both, unify
+from concerto.semantics.typing.unify import fresh, is_erroneous, is_settled, resolve, show, show_both, unify
 from concerto.syntax import ast
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "**"))
@@ -244,7 +244,7 @@ def _meet_in_float(checker: BodyChecker, node: ast.Binary, left: Type, right: Ty
 
 def _require_ordered(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> None:
     if (
-        is_solved(left)
+        is_settled(left)
         and not is_erroneous(left)
         and not satisfies(checker.declarations, resolve(left), TraitUse(ORD))
     ):
