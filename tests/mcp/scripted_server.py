@@ -58,6 +58,7 @@ TOOLS = [
     tool("garbled"),
     tool("torn"),
     tool("picture"),
+    tool("nothing"),
 ]
 TWINS = [tool("Own__add"), tool("Own--add"), tool("Own  add")]
 CHANGED = [tool("plus", NUMBERS)]
@@ -151,6 +152,8 @@ class Server:
             case "picture":
                 image = {"type": "image", "mimeType": "image/png", "data": "YWJj"}
                 send({"id": number, "result": {"content": [{"type": "text", "text": "a cat"}, image]}})
+            case "nothing":
+                send({"id": number, "result": {"content": []}})
             case "Own__add" | "Own--add" | "Own  add":
                 text(number, f"{name} of the server")
             case "cancelled":

@@ -328,3 +328,8 @@ def test_what_is_no_text_is_named_in_it(run: Run, mark: str) -> None:
     """
     outcome = run(program(scripted("well", mark), "picture()", functions=functions))
     assert outcome.lines == ["a cat", "[image image/png, 3 bytes: not shown]"]
+
+
+def test_an_answer_without_content_is_an_empty_text(run: Run, mark: str) -> None:
+    functions = '@describe("x") fn nothing() -> Result<String, ToolError>;'
+    assert run(program(scripted("well", mark), "nothing()", functions=functions)).out == "\n"

@@ -145,7 +145,8 @@ def _forms(result: CallToolResult, own: Json, declared: Json) -> Iterator[Json]:
     texts = any(block.type == "text" for block in result.content)
     if kind == "null":
         yield None
-    if kind == "string" and texts:
+    nothing = not result.content and result.structured_content is None
+    if kind == "string" and (texts or nothing):
         yield "\n".join([block.text if block.type == "text" else _mention(block) for block in result.content])
     if result.structured_content is not None:
         yield _unwrapped(result.structured_content, own)
