@@ -149,11 +149,10 @@ class Server:
                 print(f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"content": [}}', flush=True)
             case "torn":
                 print('{"result": {"content": [], "jsonrpc"', flush=True)
-            case "picture":
+            case "picture" | "nothing":
                 image = {"type": "image", "mimeType": "image/png", "data": "YWJj"}
-                send({"id": number, "result": {"content": [{"type": "text", "text": "a cat"}, image]}})
-            case "nothing":
-                send({"id": number, "result": {"content": []}})
+                content = [{"type": "text", "text": "a cat"}, image] if name == "picture" else []
+                send({"id": number, "result": {"content": content}})
             case "Own__add" | "Own--add" | "Own  add":
                 text(number, f"{name} of the server")
             case "cancelled":

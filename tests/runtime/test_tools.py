@@ -416,3 +416,11 @@ def test_a_script_calls_the_tool_that_it_names(tmp_path: Path) -> None:
 def _both(seen: Any) -> Any:
     names = [tool["function"]["name"] for tool in seen.body["tools"]]
     return chat_reply(None, *[(str(number), name, "{}") for number, name in enumerate(names)])
+
+
+@pytest.mark.parametrize("command", ['"a\\u{0}b"', '"x".repeat(300000)'], ids=["null", "too long"])
+def test_a_command_that_cannot_be_started_is_an_error_of_the_tool(run: Run, command: str) -> None:
+    source = f"""use std::tools::ShellTool;
+    fn main() {{ println(ShellTool.exec("echo " + {command}, 5000).err().map(|e| e.kind)); }}
+    """
+    assert run(source, permissions={"ShellTool": True}).out == 'Some("CommandFailed")\n'

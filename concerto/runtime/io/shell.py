@@ -20,16 +20,21 @@ _CHUNK = 65_536
 async def execute(effect: Shell, folder: Path, environment: Mapping[str, str]) -> str:
     """The standard output of a command that ends well; a ToolError with its error output otherwise. Of the
     environment the command sees what `passed_on` lets through. Of its output the first megabyte is kept."""
-    process = await start_group(
-        "/bin/sh",
-        "-c",
-        effect.command,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=folder,
-        env=passed_on(environment),
-    )
+    try:
+        process = await start_group(
+            "/bin/sh",
+            "-c",
+            effect.command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=passed_on(environment),
+        )
+    except (OSError, ValueError) as error:
+        # It is too long, holds a null character, or the system has no more processes.
+        message = f"the command cannot be started: {getattr(error, 'strerror', None) or error}"
+        raise tool_failure(message.lower(), "CommandFailed", "ShellTool", "exec") from None
     try:
         async with asyncio.timeout(effect.timeout_ms / 1000):
             output, errors = await gather(_drained(process.stdout), _drained(process.stderr))
