@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from concerto.diagnostics import DefinedTwice, UnknownType, WrongArguments, did_you_mean
-from concerto.semantics.model.builtins import BUILTIN_TYPES, MAP, NIL
+from concerto.semantics.model.builtins import BUILTIN_TYPES, HASH_MAP, MAP, NIL
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import Demand, TypeScope
 from concerto.semantics.model.symbols import (
@@ -236,7 +236,7 @@ def _apply(
     arguments = tuple([resolve_type(declarations, argument, scope) for argument in node.arguments])
     if not _right_number(declarations, node, scope, symbol.name, arity):
         return ERROR
-    if symbol is MAP:
+    if symbol is MAP or symbol is HASH_MAP:
         declarations.demand(Demand(scope.module, node.arguments[0], arguments[0], None, {}))
         if isinstance(arguments[0], Generic):
             arguments[0].symbol.is_key = True
