@@ -78,9 +78,9 @@ def power_float(a: float, b: float) -> float:
 
 
 def float_to_int(a: float) -> int:
-    if not -9.3e18 < a < 9.3e18:
+    if not -(2.0**63) <= a < 2.0**63:
         raise failure(f"{a!r} does not fit in an Int", "Overflow")
-    return checked(int(a))
+    return int(a)
 
 
 def _dynamic(
