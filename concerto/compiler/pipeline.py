@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-_WORD: Final = r"[A-Za-z_][A-Za-z0-9_]*"
+_WORD: Final = r"\b[A-Za-z_][A-Za-z0-9_]*"
+_DECLARABLE: Final = rf"(?<!\.){_WORD}"
+_STRING: Final = r'"(?:[^"\\\n]|\\.)*"'
 
 
 class CompileError(Exception):
@@ -107,22 +109,31 @@ def _inspect(tree: ast.Module, project: Project, problems: Problems) -> Analysis
 
 def _check_saved(tree: ast.Module, project: Project, problems: Problems) -> None:
     """Adds the errors in the parts that the parser understood. Nothing is said on a line with a syntax
-    error, nor about a name that stands in a part that was given up: it may have been declared there."""
+    error, nor about a name of the program that stands in a part that was given up: it may have been declared
+    there."""
     from concerto.semantics import check_program
+    from concerto.semantics.declare.library import library
     from concerto.syntax import ast
+    from concerto.syntax.tokens import KEYWORDS
     from concerto.syntax.walk import walk
 
+    known = KEYWORDS.keys() | library().prelude.members.keys()
     source = tree.source
     lost_parts = [node for node in walk(tree) if isinstance(node, ast.ErrorExpr | ast.ErrorItem)]
     lines = {source.line_column(problem.span.start)[0] for problem in problems}
-    lost = {word for node in lost_parts for word in re.findall(_WORD, _lines_of(node, source))}
+    lost = {word for node in lost_parts for word in _words(_DECLARABLE, _lines_of(node, source))} - known
     found = Problems()
     check_program(tree, project, found)
     for problem in found:
         span = problem.span
         same_line = span.source is source and source.line_column(span.start)[0] in lines
-        if problem.severity == "error" and not same_line and lost.isdisjoint(re.findall(_WORD, span.text)):
+        if problem.severity == "error" and not same_line and lost.isdisjoint(_words(_WORD, span.text)):
             problems.add(problem)
+
+
+def _words(kind: str, text: str) -> list[str]:
+    """The words in a piece of a program, but those in its strings."""
+    return re.findall(kind, re.sub(_STRING, " ", text))
 
 
 def _lines_of(node: ast.Node, source: Source) -> str:

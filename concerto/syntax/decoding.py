@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.diagnostics import Problems, UnknownCharacter
 from concerto.source import Source, Span
+
+NOT_UTF8: Final = "this is not UTF-8 text"
+"""What is said of a file's bytes; the characters in their place are not spoken of again."""
 
 _BOM = "\ufeff"
 
@@ -20,7 +25,7 @@ def decode(data: bytes, path: str, problems: Problems) -> Source:
         problems.add(
             UnknownCharacter(
                 Span(source, start, start + 1),
-                "this is not UTF-8 text",
+                NOT_UTF8,
                 help="save the file with the encoding UTF-8",
             )
         )

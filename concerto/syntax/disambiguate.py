@@ -142,6 +142,8 @@ class _Walk:
         closes_generics = self.tokens[position - 1] in self.generic_ends
         if before in _BLOCK_WORDS or self.head is _Head.TYPE:
             return "LBRACE"
+        if self.tokens[position - 1].text == "finally" and self.kind(position - 2) == "RBRACE":
+            return "LBRACE"
         if before == "NAME" or closes_generics:
             return "LBRACE" if self.head is _Head.BLOCK else "STRUCT_OPEN"
         closed = before == "RBRACE" and self.head is not _Head.BLOCK

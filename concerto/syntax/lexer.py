@@ -22,6 +22,7 @@ from concerto.diagnostics import (
 from concerto.records import field, record
 from concerto.source import Source, Span
 from concerto.syntax import ast
+from concerto.syntax.decoding import NOT_UTF8
 from concerto.syntax.numbers import float_value, int_mistake
 from concerto.syntax.other_languages import CHARACTERS
 from concerto.syntax.strings import bad_escapes, cut_indentation, unescape
@@ -56,6 +57,7 @@ _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _ATTRIBUTE = re.compile(r"#!?\[[^\]\n]*\]")
 _NUMBER_SUFFIX = re.compile(r"(?<=\d)(?:[iu](?:8|16|32|64|size)|f(?:32|64)?|[LlnN])$")
 _FOREIGN_WORD = re.compile(r"(?:[^\W\x00-\x7f]|[\u0300-\u036f])[\w\u0300-\u036f]*")
+_LIFETIME = re.compile(r"'([a-z_][A-Za-z0-9_]*)(?=[>,+\s])")
 _FOREIGN_STRING = re.compile(r"[“”‘’]([^“”‘’\n]*)[“”‘’]|`([^`]*)`")
 _LINE_REST = re.compile(r"(?:[)\]};,\s]+//.*|[)\]};,\s]*)\Z")
 
@@ -250,11 +252,17 @@ class _Scanner:
         word = _FOREIGN_WORD.match(self.text, start)
         if word is not None:
             return self.foreign_name(word.end(), start)
+        if text[0] in "\ufffd\0" and any(problem.message == NOT_UTF8 for problem in self.problems):
+            self.lexed.mistakes.append(start)
+            return end
         message, advice = CHARACTERS.get(text, ("", ""))
         if not message:
             shown = text if text.isprintable() else f"U+{ord(text[0]):04X}"
             message = f"`{shown}` has no meaning here"
         self.report(UnknownCharacter(self.span(start, end), message, help=advice))
+        if text == "#":
+            line_end = self.text.find("\n", end)
+            return len(self.text) if line_end < 0 else line_end
         quoted = _FOREIGN_STRING.match(self.text, start)
         if quoted is None:
             return end
@@ -277,7 +285,25 @@ class _Scanner:
 
     # --- Strings ---
 
+    def lifetime(self, start: int) -> int | None:
+        """Where `'a` ends behind the `<` of a declaration, or behind a `&`, which is reported."""
+        found = _LIFETIME.match(self.text, start)
+        if found is None or start == 0:
+            return None
+        kinds = [token.kind for token in self.tokens[-3:]]
+        if self.text[start - 1] == "&":
+            return found.end()
+        if kinds[-1:] != ["LESSTHAN"] or not (kinds[:1] == ["FN"] or {"STRUCT", "ENUM", "IMPL"} & set(kinds)):
+            return None
+        advice = "leave it out: values are copied when needed, there are no references"
+        self.report(UnknownCharacter(self.span(start, found.end()), "there are no lifetimes", help=advice))
+        self.tokens.append(Token("NAME", found[1], start, found.end()))
+        return found.end()
+
     def single_quoted(self, text: str, start: int, end: int) -> int:
+        after = self.lifetime(start)
+        if after is not None:
+            return after
         if self.tokens and self.tokens[-1].kind in ("BREAK", "CONTINUE"):
             label = _JUMP_LABEL.match(self.text, start)
             if label:
@@ -303,6 +329,9 @@ class _Scanner:
         return behind
 
     def open_string(self, quote: str, start: int, end: int) -> int:
+        after = self.lifetime(start) if quote == "'" else None
+        if after is not None:
+            return after
         if quote == "'" and self.tokens and self.tokens[-1].kind in ("BREAK", "CONTINUE"):
             label = _JUMP_LABEL.match(self.text, start)
             if label:

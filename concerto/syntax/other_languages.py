@@ -157,6 +157,30 @@ NO_SUCH_SYNTAX = (
     _behind("from", "there is no `from`", "write `use path::name;`"),
     _behind("case", "there is no `case`", "an arm is written `pattern => result`"),
     Syntax(
+        lambda _, before, token: token.text == "not",
+        "there is no operator `not in`",
+        "write `!items.contains(x)`",
+        after_value=True,
+    ),
+    Syntax(
+        lambda _, before, token: before == "LSQB" and token.kind == "COLON_COLON",
+        "a slice has no step",
+        "write `items[a..b]`; a loop takes every second one: `for i in (0..n).step_by(2) { … }`",
+    ),
+    Syntax(
+        lambda _, before, token: before == "CONST" and token.kind in (*BRACES, "LSQB"),
+        "a constant has one name",
+        "write `let Name { field, .. } = …` inside of a function",
+        mendable=False,
+    ),
+    Syntax(
+        lambda _, before, token: before == "EQUAL" and token.kind in BRACES,
+        "a type is not written with braces",
+        "declare a `struct` or a `schema`: `struct Name { field: Int }`",
+        accepts=("FN",),
+        mendable=False,
+    ),
+    Syntax(
         lambda last, before, token: last in ("COLON", "ARROW") and before == "NAME" and token.kind == "QMARK",
         "a type is not made optional with `?`",
         "write `Option<T>`",

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from concerto.diagnostics import MisplacedStatement, Problem, Problems, ReservedName
 from concerto.source import Source, Span
+from concerto.syntax.foreign_forms import find_form
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.other_languages import WORDS
@@ -40,7 +41,8 @@ _ALL_OPENERS = frozenset(OPENERS) | BRACES
 
 
 class Recovery:
-    """`broken_line` is where text was given up last: what else does not fit there is the same mistake.
+    """`broken_line` is where text was given up last, `foreign_line` where a habit of another language was
+    mended: what else does not fit there is the same mistake.
     `reserved` are words of the language that were reported as names."""
 
     def __init__(self, source: Source, problems: Problems, lexed: Lexed) -> None:
@@ -50,6 +52,7 @@ class Recovery:
         self.doubtful = lexed.doubtful
         self.repairs = 0
         self.broken_line = 0
+        self.foreign_line = 0
         self.reserved: set[str] = set()
 
     def repair(self, parser: LalrParser, tokens: list[Token], position: int) -> int:
@@ -59,10 +62,13 @@ class Recovery:
             return position
         silent = self.known(tokens, position)
         scene = Scene(self.source, parser, tokens, position)
-        mend = find_mend(scene)
+        form = find_form(scene)
+        mend = form or find_mend(scene)
         if mend is not None:
             if not silent and not self.repeats(mend.problem, scene.before):
                 self.problems.add(mend.problem)
+                if form is not None or mend.foreign:
+                    self.foreign_line = self.line(tokens[position])
             return self.apply(mend, parser, tokens, position)
         if not silent:
             self.problems.add(self.problem(scene))
@@ -85,7 +91,7 @@ class Recovery:
     def known(self, tokens: list[Token], position: int) -> bool:
         """Whether the mistake follows from one that was reported."""
         token, before = tokens[position], tokens[max(position - 1, 0)]
-        if self.line(token) == self.broken_line:
+        if self.line(token) in (self.broken_line, self.foreign_line):
             return True
         if any(start <= token.start <= end for start, end in self.doubtful):
             return True

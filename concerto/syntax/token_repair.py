@@ -6,10 +6,11 @@ or None if the slip is not of its kind; a mend is only offered if the tokens beh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from concerto.diagnostics import Problem, ReservedName, UnexpectedToken, did_you_mean, suggest
-from concerto.records import frozen
+from concerto.records import frozen, replace
 from concerto.source import Source, Span
 from concerto.syntax.expectation import describe, expected
 from concerto.syntax.lalr import LalrParser
@@ -17,6 +18,7 @@ from concerto.syntax.other_languages import COMBINATIONS, NEEDLESS, NO_SUCH_SYNT
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, RESERVED_KINDS, SIGN_TEXTS, Token, words
 
 _AHEAD = 2
+_DIVISOR = re.compile(r"[ ]*//[ ]*[\w(.)]+[ ]*;")
 _OPENERS = frozenset(OPENERS) | BRACES
 # Brackets are in pairs already, so no mend takes one away.
 _BRACKETS = _OPENERS | CLOSERS
@@ -41,13 +43,15 @@ _STATEMENT_WORDS = ("let", "return", "match", "while", "break", "continue", "thr
 @frozen
 class Mend:
     """Takes back `undo` tokens, drops `drop` more, and puts `tokens` in place. `cut` is the number of
-    values on the machine's stack that the tokens taken back have become."""
+    values on the machine's stack that the tokens taken back have become. `foreign`: what was mended is a
+    habit of another language, which may show more than once in the line."""
 
     problem: Problem
     tokens: tuple[Token, ...] = ()
     undo: int = 0
     drop: int = 0
     cut: int = 0
+    foreign: bool = False
 
 
 @frozen
@@ -112,7 +116,7 @@ def find_mend(scene: Scene) -> Mend | None:
     for slip in _SLIPS:
         mend = slip(scene)
         if mend is not None:
-            return mend
+            return replace(mend, foreign=slip in _FOREIGN)
     return None
 
 
@@ -268,7 +272,7 @@ def _matches_macro(scene: Scene) -> Mend | None:
     """`matches!(value, pattern)`"""
     if scene.before.text != "matches" or scene.token.kind != "BANG" or not scene.fresh:
         return None
-    end = _matching(scene.tokens, scene.position + 1) if scene.kind_ahead(1) == "LPAR" else None
+    end = matching(scene.tokens, scene.position + 1) if scene.kind_ahead(1) == "LPAR" else None
     if end is None:
         return None
     advice = "write `match value { pattern => true, _ => false }`"
@@ -290,14 +294,23 @@ def _let_in_condition(scene: Scene) -> Mend | None:
 
 
 def _body_behind_colon(scene: Scene) -> Mend | None:
-    """`if x:` and the lines below that are set further in."""
-    if scene.token.kind != "COLON" or not scene.ends_line or not scene.works(["LBRACE"], drop=1, ahead=0):
+    """`if x:` and the lines below that are set further in, or the rest of the line."""
+    if scene.token.kind != "COLON" or not scene.works(["LBRACE"], drop=1, ahead=0):
         return None
     tokens, at = scene.tokens, scene.position
-    around = _indentation(scene, scene.token)
     end = at + 1
-    while tokens[end].kind != END and _indentation(scene, tokens[end]) > around:
-        end += 1
+    if scene.ends_line:
+        around = indentation(scene, scene.token)
+        while tokens[end].kind != END and indentation(scene, tokens[end]) > around:
+            end += 1
+    elif scene.works(["LBRACE"], drop=1, ahead=1):
+        line = scene.source.text.find("\n", scene.token.end)
+        while tokens[end].kind not in (END, "RBRACE") and tokens[end].start < line:
+            end += 1
+        if any(token.kind in BRACES for token in tokens[at:end]):
+            return None
+    else:
+        return None
     for index in range(at + 1, end + 1):
         # A word before a colon was taken for a name.
         if tokens[index].kind == "WORD" and tokens[index].text in ("else", "try", "loop"):
@@ -308,7 +321,7 @@ def _body_behind_colon(scene: Scene) -> Mend | None:
     return Mend(problem, body, drop=end - at)
 
 
-def _indentation(scene: Scene, token: Token) -> int:
+def indentation(scene: Scene, token: Token) -> int:
     """How far the line of a token is set in."""
     text = scene.source.text
     line = text[text.rfind("\n", 0, token.start) + 1 : token.start + 1]
@@ -373,7 +386,7 @@ def _ways_on(scene: Scene, problem: Problem) -> list[Mend]:
         ways.append(Mend(problem, drop=1))
     if scene.fresh and scene.before.kind not in _BRACKETS and scene.works([], undo=1):
         ways.append(Mend(problem, undo=1, cut=1))
-    end = _matching(scene.tokens, scene.position) if token.kind == "LSQB" else None
+    end = matching(scene.tokens, scene.position) if token.kind == "LSQB" else None
     if end is not None and scene.works([], drop=end - scene.position + 1):
         ways.append(Mend(problem, drop=end - scene.position + 1))
     return ways
@@ -387,7 +400,7 @@ def _parenthesised_head(scene: Scene) -> Mend | None:
         return None
     values = scene.parser.values
     cut = len(values) - next(index for index, value in enumerate(values) if value is tokens[at - 2])
-    end = _matching(tokens, at - 2)
+    end = matching(tokens, at - 2)
     if end is None:
         return None
     problem = scene.error(
@@ -403,7 +416,7 @@ def _mut_before_pattern(scene: Scene) -> Mend | None:
     if scene.before.kind != "MUT" or not scene.fresh or scene.token.kind not in ("LPAR", "LSQB"):
         return None
     problem = _missing_syntax(scene)
-    end = _matching(tokens, at)
+    end = matching(tokens, at)
     if problem is None or end is None:
         return None
     stand_in: list[Token] = []
@@ -415,7 +428,7 @@ def _mut_before_pattern(scene: Scene) -> Mend | None:
     return Mend(problem, tuple(stand_in), undo=1, drop=end - at + 1, cut=1)
 
 
-def _matching(tokens: list[Token], opener: int) -> int | None:
+def matching(tokens: list[Token], opener: int) -> int | None:
     """The bracket that closes another one."""
     depth = 0
     for index in range(opener, len(tokens)):
@@ -433,7 +446,10 @@ def _missing_semicolon(scene: Scene) -> Mend | None:
         return None
     at = scene.before.end
     place = Span(scene.source, at, at)
-    problem = UnexpectedToken(place, "expected `;`", help="end the statement with `;`")
+    advice = "end the statement with `;`"
+    if _DIVISOR.match(scene.source.text, at):
+        advice = "`//` begins a comment; `/` of two Ints gives an Int"
+    problem = UnexpectedToken(place, "expected `;`", help=advice)
     return Mend(problem, (_sign("SEMICOLON", at),))
 
 
@@ -527,3 +543,5 @@ _SLIPS: tuple[Callable[[Scene], Mend | None], ...] = (
     _missing_sign,
     _stray_sign,
 )
+
+_FOREIGN = (_combination, _no_such_syntax, _foreign_word_before, _foreign_word_here)

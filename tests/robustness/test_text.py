@@ -11,6 +11,7 @@ import pytest
 from concerto.compiler.pipeline import read_source
 from concerto.diagnostics import Problems
 from concerto.syntax import tokens
+from concerto.syntax.parser import parse
 from tests.robustness.checking import doing, expect_codes, expect_output, printing
 
 RUNNING = {
@@ -48,11 +49,30 @@ def test_odd_text_is_refused(name: str, tmp_path: Path) -> None:
     expect_codes(*REFUSED[name], tmp_path)
 
 
-@pytest.mark.parametrize("data", [b"\xff", b"\xed\xa0\x80", b'fn main() { println("\xc3"); }'])
-def test_what_is_no_utf8_is_one_error(data: bytes) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff",
+        b"\xed\xa0\x80",
+        b'fn main() { println("\xc3"); }',
+        b"fn main() {}\xff",
+        b"fn main() {}\n\xff\xfe\n",
+        b"fn main() {\n    println(1);\n}\n\xe2\x82",
+        b"fn main() {\n  let \xe4 = 1;\n  println(\xe4 + 1);\n}\n",
+        b"fn main() { println(1); \xff }",
+        "fn main() {}".encode("utf-16"),
+    ],
+)
+def test_bytes_that_are_no_text_are_told_of_once(data: bytes) -> None:
     problems = Problems()
-    read_source(data, "main.conc", problems)
-    assert [problem.code for problem in problems] == ["E0001"]
+    parse(read_source(data, "main.conc", problems), problems)
+    assert [problem.message for problem in problems] == ["this is not UTF-8 text"]
+
+
+def test_a_sign_in_place_of_others_is_a_character() -> None:
+    problems = Problems()
+    parse(read_source("fn main() {}\n\ufffd".encode(), "main.conc", problems), problems)
+    assert [problem.message for problem in problems] == ["`\ufffd` has no meaning here"]
 
 
 def test_names_of_python(tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ ADVICE: Final[dict[str, str]] = {
     "String::charAt": "index it: `{0}[…]`",
     "String::char_at": "index it: `{0}[…]`",
     "String::concat": "join strings with `+`, or put one into the other with `${{…}}`",
+    "String::from": "a text in quotes is a String already; any value has `to_string()`",
+    "String::new": 'an empty one is `""`',
     "String::format": "put values into the text with `${{…}}`",
     "String::join": "an array joins its items: `items.join({0})`",
     "String::push": "join strings with `+`, or put one into the other with `${{…}}`",

@@ -392,6 +392,8 @@ def _operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Typ
         return f"`{quote(checker.source, node.left)}.concat(…)` joins arrays, `push` adds an element"
     if node.op == "*" and left is STRING and right is INT:
         return f"repeat it with `{quote(checker.source, node.left)}.repeat({checker.text(node.right)})`"
+    if node.op == "%" and left is STRING:
+        return 'put values into the text: `"… ${value}"`'
     if {left, right} == {STRING, INT} or {left, right} == {STRING, FLOAT}:
         text = node.left if left is STRING else node.right
         kind = "int" if INT in (left, right) else "float"

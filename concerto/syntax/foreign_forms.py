@@ -1,0 +1,321 @@
+"""Whole constructs of other languages: one error each, and the rest of the file is read as if all were right.
+
+`find_form` takes a `Scene` as `find_mend` does, before that one: a form is known by several tokens at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from concerto.diagnostics import Problem
+from concerto.syntax.other_languages import COMBINATIONS, WORDS
+from concerto.syntax.token_repair import Mend, Scene, indentation, matching
+from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token
+
+_TYPES = ("class", "interface", "protocol", "record")
+_LONGEST_RESULT = 30
+_STATEMENTS = {
+    "del": "`map.remove(key)` and `array.remove(index)` take something away",
+    "delete": "`map.remove(key)` and `array.remove(index)` take something away",
+    "global": "what all functions know is a `const`; what changes is kept in a `hashmap` or a `memory`",
+    "nonlocal": "a closure has copies of what is around it; return the new value",
+}
+
+
+def find_form(scene: Scene) -> Mend | None:
+    return next((mend for form in _FORMS if (mend := form(scene)) is not None), None)
+
+
+def _type(scene: Scene) -> Mend | None:
+    """`interface X { a: T; }`, `class A(B):`, if the body is not one that `struct` or `trait` could have."""
+    tokens, at, undo = _from_word(scene, _TYPES)
+    word = tokens[at]
+    if word.text not in _TYPES or tokens[at + 1].kind != "NAME":
+        return None
+    opener = at + 2
+    while tokens[opener].kind not in ("COLON", "SEMICOLON", END) and tokens[opener].kind not in BRACES:
+        opener += 1
+    if tokens[opener].kind == "COLON":
+        end = _last_below(scene, opener)
+    else:
+        found = matching(tokens, opener) if tokens[opener].kind in BRACES else None
+        if found is None or _is_ours(word, [token.kind for token in tokens[at + 2 : found]]):
+            return None
+        end = found
+    drop = end + 1 - at - undo
+    if not scene.works(["ERROR_ITEM"], undo=undo, ahead=0):
+        return None
+    problem = scene.error(f"there is no `{word.text}`", WORDS[word.text].advice, word)
+    error = Token("ERROR_ITEM", "", word.start, tokens[end].end)
+    return Mend(problem, (error,), undo=undo, drop=drop, cut=undo)
+
+
+def _from_word(scene: Scene, texts: tuple[str, ...]) -> tuple[list[Token], int, int]:
+    """The tokens, where one of these words is, and how many to take back: it stands before the place, or
+    there."""
+    behind = scene.fresh and scene.before.kind == "NAME" and scene.before.text in texts
+    return scene.tokens, scene.position - behind, int(behind)
+
+
+def _is_ours(word: Token, kinds: list[str]) -> bool:
+    """Whether what stands behind the name would do behind `struct` or `trait`."""
+    if WORDS[word.text].text == "trait":
+        return "FN" in kinds
+    return kinds[0] in BRACES and not {"LPAR", "SEMICOLON"} & set(kinds)
+
+
+def _last_below(scene: Scene, colon: int) -> int:
+    """The last token of the lines behind a colon that are set further in than its own."""
+    tokens = scene.tokens
+    around, end = indentation(scene, tokens[colon]), colon
+    while tokens[end + 1].kind != END and indentation(scene, tokens[end + 1]) > around:
+        end += 1
+    return end
+
+
+def _export(scene: Scene) -> Mend | None:
+    """`export default …`, `export interface …`: the rest is looked at by itself."""
+    tokens, at, undo = _from_word(scene, ("export",))
+    word, token = tokens[at], tokens[min(at + 1, len(tokens) - 1)]
+    if word.text != "export" or token.kind != "NAME" or not (token.text == "default" or token.text in WORDS):
+        return None
+    default = token.text == "default"
+    problem = scene.error(
+        f"there is no `export{' default' if default else ''}`", WORDS["export"].advice, word
+    )
+    end = at + 1 + default
+    if not default or tokens[end].kind != "NAME" or tokens[end].text in WORDS:
+        return Mend(problem, undo=undo, drop=end - at - undo, cut=undo)
+    while tokens[end].kind not in ("SEMICOLON", END):
+        end += 1
+    end += tokens[end].kind == "SEMICOLON"
+    error = Token("ERROR_ITEM", "", word.start, tokens[end - 1].end)
+    return Mend(problem, (error,), undo=undo, drop=end - at - undo, cut=undo)
+
+
+def _arrow_function(scene: Scene) -> Mend | None:
+    """`(x: T): U => …`, `() => …`"""
+    tokens, at = scene.tokens, scene.position
+    if scene.token.kind == "COLON" and scene.before.kind == "NAME":
+        opener = at - 2
+    elif scene.token.kind == "RPAR" and scene.before.kind == "LPAR":
+        opener = at - 1
+    else:
+        return None
+    close = matching(tokens, opener) if tokens[opener].kind == "LPAR" else None
+    if close is None:
+        return None
+    arrow = close + 1
+    while tokens[arrow].kind not in ("FAT_ARROW", "SEMICOLON", END) and arrow < close + _LONGEST_RESULT:
+        arrow += 1
+    direct = tokens[close + 1].kind in ("FAT_ARROW", "COLON", "ARROW")
+    cut = _values_from(scene, tokens[opener])
+    if tokens[arrow].kind != "FAT_ARROW" or not direct or cut is None:
+        return None
+    end = _end_of_value(tokens, arrow + 1)
+    error = Token("ERROR", "", tokens[opener].start, tokens[end - 1].end)
+    if not scene.works(["ERROR"], undo=cut, drop=end - at, ahead=1):
+        return None
+    problem = scene.error("there are no arrow functions", "a closure is written `|x| x + 1`", tokens[arrow])
+    return Mend(problem, (error,), undo=at - opener, drop=end - at, cut=cut)
+
+
+def _end_of_value(tokens: list[Token], start: int) -> int:
+    """Behind the block that begins there, or the expression."""
+    if tokens[start].kind in BRACES:
+        end = matching(tokens, start)
+        return len(tokens) - 1 if end is None else end + 1
+    depth, end = 0, start
+    while tokens[end].kind != END:
+        kind = tokens[end].kind
+        if depth == 0 and (kind in CLOSERS or kind in ("COMMA", "SEMICOLON")):
+            break
+        depth += (kind in OPENERS or kind in BRACES) - (kind in CLOSERS)
+        end += 1
+    return end
+
+
+def _values_from(scene: Scene, token: Token) -> int | None:
+    """How many values of the machine's stack a token and what follows it have become."""
+    values = scene.parser.values
+    places = (i for i, value in enumerate(values) if getattr(value, "start", None) == token.start)
+    return next((len(values) - i for i in places), None)
+
+
+def _async_closure(scene: Scene) -> Mend | None:
+    if scene.token.kind != "ASYNC" or not scene.parser.accepts("INT") or scene.kind_ahead(1) == "FN":
+        return None
+    advice = "a closure is written `|x| x + 1`, and whatever waits may be called everywhere"
+    return Mend(scene.error("a closure is not marked `async`", advice), drop=1)
+
+
+def _for_head(scene: Scene) -> Mend | None:
+    """`for (const x of xs) { … }`, `for (let i = 0; i < n; i++) { … }`"""
+    tokens, at = scene.tokens, scene.position
+    if scene.before.kind != "LPAR" or tokens[at - 2].kind != "FOR" or not scene.fresh:
+        return None
+    if scene.token.kind not in ("CONST", "LET") and scene.token.text not in ("var", "int"):
+        return None
+    end, name, sign = matching(tokens, at - 1), tokens[at + 1], tokens[at + 2]
+    if end is None or name.kind != "NAME":
+        return None
+    if tokens[end + 1].kind in BRACES:
+        tokens[end + 1].kind = "LBRACE"
+    through = Token("IN", "in", sign.start, sign.end)
+    if any(token.kind == "SEMICOLON" for token in tokens[at:end]):
+        problem = scene.error("there is no `for` with three parts", "write `for i in 0..n { … }`")
+        items = [Token("ERROR", "", sign.start, tokens[end].start)]
+    elif sign.kind == "IN" or sign.text == "of":
+        problem = scene.error(
+            "the head of a loop stands without parentheses", "write `for x in xs { … }`", scene.before
+        )
+        items = tokens[at + 3 : end]
+    else:
+        return None
+    return Mend(problem, (name, through, *items), undo=1, drop=end - at + 1, cut=1)
+
+
+def _declared_by_value(scene: Scene) -> Mend | None:
+    """`name := value`"""
+    name, token = scene.before, scene.token
+    if name.kind != "NAME" or not scene.fresh or token.kind != "COLON" or scene.kind_ahead(1) != "EQUAL":
+        return None
+    if not scene.works(["LET", "NAME", "EQUAL"], undo=1, drop=2, ahead=1):
+        return None
+    problem = scene.error("there is no `:=`", COMBINATIONS[":="])
+    let = Token("LET", "let", name.start, name.start)
+    return Mend(problem, (let, name, scene.tokens[scene.position + 1]), undo=1, drop=2, cut=1)
+
+
+def _several_names(scene: Scene) -> Mend | None:
+    """`a, b = 1, 2`, `let a, b = …`, `a, err := f()`"""
+    tokens, at = scene.tokens, scene.position
+    if scene.token.kind != "COMMA" or scene.before.kind != "NAME" or not _stands_alone(scene, scene.before):
+        return None
+    last = at
+    while [token.kind for token in tokens[last : last + 2]] == ["COMMA", "NAME"]:
+        last += 2
+    go = tokens[last].kind == "COLON"
+    sign = last + go
+    if tokens[sign].kind != "EQUAL" or last == at:
+        return None
+    end = sign
+    while tokens[end].kind not in ("SEMICOLON", END) and not (
+        end > sign and _on_new_line(scene, tokens, end)
+    ):
+        end += 1
+    let = (
+        [] if tokens[at - 2].kind == "LET" else [Token("LET", "let", scene.before.start, scene.before.start)]
+    )
+    stand_in = [
+        *let,
+        Token("LPAR", "(", scene.before.start, scene.before.start),
+        *tokens[at - 1 : last],
+        Token("RPAR", ")", tokens[last].start, tokens[last].start),
+        tokens[sign],
+        Token("ERROR", "", tokens[sign].end, tokens[end - 1].end),
+    ]
+    if not scene.works([token.kind for token in stand_in], undo=1, drop=end - at, ahead=0):
+        return None
+    names = ", ".join(token.text for token in tokens[at - 1 : last : 2])
+    message = "there is no `:=`" if go else "several names stand in parentheses"
+    problem = scene.error(message, f"write `let ({names}) = (…);`", tokens[last] if go else scene.before)
+    return Mend(problem, tuple(stand_in), undo=1, drop=end - at, cut=1)
+
+
+def _stands_alone(scene: Scene, token: Token) -> bool:
+    """Whether the last value on the machine's stack is what has become of a token."""
+    return _values_from(scene, token) == 1
+
+
+def _on_new_line(scene: Scene, tokens: list[Token], index: int) -> bool:
+    return "\n" in scene.source.text[tokens[index - 1].end : tokens[index].start]
+
+
+def _catch(scene: Scene) -> Mend | None:
+    """`catch (e) { … }`, `except ValueError as e { … }`"""
+    tokens, at, before = scene.tokens, scene.position, scene.before
+    kinds = [token.kind for token in tokens[at : at + 3]]
+    if before.kind == "CATCH" and kinds == ["LPAR", "NAME", "RPAR"] and scene.fresh:
+        name, undo, drop = tokens[at + 1], 0, 3
+        type_ = Token("NAME", "Any", before.end, before.end)
+        problem: Problem = scene.error(
+            "a `catch` names the type of its error",
+            "write `catch ErrorType(e) { … }`, or `catch { … }` for any",
+        )
+    elif (
+        before.text in ("except", "rescue")
+        and kinds == ["NAME", "AS", "NAME"]
+        and _stands_alone(scene, before)
+    ):
+        type_, name, undo, drop = scene.token, tokens[at + 2], 1, 3
+        problem = scene.error(f"there is no `{before.text}`", WORDS[before.text].advice, before)
+    else:
+        return None
+    words = [Token("CATCH", "catch", before.start, before.end)] * undo
+    parts = (type_, Token("LPAR", "(", name.start, name.start), name, Token("RPAR", ")", name.end, name.end))
+    if not scene.works([token.kind for token in (*words, *parts)], undo=undo, drop=drop, ahead=0):
+        return None
+    if tokens[at + drop].kind in BRACES:
+        tokens[at + drop].kind = "LBRACE"
+    return Mend(problem, (*words, *parts), undo=undo, drop=drop, cut=undo)
+
+
+def _statement(scene: Scene) -> Mend | None:
+    """`del x`, to the end of its line."""
+    tokens, at, word = scene.tokens, scene.position, scene.before
+    if word.text not in _STATEMENTS or scene.token.kind != "NAME" or scene.on_new_line:
+        return None
+    end = at
+    while tokens[end].kind not in ("SEMICOLON", "RBRACE", END) and not _on_new_line(scene, tokens, end + 1):
+        end += 1
+    drop = end - at + (tokens[end].kind not in ("RBRACE", END))
+    stand_in = [Token(kind, "", word.start, tokens[end].end) for kind in ("ERROR", "SEMICOLON")]
+    if not _stands_alone(scene, word) or not scene.works(["ERROR", "SEMICOLON"], undo=1, drop=drop, ahead=1):
+        return None
+    problem = scene.error(f"there is no `{word.text}`", _STATEMENTS[word.text], word)
+    return Mend(problem, tuple(stand_in), undo=1, drop=drop, cut=1)
+
+
+def _finally(scene: Scene) -> Mend | None:
+    """`finally { … }`: a block like others."""
+    word = scene.before
+    if word.text != "finally" or scene.token.kind != "LBRACE" or not _stands_alone(scene, word):
+        return None
+    problem = scene.error(
+        "there is no `finally`", "write behind the `try` what is to happen in any case", word
+    )
+    return Mend(problem, undo=1, cut=1)
+
+
+def _switch(scene: Scene) -> Mend | None:
+    """`switch (x) { case 1: … }`, read as a call with a block behind it."""
+    tokens, at = scene.tokens, scene.position
+    if scene.before.kind != "RPAR" or scene.token.kind not in BRACES:
+        return None
+    opener = next((i for i in range(at - 1, 0, -1) if matching(tokens, i) == at - 1), 0)
+    word, end = tokens[opener - 1], matching(tokens, at)
+    cut = _values_from(scene, word)
+    if word.text not in ("switch", "when") or end is None or cut is None:
+        return None
+    error = Token("ERROR", "", word.start, tokens[end].end)
+    closed = Token("SEMICOLON", ";", tokens[end].end, tokens[end].end)
+    if not scene.works(["ERROR", "SEMICOLON"], undo=cut, drop=end + 1 - at, ahead=1):
+        return None
+    problem = scene.error(f"there is no `{word.text}`", WORDS[word.text].advice, word)
+    return Mend(problem, (error, closed), undo=at + 1 - opener, drop=end + 1 - at, cut=cut)
+
+
+_FORMS: tuple[Callable[[Scene], Mend | None], ...] = (
+    _type,
+    _export,
+    _arrow_function,
+    _async_closure,
+    _for_head,
+    _declared_by_value,
+    _several_names,
+    _catch,
+    _statement,
+    _finally,
+    _switch,
+)
