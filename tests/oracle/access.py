@@ -9,10 +9,14 @@ from tests.oracle.numbers import checked
 from tests.oracle.text import text_of
 
 
-def position(index: v.Value, length: int) -> int:
+def whole(index: v.Value) -> int:
     if index.__class__ is not int:
         raise v.Failure(f"an index is an Int, found {v.type_name(index)}", "TypeError")
-    if not 0 <= index < length:
+    return int(index)
+
+
+def position(index: v.Value, length: int) -> int:
+    if not 0 <= whole(index) < length:
         raise v.Failure(f"index {index} is out of bounds for length {length}", "IndexError")
     return int(index)
 
@@ -22,28 +26,24 @@ def element(value: v.Value, index: v.Value) -> v.Value:
         case tuple() | str():
             return value[position(index, len(value))]
         case v.Tuple():
-            return value.items[position(index, len(value.items))]
+            return element(value.items, index)
         case v.Map():
-            return value.entries[_known_key(value, index)][1]
+            entry = value.entries.get(_identity_of(index))
+            if entry is None:
+                raise missing(index)
+            return entry[1]
         case _:
             raise v.Failure(f"{v.type_name(value)} cannot be indexed", "TypeError")
 
 
-def _known_key(value: v.Map, key: v.Value) -> object:
-    _require_key(key)
-    known = identity(key)
-    if known not in value.entries:
-        raise missing(key)
-    return known
+def _identity_of(key: v.Value) -> object:
+    if not isinstance(key, str | int):
+        raise v.Failure(f"a map has no keys of type {v.type_name(key)}", "TypeError")
+    return identity(key)
 
 
 def missing(key: v.Value) -> v.Failure:
     return v.Failure(f"the map has no key `{text_of(key)}`", "KeyError")
-
-
-def _require_key(key: v.Value) -> None:
-    if not isinstance(key, str | int):
-        raise v.Failure(f"a map has no keys of type {v.type_name(key)}", "TypeError")
 
 
 def with_element(value: v.Value, index: v.Value, item: v.Value) -> v.Value:
@@ -54,9 +54,8 @@ def with_element(value: v.Value, index: v.Value, item: v.Value) -> v.Value:
         case v.Tuple():
             return v.Tuple(with_element(value.items, index, item))
         case v.Map():
-            _require_key(index)
-            known = identity(index)
-            key = value.entries[known][0] if known in value.entries else index
+            known = _identity_of(index)
+            key, _ = value.entries.get(known, (index, None))
             return v.Map({**value.entries, known: (key, item)})
         case _:
             raise v.Failure(f"an element of {v.type_name(value)} cannot be assigned", "TypeError")
@@ -66,19 +65,13 @@ def slice_of(value: v.Value, low: v.Value, high: v.Value, inclusive: bool = Fals
     if not isinstance(value, tuple | str):
         raise v.Failure(f"{v.type_name(value)} cannot be sliced", "TypeError")
     length = len(value)
-    start = 0 if low is None else _end(low)
-    end = length if high is None else checked(_end(high) + inclusive)
+    start = 0 if low is None else whole(low)
+    end = length if high is None else checked(whole(high) + inclusive)
     if 0 <= start <= end <= length:
         return value[start:end]
     if 0 <= end < start:
         raise v.Failure(f"the slice {start}..{end} ends before it starts", "IndexError")
     raise v.Failure(f"the slice {start}..{end} is out of bounds for length {length}", "IndexError")
-
-
-def _end(index: v.Value) -> int:
-    if index.__class__ is not int:
-        raise v.Failure(f"an index is an Int, found {v.type_name(index)}", "TypeError")
-    return int(index)
 
 
 def part(value: v.Value, target: an.FieldTarget) -> v.Value:
@@ -87,24 +80,13 @@ def part(value: v.Value, target: an.FieldTarget) -> v.Value:
             return value.fields[target.field.index]
         case an.TupleItem():
             return value.items[target.index]
-        case an.NamedMember():
-            return member(value, target.name)
-
-
-def member(value: v.Value, name: str) -> v.Value:
-    """`.name` of an error, or of an Any."""
-    match value:
-        case v.Error() if name in value.fields:
-            return value.fields[name]
-        case v.Struct() | v.Variant() if isinstance(value, v.Struct) or value.symbol.named:
-            for field in value.symbol.fields:
-                if field.name == name:
-                    return value.fields[field.index]
-        case v.Map():
-            return element(value, name)
-        case v.Tuple() if name.isdigit() and int(name) < len(value.items):
-            return value.items[int(name)]
-    raise v.Failure(f"{v.type_name(value)} has no member `{name}`", "TypeError")
+        case an.NamedMember(name=name):
+            if isinstance(value, v.Error) and name in value.fields:
+                return value.fields[name]
+            found = _member(value, name)
+            if found is None:
+                raise v.Failure(f"{v.type_name(value)} has no member `{name}`", "TypeError")
+            return element(value, name) if isinstance(value, v.Map) else part(value, found)
 
 
 def with_part(value: v.Value, target: an.FieldTarget, item: v.Value) -> v.Value:
@@ -113,26 +95,27 @@ def with_part(value: v.Value, target: an.FieldTarget, item: v.Value) -> v.Value:
             value.fields[target.field.index] = item
             return value
         case an.SlotField():
-            return _with_field(value, target.field.index, item)
+            return type(value)(value.symbol, with_element(value.fields, target.field.index, item))
         case an.TupleItem():
-            return v.Tuple(with_element(value.items, target.index, item))
-        case an.NamedMember():
-            return _with_member(value, target.name, item)
+            return with_element(value, target.index, item)
+        case an.NamedMember(name=name):
+            found = _member(value, name)
+            if found is None:
+                raise v.Failure(f"member `{name}` of {v.type_name(value)} cannot be assigned", "TypeError")
+            return (
+                with_element(value, name, item) if isinstance(value, v.Map) else with_part(value, found, item)
+            )
 
 
-def _with_field(value: v.Struct | v.Variant, index: int, item: v.Value) -> v.Value:
-    fields = value.fields
-    return type(value)(value.symbol, (*fields[:index], item, *fields[index + 1 :]))  # type: ignore[arg-type]
-
-
-def _with_member(value: v.Value, name: str, item: v.Value) -> v.Value:
+def _member(value: v.Value, name: str) -> an.FieldTarget | None:
+    """What `.name` means of an Any that holds this value; of a map it means the key."""
     match value:
-        case v.Map():
-            return with_element(value, name, item)
-        case v.Struct() | v.Variant() if isinstance(value, v.Struct) or value.symbol.named:
-            for field in value.symbol.fields:
-                if field.name == name:
-                    return _with_field(value, field.index, item)
+        case v.Struct():
+            found = [field for field in value.symbol.fields if field.name == name]
+            return an.SlotField(found[0]) if found else None
         case v.Tuple() if name.isdigit() and int(name) < len(value.items):
-            return v.Tuple(with_element(value.items, int(name), item))
-    raise v.Failure(f"member `{name}` of {v.type_name(value)} cannot be assigned", "TypeError")
+            return an.TupleItem(int(name))
+        case v.Map():
+            return an.NamedMember(name)
+        case _:
+            return None

@@ -125,61 +125,54 @@ HASH_MAP: v.Functions = {
 }
 
 
+Entry = tuple[str, tuple[str, ...], str]
+
+
 @dataclass(eq=False)
 class Ledger:
     """A view of the entries whose identifiers begin with `prefix`: identifier, keys and value."""
 
     prefix: str = ""
-    all: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
+    all: dict[str, Entry] = field(default_factory=dict)
     name = "Ledger"
 
-    def shown(self) -> list[tuple[str, tuple[str, ...], str]]:
+    def shown(self) -> dict[str, Entry]:
+        """By the name in this view."""
         start = len(self.prefix)
-        return [(name[start:], *rest) for name, *rest in self.all if name.startswith(self.prefix)]  # type: ignore[misc]
+        return {name[start:]: entry for name, entry in self.all.items() if name.startswith(self.prefix)}
 
     def find(self, fits: Callable[[str, set[str]], bool]) -> v.Value:
         symbol = library().prelude.members["LedgerEntry"]
         assert isinstance(symbol, StructSymbol)
-        found = [one for one in self.shown() if fits(one[0].lower(), {key.lower() for key in one[1]})]
-        return tuple(v.Struct(symbol, one) for one in found)
+        found = [(name, *entry[1:]) for name, entry in self.shown().items()]
+        return tuple(
+            v.Struct(symbol, one) for one in found if fits(one[0].lower(), {key.lower() for key in one[1]})
+        )
 
-    def place(self, identifier: str) -> int | None:
-        wanted = self.prefix + identifier
-        return next((i for i, one in enumerate(self.all) if one[0] == wanted), None)
-
-    def put(self, identifier: str, keys: tuple[str, ...] | None, value: str | None) -> bool:
+    def change(self, identifier: str, keys: tuple[str, ...] | None, value: str | None) -> bool:
         """Change what there is; whether there is something."""
-        place = self.place(identifier)
-        if place is not None:
-            name, old_keys, old = self.all[place]
-            self.all[place] = (name, old_keys if keys is None else keys, old if value is None else value)
-        return place is not None
+        entry = self.all.get(self.prefix + identifier)
+        if entry is not None:
+            name, old_keys, old = entry
+            self.all[name] = (name, old_keys if keys is None else keys, old if value is None else value)
+        return entry is not None
 
 
 def _insert(ledger: Ledger, identifier: str, keys: tuple[str, ...], value: str) -> None:
-    _require("an identifier has at most", len(ledger.prefix + identifier), 512)
-    _require("an entry has at most", len(keys), 32, "keys")
-    for key in keys:
-        _require("a key has at most", len(key), 128)
-    _require("a value has at most", len(value), 65_536)
-    if not ledger.put(identifier, keys, value):
-        ledger.all.append((ledger.prefix + identifier, keys, value))
-
-
-def _require(what: str, found: int, limit: int, unit: str = "characters") -> None:
-    if found > limit:
-        raise v.Failure(f"{what} {limit} {unit}, not {found}", "ValueError")
-
-
-def _remove(ledger: Ledger, identifier: str) -> bool:
-    place = ledger.place(identifier)
-    if place is not None:
-        del ledger.all[place]
-    return place is not None
+    name = ledger.prefix + identifier
+    limits = [("an identifier has at most 512 characters", len(name), 512)]
+    limits += [("an entry has at most 32 keys", len(keys), 32)]
+    limits += [("a key has at most 128 characters", len(key), 128) for key in keys]
+    limits += [("a value has at most 65536 characters", len(value), 65_536)]
+    for what, found, limit in limits:
+        if found > limit:
+            raise v.Failure(f"{what}, not {found}", "ValueError")
+    ledger.all[name] = (name, keys, value)
 
 
 def _forget(ledger: Ledger) -> None:
-    ledger.all[:] = [one for one in ledger.all if not one[0].startswith(ledger.prefix)]
+    for name in ledger.shown():
+        del ledger.all[ledger.prefix + name]
 
 
 def _lower(keys: Iterable[str]) -> set[str]:
@@ -196,11 +189,11 @@ LEDGER: v.Functions = {
     "Ledger::from_key": lambda ledger, key: ledger.find(lambda name, keys: key.lower() in keys),
     "Ledger::from_any_keys": lambda ledger, some: ledger.find(lambda name, keys: bool(keys & _lower(some))),
     "Ledger::from_exact_keys": lambda ledger, every: ledger.find(lambda name, keys: keys >= _lower(every)),
-    "Ledger::update": lambda ledger, identifier, value: ledger.put(identifier, None, value),
-    "Ledger::update_keys": lambda ledger, identifier, keys: ledger.put(identifier, keys, None),
-    "Ledger::delete": _remove,
+    "Ledger::update": lambda ledger, identifier, value: ledger.change(identifier, None, value),
+    "Ledger::update_keys": lambda ledger, identifier, keys: ledger.change(identifier, keys, None),
+    "Ledger::delete": lambda ledger, identifier: ledger.all.pop(ledger.prefix + identifier, None) is not None,
     "Ledger::entries": lambda ledger: ledger.find(lambda name, keys: True),
-    "Ledger::identifiers": lambda ledger: tuple(name for name, *_ in ledger.shown()),
+    "Ledger::identifiers": lambda ledger: tuple(ledger.shown()),
     "Ledger::scope": lambda ledger, prefix: Ledger(ledger.prefix + prefix, ledger.all),
     "Ledger::clear": _forget,
     "Ledger::len": lambda ledger: len(ledger.shown()),
