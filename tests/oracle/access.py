@@ -110,7 +110,7 @@ def with_part(value: v.Value, target: an.FieldTarget, item: v.Value) -> v.Value:
 def _member(value: v.Value, name: str) -> an.FieldTarget | None:
     """What `.name` means of an Any that holds this value; of a map it means the key."""
     match value:
-        case v.Struct():
+        case v.Struct() | v.Variant() if isinstance(value, v.Struct) or value.symbol.named:
             found = [field for field in value.symbol.fields if field.name == name]
             return an.SlotField(found[0]) if found else None
         case v.Tuple() if name.isdigit() and int(name) < len(value.items):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.oracle.library import arrays, collections, json, numbers, outside, prelude, strings
+from tests.oracle.library import arrays, collections, formulas, json, numbers, outside, prelude, strings
 from tests.oracle.state import HASH_MAP, LEDGER, MEMORY, TASK
 
 __all__ = ["CHANGING", "LIBRARY", "WITH_RUN"]
@@ -13,6 +13,7 @@ WITH_RUN = {**outside.WITH_RUN, **prelude.WITH_RUN}
 LIBRARY = {
     **arrays.PURE,
     **collections.PURE,
+    **formulas.PURE,
     **json.PURE,
     **HASH_MAP,
     **LEDGER,
