@@ -11,7 +11,7 @@ from concerto.emit.instructions import RETURN
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import parts_of, push_table
 from concerto.ir.module import Function
-from concerto.semantics.model.builtins import NIL
+from concerto.semantics.model.builtins import NIL, result_parts
 from concerto.semantics.model.symbols import (
     FunctionSymbol,
     ImplSymbol,
@@ -39,6 +39,7 @@ def _declared(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:
     witnesses = program.analysis.given_witnesses.get(decl, [])
     for local in witnesses:
         b.declare(local)
+    b.is_entry = symbol is program.analysis.entry and result_parts(symbol.result) is not None
     if symbol.inout:
         b.self_slot = len(witnesses)
     names = [*(local.name for local in witnesses), *_parameters(b, decl.parameters)]

@@ -262,6 +262,8 @@ def leave_function(b: FunctionBuilder, node: ast.Return) -> None:
         b.emit(LOAD_NIL)
     else:
         b.value(node.value)
+    if b.is_entry:
+        b.mark(node)
     b.give_back()
 
 
@@ -276,4 +278,8 @@ def function_body(b: FunctionBuilder, body: ast.Expr, *, gives_nil: bool) -> Non
     else:
         b.value(body)
     if not b.dead:
+        if b.is_entry:
+            while isinstance(body, ast.Block) and body.result is not None:
+                body = body.result
+            b.mark(body)
         b.give_back()

@@ -85,6 +85,7 @@ def _leave_with_error(b: FunctionBuilder, node: ast.Expr, given: int) -> None:
     b.load(given)
     if b.guarded or conversion is not None:
         b.emit(UNWRAP)
+    if b.guarded or conversion is not None or b.is_entry:
         b.mark(node)
     if conversion is not None:
         convert(b, conversion)
@@ -148,8 +149,9 @@ def _leave_with_none(b: FunctionBuilder, node: ast.Try) -> None:
 def throw(b: FunctionBuilder, node: ast.Throw) -> None:
     """To the nearest `try` of this function, else to the caller as `Err`."""
     b.value(node.value)
-    if b.guarded:
+    if b.guarded or b.is_entry:
         b.mark(node)
+    if b.guarded:
         b.leave(THROW)
     else:
         b.emit(BUILD_ERR)
@@ -204,6 +206,8 @@ def _pass_on(b: FunctionBuilder, node: ast.TryCatch, error: int) -> None:
             b.open(IF)
             b.load(error)
             b.emit(BUILD_ERR)
+            if b.is_entry:
+                b.mark(node)
             _leave_function(b)
             b.close()
     b.leave(("RETHROW", error))

@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar
 
-from concerto.emit.instructions import COPY, COPY_ARRAY, END, LOAD_NIL, LOAD_NONE, PAIR, POP, RETURN
+from concerto.emit.instructions import (
+    COPY,
+    COPY_ARRAY,
+    END,
+    LEAVE_ENTRY,
+    LOAD_NIL,
+    LOAD_NONE,
+    PAIR,
+    POP,
+    RETURN,
+)
 from concerto.emit.program import ProgramBuilder
 from concerto.ir.module import Function, Instr, Position
 from concerto.records import frozen, replace
@@ -73,13 +83,14 @@ class FunctionBuilder:
     written, `guarded` counts its TRY regions. `around` is set in a concurrent branch: the code that it
     stands in, whose TRY regions guard it too; `lets_out` says that an error leaves that code. `piped` is the
     bare function name that a `|>` is about to call. `self_slot` is set in an `inout` function: every return
-    then gives (result, self). `owns_tasks`: it starts tasks, or is given some by what it calls. `early` are
-    operands that were computed before their turn, with their locals."""
+    then gives (result, self). `owns_tasks`: it starts tasks, or is given some by what it calls. `is_entry`:
+    it is `main`, which may return an Err. `early` are operands that were computed before their turn, with
+    their locals."""
 
     __slots__ = (
         "_end", "_start", "around", "calls", "code", "coercions", "copies", "dead", "depth", "early", "emit",
-        "fields", "file", "fixed", "guarded", "lets_out", "locals", "loops", "name", "owns_tasks", "piped",
-        "positions", "program", "self_slot", "slots", "types", "uses",
+        "fields", "file", "fixed", "guarded", "is_entry", "lets_out", "locals", "loops", "name",
+        "owns_tasks", "piped", "positions", "program", "self_slot", "slots", "types", "uses",
     )  # fmt: skip
 
     def __init__(
@@ -100,6 +111,7 @@ class FunctionBuilder:
         self.guarded: int = 0 if around is None else around.guarded
         self.lets_out = False
         self.self_slot: int | None = None
+        self.is_entry = False
         self.owns_tasks = False
         self.piped: ast.Path | None = None
         self.dead = False
@@ -240,6 +252,8 @@ class FunctionBuilder:
         if self.self_slot is not None:
             self.load(self.self_slot)
             self.emit(PAIR)
+        if self.is_entry:
+            self.emit(LEAVE_ENTRY)
         self.leave(RETURN)
 
     # --- Positions ---

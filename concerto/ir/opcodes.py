@@ -268,6 +268,7 @@ _op("KEEP_SELF", "local", "self ->", "note on a caught error how it leaves the s
 _op(
     "LEFT_SELF", "local", "self -> self", "what a caught error says of the self of the call that failed, once"
 )
+_op("LEAVE_ENTRY", "", "->", "note that `main` is left here, for who asks where its Err came from")
 _op("RETURN", "", "value ->", "leave the function")
 
 # Calls

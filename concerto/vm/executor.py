@@ -35,5 +35,8 @@ class Executed(Surroundings, Protocol):
 
     def type_value(self, type_index: int) -> TypeValue: ...
 
+    def entry_left(self, function_index: int, pc: int) -> None:
+        """Called where `main` is left."""
+
     def poll(self) -> None:
         """Called by running code every now and then; raises Cancelled if the run was told to stop."""

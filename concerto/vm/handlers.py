@@ -361,6 +361,11 @@ def _left_self(calls: CallStack, frame: Frame, local: int) -> None:
     frame.stack.append(left_self(frame.caught[local], frame.stack.pop()))
 
 
+@handles("LEAVE_ENTRY")
+def _leave_entry(calls: CallStack, frame: Frame) -> None:
+    calls.machine.entry_left(frame.index, frame.flat.origin[frame.pc - 1])
+
+
 @handles("PANIC")
 def _panic(calls: CallStack, frame: Frame) -> None:
     raise Panic(operations.to_text(frame.stack.pop()))

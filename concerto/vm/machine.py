@@ -55,6 +55,7 @@ class Machine:
         self._natives: dict[str, Callable[..., Value] | None] = {}
         self._cancel_check = cancel_check
         self._cancelled = False
+        self.left_at: tuple[int, int] | None = None
         self._executor: Executor
         if tier == "python":
             from concerto.vm.python_tier import PythonTier
@@ -71,6 +72,10 @@ class Machine:
         if entry is None:
             raise failure("the program has no `main`", "NoMain")
         return self.call(entry, [list(arguments)] if self.module.functions[entry].parameters else ())
+
+    def entry_left(self, function_index: int, pc: int) -> None:
+        """Note where `main` is left: its function and the instruction."""
+        self.left_at = function_index, pc
 
     def call(self, function_index: int, arguments: Sequence[Value]) -> Value:
         return self._run(self._executor.function(function_index), arguments)

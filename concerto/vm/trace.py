@@ -69,6 +69,12 @@ def _frame(module: ModuleIR, index: int, pc: int) -> TraceFrame | None:
     return TraceFrame(function.name, file.path, line, column, end, text)
 
 
+def frames_at(module: ModuleIR, place: tuple[int, int] | None) -> list[TraceFrame]:
+    """A place in the program as a stack of one call."""
+    frame = None if place is None else _frame(module, *place)
+    return [] if frame is None else [frame]
+
+
 def render_failure(exception: BaseException, message: str) -> str:
     """The message, the source line with a caret under the place, and the call stack."""
     return render_frames(source_trace(exception), message)

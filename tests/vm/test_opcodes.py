@@ -237,6 +237,7 @@ VALUES: list[tuple[str, str]] = [
     ("LOAD_CONST 3; MAKE_CLOSURE three 1; LOAD_CONST 4; MAKE_CLOSURE three 1; AWAIT_ALL 2", "(3, 4)"),
     ("LOAD_CONST 3; MAKE_CLOSURE three 1; LOAD_CONST 4; MAKE_CLOSURE three 1; RACE 2", "3"),
     ("LOAD_CONST 1; LOAD_CONST 4; BUILD_RANGE 0; LOAD_NIL; LOAD_FUNCTION double; PARALLEL_FOR", "[2, 4, 6]"),
+    ("LEAVE_ENTRY; LOAD_CONST 3", "3"),
     ("LOAD_CONST 3; MAKE_CLOSURE three 1; SPAWN", "3"),
     ("LOAD_CONST 3; AWAIT", "3"),
 ]  # fmt: skip

@@ -72,7 +72,7 @@ def report(ended: Ended, run: RunServices) -> RunResult:
     error = ended.error
     match error:
         case None if isinstance(ended.value, Err):
-            return failed(run, message_of(ended.value.value), _kind(ended.value.value))
+            return _left_main(run, ended.value.value)
         case None:
             return result_of(run, OK, value=_json_of(ended.value))
         case RunEnds():
@@ -94,6 +94,16 @@ def report(ended: Ended, run: RunServices) -> RunResult:
             if run.options.debug:
                 _python_traceback(run, error)
             return result_of(run, FAILED, error=what, kind="InternalError")
+
+
+def _left_main(run: RunServices, error: Value) -> RunResult:
+    """Say what error `main` has returned, and where."""
+    from concerto.vm.trace import frames_at, render_frames
+
+    message, machine = message_of(error), run.machine
+    run.emits.output.flush()
+    run.emits.errors.write(visible(render_frames(frames_at(machine.module, machine.left_at), message)))
+    return result_of(run, FAILED, error=message, kind=_kind(error))
 
 
 def _out_of_memory(error: BaseException | None, run: RunServices) -> RunResult:

@@ -165,6 +165,7 @@ def _surroundings(machine: Executed) -> dict[str, Any]:
     host = machine.host
     return {
         "__builtins__": _SHARED,
+        "entry_left": machine.entry_left,
         "reference": host.reference,
         "call_tool": host.call_tool,
         "call_mcp": host.call_mcp,

@@ -58,6 +58,7 @@ class FunctionWriter:
         marked: bool = False,
     ) -> None:
         self.module = module
+        self.index = index
         self.function = module.functions[index]
         self.openings = openings
         self.returns = openings.functions.get(index, "")

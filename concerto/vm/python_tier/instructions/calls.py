@@ -121,6 +121,11 @@ def _left_self(writer: FunctionWriter, instr: Instr) -> None:
     writer.compute(text, (given,), level=ACT, atom=True)
 
 
+@writes("LEAVE_ENTRY")
+def _leave_entry(writer: FunctionWriter, instr: Instr) -> None:
+    writer.act(f"entry_left({writer.index}, {writer.pc})")
+
+
 @writes("CALL_STATIC")
 def _call_static(writer: FunctionWriter, instr: Instr) -> None:
     _, type_index, function, count = instr
