@@ -10,21 +10,13 @@ from pathlib import Path
 
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, entry_of, source_file, source_files
-from concerto.compiler.disk import (
-    SOURCE_SUFFIX,
-    DiskProject,
-    open_project,
-    read_bytes,
-    shown_path,
-    sources_below,
-)
-from concerto.compiler.pipeline import analyze, read_source
-from concerto.compiler.store import load_module
+from concerto.compiler.disk import SOURCE_SUFFIX, read_bytes, read_program, sources_below
+from concerto.compiler.driver import OpenedProgram, load_module, open_program
+from concerto.compiler.pipeline import analyze
 from concerto.diagnostics import Problems
 from concerto.files import write_atomically
 from concerto.ir.module import ModuleIR
 from concerto.manifest import ManifestError
-from concerto.source import Source
 from concerto.wording import counted
 
 STANDARD_OUTPUT = "-"
@@ -89,11 +81,11 @@ def _checked_files(target: str) -> list[Path]:
 def _problems_of(path: Path, seen: set[Path]) -> Problems:
     problems = Problems()
     try:
-        source, project = _open(path, problems)
+        program = _open(path, problems)
     except ManifestError as broken:
         return broken.problems
-    analyze(source, project, problems)
-    seen.update(project.looked_at)
+    analyze(program.source, program.project, problems)
+    seen.update(program.project.looked_at)
     return problems
 
 
@@ -117,42 +109,38 @@ def _build_all(target: str, options: BuildOptions) -> tuple[int, dict[Path, byte
 def _build(path: Path, options: BuildOptions, problems: Problems) -> dict[Path, bytes | None]:
     """What was looked at for it."""
     found = Problems()
-    source, project = _open(path, found)
-    outputs = _outputs(source, project, options.emit, found)
+    program = _open(path, found)
+    outputs = _outputs(program, options.emit, found)
     problems.add_all(found)
     if outputs is not None:
         _write(outputs, path, options.out)
-    return project.looked_at
+    return program.project.looked_at
 
 
-def _open(path: Path, problems: Problems) -> tuple[Source, DiskProject]:
+def _open(path: Path, problems: Problems) -> OpenedProgram:
     try:
-        data = path.read_bytes()
+        file = read_program(path)
     except OSError as error:
         raise cannot("read", path, error) from None
-    project = open_project(path, problems)
-    project.looked_at[path.absolute()] = data
-    return read_source(data, shown_path(path), problems), project
+    return open_program(file, problems)
 
 
-def _outputs(
-    source: Source, project: DiskProject, kinds: tuple[str, ...], problems: Problems
-) -> dict[str, bytes] | None:
+def _outputs(program: OpenedProgram, kinds: tuple[str, ...], problems: Problems) -> dict[str, bytes] | None:
     """The content of each output by its suffix, or None if the program has errors."""
     outputs = {}
     for kind in kinds:
-        content = EMITTERS[kind](source, project, problems)
+        content = EMITTERS[kind](program, problems)
         if content is None:
             return None
         outputs[_SUFFIXES[kind]] = content
     return outputs
 
 
-def _emit_ir(source: Source, project: DiskProject, problems: Problems) -> bytes | None:
+def _emit_ir(program: OpenedProgram, problems: Problems) -> bytes | None:
     from concerto.ir.codec import encode
 
-    module = load_module(source, project, problems)
-    return encode(_portable(module, project.roots)) if module is not None else None
+    module = load_module(program, problems)
+    return encode(_portable(module, program.project.roots)) if module is not None else None
 
 
 def _portable(module: ModuleIR, roots: Iterable[Path]) -> ModuleIR:
@@ -168,18 +156,18 @@ def _portable(module: ModuleIR, roots: Iterable[Path]) -> ModuleIR:
     return replace(module, source_file=inside(module.source_file), files=files)
 
 
-def _emit_ast(source: Source, project: DiskProject, problems: Problems) -> bytes | None:
+def _emit_ast(program: OpenedProgram, problems: Problems) -> bytes | None:
     from concerto.syntax.dump import dump
     from concerto.syntax.parser import parse
 
-    tree = parse(source, problems)
+    tree = parse(program.source, problems)
     return None if problems.errors else (dump(tree).rstrip("\n") + "\n").encode()
 
 
-def _emit_schemas(source: Source, project: DiskProject, problems: Problems) -> bytes | None:
+def _emit_schemas(program: OpenedProgram, problems: Problems) -> bytes | None:
     import json
 
-    module = load_module(source, project, problems)
+    module = load_module(program, problems)
     if module is None:
         return None
     schemas = [schema for tool in module.tools for schema in tool.tool_schemas]
@@ -187,7 +175,7 @@ def _emit_schemas(source: Source, project: DiskProject, problems: Problems) -> b
     return (json.dumps(schemas, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-EMITTERS: dict[str, Callable[[Source, DiskProject, Problems], bytes | None]] = {
+EMITTERS: dict[str, Callable[[OpenedProgram, Problems], bytes | None]] = {
     "ir": _emit_ir,
     "ast": _emit_ast,
     "schemas": _emit_schemas,

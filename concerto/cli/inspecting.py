@@ -7,7 +7,7 @@ import sys
 from concerto.cli.reporting import OK, USAGE, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, program_file
 from concerto.compiler.compiled import read_module
-from concerto.compiler.store import load_program
+from concerto.compiler.driver import load_program
 from concerto.diagnostics import Problems
 from concerto.ir.disassembler import disassemble
 from concerto.ir.module import ModuleIR

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, program_file
-from concerto.compiler.store import load_program
+from concerto.compiler.driver import load_program
 from concerto.diagnostics import Problems
 from concerto.manifest import ManifestError
 from concerto.program import Program, Runtime

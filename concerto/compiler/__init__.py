@@ -34,7 +34,7 @@ def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
     given. Raises `CompileError` with all problems, `ManifestError` for a broken manifest, or `OSError` if the
     file cannot be read.
     """
-    from concerto.compiler.store import load_program
+    from concerto.compiler.driver import load_program
     from concerto.manifest.load_cached import project_around
 
     problems = Problems()
@@ -43,10 +43,11 @@ def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
     if not names:
         program = load_program(Path(path), problems)
     else:
-        from concerto.compiler.disk import open_project, shown_path
+        from concerto.compiler.disk import open_project, read_program
 
-        source = read_source(Path(path).read_bytes(), shown_path(Path(path)), problems)
-        program = _compiled(source, open_project(Path(path), problems, names), problems, tools)
+        file = read_program(Path(path))
+        source = read_source(file.data, file.shown, problems)
+        program = _compiled(source, open_project(file.path, problems, names), problems, tools)
         if program is not None:
             program = replace(program, project=project_around(Path(path)))
     if program is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from concerto.diagnostics import Problems
 from concerto.manifest import FILE_NAME, LOCK_NAME, find_manifest
+from concerto.records import record
 
 if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
 SOURCE_SUFFIX = ".conc"
 USUAL_ENTRIES = ("main.conc", "src/main.conc")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__"})
+
+
+@record(frozen=True)
+class ProgramFile:
+    """A program's first file as it was read; `shown` is its path as people like to read it."""
+
+    path: Path
+    shown: str
+    data: bytes
+
+
+def read_program(path: Path) -> ProgramFile:
+    """Raises `OSError` if the file cannot be read."""
+    return ProgramFile(path, shown_path(path), path.read_bytes())
 
 
 class DiskProject:

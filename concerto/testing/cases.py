@@ -65,7 +65,7 @@ def find_tests(path: Path, problems: Problems) -> list[TestFile]:
 def tests_of(path: Path, problems: Problems) -> TestFile:
     """The tests written in one file."""
     from concerto.compiler.disk import shown_path
-    from concerto.compiler.store import load_program
+    from concerto.compiler.driver import load_program
 
     found = Problems()
     program = load_program(path, found)

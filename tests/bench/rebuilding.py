@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from concerto.compiler.disk import open_project
+from concerto.compiler.disk import open_project, read_program
+from concerto.compiler.driver import load_module, open_program
 from concerto.compiler.pipeline import read_source
-from concerto.compiler.store import load_module
 from concerto.compiler.units import Units, compile_changed
 from concerto.diagnostics import Problems
 from tests.compiler.projects import project
@@ -61,10 +61,7 @@ def load(folder: Path) -> float:
     """Milliseconds until the module of an unchanged program is there."""
     path, problems = folder / "main.conc", Problems()
     begun = time.process_time()
-    data = path.read_bytes()
-    project = open_project(path, problems)
-    project.looked_at[path.absolute()] = data
-    load_module(read_source(data, str(path), problems), project, problems)
+    load_module(open_program(read_program(path), problems), problems)
     return (time.process_time() - begun) * 1000
 
 

@@ -11,8 +11,8 @@ import pytest
 from concerto.cache import cache_folder, read_cached, write_cached
 from concerto.compiler import compile_file
 from concerto.compiler.depth import with_room
+from concerto.compiler.driver import load_program
 from concerto.compiler.packing import pack_module, pack_problems, unpack_module, unpack_problems
-from concerto.compiler.store import load_program
 from concerto.diagnostics import Problems, render
 from concerto.files import write_atomically
 from tests.harness.running import compile_program
