@@ -7,7 +7,7 @@ rest; both end in the same failures.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from concerto.vm.collections import Queue, Set, Stack
@@ -130,12 +130,16 @@ def get_member(value: Value, name: str) -> Value:
     raise failure(f"{type_name(value)} has no member `{name}`", "TypeError")
 
 
-def set_member(value: Value, name: str, item: Value) -> None:
+def set_member(
+    field: Callable[[str, int], Callable[[Value], Value]], value: Value, name: str, item: Value
+) -> None:
+    """What a field of a struct gets is made one of its type by `field`, of the struct's name and the slot."""
     match value:
         case dict():
             value[fitting_key(value, name)] = item
         case Struct() if name in value.field_names:
-            setattr(value, f"f{value.field_names.index(name)}", item)
+            slot = value.field_names.index(name)
+            setattr(value, f"f{slot}", field(value.type_name, slot)(item))
         case _:
             raise failure(f"member `{name}` of {type_name(value)} cannot be assigned", "TypeError")
 

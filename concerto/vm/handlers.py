@@ -244,7 +244,7 @@ def _get_member(calls: CallStack, frame: Frame, name: str) -> None:
 @handles("SET_MEMBER")
 def _set_member(calls: CallStack, frame: Frame, name: str) -> None:
     owner, value = frame.pop_many(2)
-    access.set_member(owner, name, value)
+    access.set_member(calls.machine.checks.field, owner, name, value)
 
 
 @handles("GET_ITEM")

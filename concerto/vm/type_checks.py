@@ -87,6 +87,7 @@ class TypeChecks:
     def __init__(self, types: Sequence[TypeDef]) -> None:
         self._types = types
         self._checkers: dict[tuple[int, bool], Checker] = {}
+        self._fields: dict[tuple[str, int], Checker] = {}
 
     def check(self, value: Value, type_index: int) -> Value:
         """The value, converted as an implicit conversion would; a failure of kind TypeError if it does not
@@ -117,6 +118,18 @@ class TypeChecks:
             return True
 
         return judge
+
+    def field(self, owner: str, slot: int) -> Checker:
+        """`check` for a field of a struct; what is of a generic parameter may be anything."""
+        made = self._fields.get((owner, slot))
+        if made is None:
+            general = (
+                each for each in self._types if each.name == owner and each.kind in ("struct", "schema")
+            )
+            definition = next((each for each in general if not each.items), None)
+            made = _anything if definition is None else self.checking(definition.fields[slot].type)
+            self._fields[owner, slot] = made
+        return made
 
     def _judging(self, type_index: int, convert: bool) -> Callable[[Value], Any]:
         """`check` or `fits` for one type; its checker is made when it is first called."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concerto.semantics.model import analysis as an
 from tests.oracle import values as v
 from tests.oracle.compare import identity
+from tests.oracle.fitting import converted
 from tests.oracle.numbers import checked
 from tests.oracle.text import text_of
 
@@ -102,9 +103,10 @@ def with_part(value: v.Value, target: an.FieldTarget, item: v.Value) -> v.Value:
             found = _member(value, name)
             if found is None:
                 raise v.Failure(f"member `{name}` of {v.type_name(value)} cannot be assigned", "TypeError")
-            return (
-                with_element(value, name, item) if isinstance(value, v.Map) else with_part(value, found, item)
-            )
+            if isinstance(value, v.Map):
+                return with_element(value, name, item)
+            given = converted(item, found.field.type) if isinstance(found, an.SlotField) else item
+            return with_part(value, found, given)
 
 
 def _member(value: v.Value, name: str) -> an.FieldTarget | None:
