@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
@@ -109,26 +109,44 @@ def _inspect(tree: ast.Module, project: Project, problems: Problems) -> Analysis
 
 def _check_saved(tree: ast.Module, project: Project, problems: Problems) -> None:
     """Adds the errors in the parts that the parser understood. Nothing is said on a line with a syntax
-    error, nor about a name of the program that stands in a part that was given up: it may have been declared
-    there."""
+    error, nor about a name of the program where a part was given up that may have declared it."""
     from concerto.semantics import check_program
+
+    source = tree.source
+    lines = {source.line_column(problem.span.start)[0] for problem in problems}
+    lost = list(_lost_names(tree))
+    found = Problems()
+    check_program(tree, project, found)
+    for problem in found:
+        span = problem.span
+        if problem.severity != "error":
+            continue
+        if span.source is source and source.line_column(span.start)[0] in lines:
+            continue
+        words = _words(_WORD, span.text)
+        inside = (
+            names for names, body in lost if body is None or (span.source is source and span.start in body)
+        )
+        if all(names.isdisjoint(words) for names in inside):
+            problems.add(problem)
+
+
+def _lost_names(tree: ast.Module) -> Iterator[tuple[set[str], range | None]]:
+    """The names on the lines of each part that was given up, with the body of the function that it stands in,
+    which alone sees what is declared there."""
     from concerto.semantics.declare.library import library
     from concerto.syntax import ast
     from concerto.syntax.tokens import KEYWORDS
     from concerto.syntax.walk import walk
 
     known = KEYWORDS.keys() | library().prelude.members.keys()
-    source = tree.source
-    lost_parts = [node for node in walk(tree) if isinstance(node, ast.ErrorExpr | ast.ErrorItem)]
-    lines = {source.line_column(problem.span.start)[0] for problem in problems}
-    lost = {word for node in lost_parts for word in _words(_DECLARABLE, _lines_of(node, source))} - known
-    found = Problems()
-    check_program(tree, project, found)
-    for problem in found:
-        span = problem.span
-        same_line = span.source is source and source.line_column(span.start)[0] in lines
-        if problem.severity == "error" and not same_line and lost.isdisjoint(_words(_WORD, span.text)):
-            problems.add(problem)
+    nodes = list(walk(tree))
+    functions = [node for node in nodes if isinstance(node, ast.FnDecl)]
+    bodies = [range(each.body.start, each.body.end) for each in functions if each.body is not None]
+    for node in nodes:
+        if isinstance(node, ast.ErrorExpr | ast.ErrorItem):
+            names = set(_words(_DECLARABLE, _lines_of(node, tree.source))) - known
+            yield names, next((body for body in bodies if node.start in body), None)
 
 
 def _words(kind: str, text: str) -> list[str]:

@@ -291,9 +291,9 @@ _DEEPEST_SHOWN = 8
 
 
 def show_both(first: Type, second: Type) -> tuple[str, str]:
-    """Two types that differ, as `show` has them; with their modules where that reads the same."""
-    shown = show(first), show(second)
-    return shown if shown[0] != shown[1] else (show(first, full=True), show(second, full=True))
+    """Two types as `show` has them; with their modules where only those tell them apart."""
+    shown, full = (show(first), show(second)), (show(first, full=True), show(second, full=True))
+    return full if shown[0] == shown[1] and full[0] != full[1] else shown
 
 
 def show(found: Type, depth: int = 0, full: bool = False) -> str:
