@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections import Counter
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -17,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "concerto"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_FILE = 600
+FULLEST_FOLDER = 25
 # Parts of a dependency that it has as packages of their own, in versions that fit.
 PART_OF = {"mcp_types": "mcp", "pydantic_core": "pydantic"}
 # A closed family of node classes is one idea, and is read best in one place.
@@ -45,6 +47,14 @@ def test_every_module_says_what_it_is_and_is_one_idea(path: Path) -> None:
     text = path.read_text()
     assert ast.get_docstring(ast.parse(text)), "no docstring"
     assert text.count("\n") <= LONGEST_FILE or path in LONG_ON_PURPOSE, "more than one idea"
+
+
+def test_no_folder_is_a_heap() -> None:
+    counts = Counter(path.parent for path in MODULES if "_data" not in path.parts)
+    # One file for each module of the library.
+    del counts[PACKAGE / "natives"]
+    assert len(counts) > 30
+    assert not [folder for folder, count in counts.items() if count > FULLEST_FOLDER]
 
 
 def test_nothing_is_left_to_do() -> None:
