@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from concerto.ir.module import ModuleIR
+from concerto.json_data import Json
 from concerto.records import field, record, replace
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.runtime.run.options import RunKeywords
 
-Json: TypeAlias = Any
 Handler = TypeVar("Handler", bound=Callable[[Json], Any])
 
 REQUIRES_ACTION = 3

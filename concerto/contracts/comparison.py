@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from concerto.contracts.interface import Interface, ToolInterface, match_name, parameter_names
 from concerto.diagnostics import did_you_mean, suggest
+from concerto.json_data import Json
 from concerto.schema.reading import inside, properties, required
 from concerto.schema.show import shown
 from concerto.schema.subtype import fits, misfit
 
-Json: TypeAlias = Any
 Basis: TypeAlias = Literal["declared", "locked"]
 """Where the expectation comes from: the program or `Concerto.lock`."""
 

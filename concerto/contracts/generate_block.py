@@ -10,11 +10,11 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from concerto.contracts.comparison import wrapped_result
 from concerto.contracts.interface import Interface, ToolInterface, as_identifier, written_names
 from concerto.diagnostics import Problems
+from concerto.json_data import Json
 from concerto.schema.reading import inside, properties, required, resolved
 from concerto.schema.show import literal, quoted, type_text
 from concerto.schema.subtype import fits
@@ -22,8 +22,6 @@ from concerto.source import Source
 from concerto.syntax.format import format_module
 from concerto.syntax.parser import parse
 from concerto.well_formed import well_formed
-
-Json: TypeAlias = Any
 
 _INDENT = "    "
 

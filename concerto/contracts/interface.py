@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from concerto.json_data import Json
 from concerto.schema.reading import properties
 
 if TYPE_CHECKING:
     from mcp.types import Tool
 
     from concerto.ir.module import McpServerDef
-
-Json: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)

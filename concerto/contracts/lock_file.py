@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from concerto.contracts.interface import Interface, ToolInterface
+from concerto.json_data import Json
 from concerto.manifest import LOCK_NAME
-
-Json: TypeAlias = Any
 
 _VERSION = 1
 

@@ -7,14 +7,13 @@ not: done again, they come to the same effects inside.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from concerto.effects.identity import Identity
 from concerto.effects.kinds import AgentRun, AnyEffect, Env, ModelCall, StageRun, ToolCall, subject_of
+from concerto.json_data import Json
 from concerto.records import field, record
 from concerto.vm.values import NONE, ErrorValue, NoneOption, Raised, Some, Value
-
-Json: TypeAlias = Any
 
 
 @record(frozen=True)

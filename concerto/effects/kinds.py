@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from concerto.effects.meters import Meter, Spending
 from concerto.effects.policy import NO_POLICY, Policy
+from concerto.json_data import Json
 from concerto.records import field, record
 from concerto.vm.values import Value
 
-Json: TypeAlias = Any
 Body: TypeAlias = Callable[[], Awaitable[Value]]
 
 

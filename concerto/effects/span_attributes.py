@@ -6,7 +6,7 @@ Names and numbers, and what tools are given; never prompts, answers, contents of
 from __future__ import annotations
 
 import json
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from concerto.effects.kinds import (
     AgentRun,
@@ -23,12 +23,12 @@ from concerto.effects.kinds import (
     ToolCall,
     subject_of,
 )
+from concerto.json_data import Json
 from concerto.manifest.providers import PROVIDERS
 from concerto.vm.failures import language_error
 from concerto.vm.trace import place_of, source_trace
 from concerto.vm.values import ErrorValue, Raised, Value
 
-Json: TypeAlias = Any
 Facts: TypeAlias = dict[str, Json]
 
 

@@ -15,16 +15,16 @@ Prompts and answers are never part of it; what tools are given is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from concerto.effects.gate import Passage
 from concerto.effects.identity import Identity
 from concerto.effects.journal import key_of
 from concerto.effects.kinds import AgentRun, AnyEffect, StageRun, ToolCall
 from concerto.effects.span_attributes import asked_of, error_facts, given_by
+from concerto.json_data import Json
 from concerto.vm.values import Value
 
-Json: TypeAlias = Any
 Line: TypeAlias = dict[str, Json]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from concerto.ir.module import Json
+from concerto.json_data import Json
 from concerto.semantics.model.analysis import Analysis, VariantCall, WrapCall
 from concerto.semantics.model.builtins import FLOAT
 from concerto.semantics.model.symbols import ConstSymbol, StructSymbol, VariantSymbol

@@ -15,7 +15,8 @@ from types import NoneType, UnionType
 from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from concerto.diagnostics import IrVersion, Problems, UnreadableIr
-from concerto.ir.module import IR_VERSION, Function, Instr, Json, ModuleIR, Position, SourceFile
+from concerto.ir.module import IR_VERSION, Function, Instr, ModuleIR, Position, SourceFile
+from concerto.json_data import Json
 from concerto.source import Source
 
 SECTIONS = (

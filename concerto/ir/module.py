@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from concerto.json_data import Json
 from concerto.records import field, record
 
 IR_VERSION = 1
 
 Instr: TypeAlias = tuple[Any, ...]
 """`(opcode name, operand, …)`"""
-
-Json: TypeAlias = Any
 
 
 @record

@@ -7,16 +7,15 @@ the cache, for as long as the file and this package are the same.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from concerto.cache import entry_name, read_entry, write_entry
+from concerto.json_data import Json
 from concerto.records import field, field_names, record
 from concerto.resources import code_folder, state_of
 
 if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
-
-Json: TypeAlias = Any
 
 
 @record(frozen=True)

@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
+from concerto.json_data import Json
 from concerto.natives.json_text import decode
-
-Json: TypeAlias = Any
 
 CLOSED = "missing closing bracket added"
 """The repair of a text that ends too early."""

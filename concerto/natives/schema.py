@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from concerto.ir.module import Json, Schema, TypeDef
+from concerto.ir.module import Schema, TypeDef
+from concerto.json_data import Json
 from concerto.natives.errors import make_error
 from concerto.natives.json_text import decode
 from concerto.natives.lenient import Unreadable, read_leniently

@@ -6,9 +6,7 @@ write; they are left to the server.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
-Json: TypeAlias = Any
+from concerto.json_data import Json
 
 MOST_STEPS = 100_000
 """Parts of schemas that are looked at: choices in choices have more of them than anybody can visit."""

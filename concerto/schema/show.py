@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from concerto.json_data import Json
 from concerto.schema.reading import (
     DEEPEST,
     MOST_STEPS,
@@ -22,7 +23,6 @@ from concerto.schema.reading import (
 from concerto.well_formed import well_formed
 from concerto.wording import shortened
 
-Json: TypeAlias = Any
 NameObject: TypeAlias = Callable[[Json], str]
 
 _WORDS = {"integer": "Int", "number": "Float", "string": "String", "boolean": "Bool", "null": "Nil"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
+from concerto.json_data import Json
 from concerto.schema.reading import (
     DEEPEST,
     MOST_STEPS,
@@ -22,8 +22,6 @@ from concerto.schema.reading import (
     required,
     resolved,
 )
-
-Json: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)

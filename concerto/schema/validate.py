@@ -7,12 +7,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, TypeAlias
 
 from concerto.diagnostics import did_you_mean, suggest
+from concerto.json_data import Json
 from concerto.schema.reading import DEEPEST, properties, required, resolved
-
-Json: TypeAlias = Any
 
 _MOST_COMPLAINTS = 5
 _MOST_CHOICES = 100_000

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from concerto.diagnostics import did_you_mean, suggest
 from concerto.ir.module import ToolUse
+from concerto.json_data import Json
 from concerto.program import Program, Runtime
 from concerto.runtime.agents.guarding import as_a_run
 from concerto.runtime.concurrency.fibers import Branch
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from concerto.runtime.run.lifecycle import Ended
     from concerto.runtime.run.run import Run
     from concerto.runtime.tools.toolbox import BoundTool
-
-Json: TypeAlias = Any
 
 
 class ToolFailed(Exception):

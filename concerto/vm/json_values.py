@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from concerto.ir.module import FieldDef, Json, TypeDef, VariantDef
+from concerto.ir.module import FieldDef, TypeDef, VariantDef
+from concerto.json_data import Json
 from concerto.vm.arithmetic import INT_MAX, INT_MIN
 from concerto.vm.classes import ClassTable, build_variant
 from concerto.vm.collections import Queue, Set, Stack

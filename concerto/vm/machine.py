@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from concerto.ir.module import Json, ModuleIR
+from concerto.ir.module import ModuleIR
+from concerto.json_data import Json
 from concerto.vm import json_values
 from concerto.vm.classes import ClassTable
 from concerto.vm.dispatch import Methods

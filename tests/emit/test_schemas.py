@@ -8,7 +8,7 @@ import pytest
 
 from concerto import Runtime, compile_source
 from concerto.emit.declarative.schemas import parameters_schema, tool_schema, type_schema
-from concerto.ir.module import Json
+from concerto.json_data import Json
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import (
     ANY,

@@ -20,18 +20,17 @@ from functools import cache
 from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol
 from uuid import uuid4
 
 from concerto import Program, Runtime, compile_source
+from concerto.json_data import Json
 from concerto.manifest.models import Manifest
 from tests.faults.proxy import FaultyProxy
 from tests.faults.spoiling import Fault, Spoiler
 from tests.faults.talking import PATIENCE, Outcome, bodies
 from tests.mcp.peers import processes_with
 from tests.runtime.servers import free_port, wait_until
-
-Json: TypeAlias = Any
 
 _HERE = Path(__file__).parent
 _SERVER = _HERE / "calculating_server.py"

@@ -8,20 +8,18 @@ from functools import cache
 from io import StringIO
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
 
 from concerto.diagnostics import Problems, render
 from concerto.ir.codec import decode, encode
 from concerto.ir.module import ModuleIR
 from concerto.ir.opcodes import OPCODES
 from concerto.ir.verifier import verify
+from concerto.json_data import Json
 from concerto.program import Program, Runtime
 from tests.fuzz.machines import CUT, Ending, endings, little_memory, well_typed
 from tests.fuzz.mutating import spoilt_bytes, spoilt_json
 from tests.fuzz.sources import compiled
 from tests.properties.checks import Broken, corpus
-
-Json: TypeAlias = Any
 
 _DECLARATIONS = (
     "agents", "tools", "schemas", "connections", "hashmaps", "ledgers", "memories", "pipelines", "providers",

@@ -14,7 +14,6 @@ from functools import cache
 from io import StringIO
 from pathlib import Path
 from random import Random
-from typing import Any, TypeAlias
 
 from mcp.types import CallToolResult, ListToolsResult
 from pydantic import ValidationError
@@ -25,6 +24,7 @@ from concerto.contracts.interface import Interface, offered_tool
 from concerto.contracts.lock_file import BadLock, LockedServer, lock_text, read_lock
 from concerto.contracts.update_block import new_block
 from concerto.diagnostics import Problems, render
+from concerto.json_data import Json
 from concerto.manifest.models import Manifest
 from concerto.program import Program, Runtime
 from concerto.runtime.mcp.content import fitting_content, plain_content, sendable, without_data
@@ -34,8 +34,6 @@ from tests.fuzz.mutating import spoilt_bytes, spoilt_json
 from tests.harness.complaints import complaints_of_asyncio
 from tests.mcp.peers import python_server
 from tests.properties.checks import Broken
-
-Json: TypeAlias = Any
 
 _RECORDED: dict[str, dict[str, Json]] = json.loads(
     Path(__file__).with_name("recorded_mcp.json").read_text(encoding="utf-8")

@@ -7,7 +7,8 @@ from copy import deepcopy
 from random import Random
 from typing import Any, TypeAlias
 
-Json: TypeAlias = Any
+from concerto.json_data import Json
+
 Step: TypeAlias = tuple[Any, Any]
 """A container and the key or index of one of its members."""
 

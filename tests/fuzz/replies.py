@@ -36,7 +36,6 @@ from tests.fuzz.mutating import spoilt_bytes, spoilt_json
 from tests.properties.checks import Broken
 from tests.runtime.running import AGENTS
 
-Json: TypeAlias = Any
 Answerer: TypeAlias = Callable[[httpx2.Request], httpx2.Response]
 
 _RECORDED: dict[str, dict[str, str]] = json.loads(

@@ -14,10 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ssl import SSLContext
-from typing import Any, TypeAlias
 from urllib.request import Request, urlopen
 
-Json: TypeAlias = Any
+from concerto.json_data import Json
 
 _BASES = {
     "openai": "/v1",

@@ -13,7 +13,7 @@ from itertools import chain, count
 from typing import Final, assert_never
 
 from concerto.emit.json_constants import json_constant
-from concerto.ir.module import Json
+from concerto.json_data import Json
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import ANY, RESULT, TOOL_CONTEXT, option_item
 from concerto.semantics.model.symbols import (

@@ -10,6 +10,7 @@ from concerto.emit.json_constants import json_constant
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import called_by_name
 from concerto.ir import module as ir
+from concerto.json_data import Json
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.builtins import ANY, TOOL_CONTEXT
 from concerto.semantics.model.symbols import (
@@ -43,7 +44,7 @@ def decorators(program: ProgramBuilder, node: ast.Node | None) -> list[ir.Decora
     ]
 
 
-def arguments(program: ProgramBuilder, decorator: ast.Decorator) -> dict[str, ir.Json]:
+def arguments(program: ProgramBuilder, decorator: ast.Decorator) -> dict[str, Json]:
     return dict(program.analysis.decorators.get(decorator, {}))
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeAlias
 
+from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.schema.validate import complaints, shown_value
-
-Json: TypeAlias = Any
 
 
 class BadArguments(Exception):

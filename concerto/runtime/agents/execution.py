@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from concerto.effects.meters import Meter
 from concerto.effects.policy import Policy
+from concerto.json_data import Json
 from concerto.records import field, record, replace
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
@@ -14,7 +15,6 @@ from concerto.runtime.llm.requests import Message, Reply, Request
 from concerto.runtime.tools.toolbox import Toolbox, ToolKey
 from concerto.vm.values import Value
 
-Json: TypeAlias = Any
 Sink: TypeAlias = Callable[[Any], Awaitable[None]]
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from concerto.effects.kinds import ToolCall
 from concerto.effects.policy import policy_from
 from concerto.ir.module import MethodDef, ToolProvider
+from concerto.json_data import Json
 from concerto.records import field, record
 from concerto.runtime.agents.execution import Execution
 from concerto.runtime.concurrency.fibers import drive
@@ -28,7 +29,6 @@ from concerto.vm.values import NONE, Err, Ok, Some, Struct, Value, Variant
 if TYPE_CHECKING:
     from concerto.runtime.agents.sources import ToolSources
 
-Json: TypeAlias = Any
 
 _MOST_INJECTED = 64
 

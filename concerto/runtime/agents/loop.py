@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from enum import Enum
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from concerto.diagnostics import did_you_mean, suggest
 from concerto.effects.kinds import ModelCall
+from concerto.json_data import Json
 from concerto.records import replace
 from concerto.runtime.agents.arguments import BadArguments, read_arguments
 from concerto.runtime.agents.debugging import tell_call
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.services import AgentServices
     from concerto.runtime.run.services import RunServices
 
-Json: TypeAlias = Any
 
 _CALLS_AT_ONCE = 32
 _UNKNOWN_IN_A_ROW = 3

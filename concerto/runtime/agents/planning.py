@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from concerto.effects.meters import Meter, limited
 from concerto.effects.policy import Policy, policy_from, retry_from
 from concerto.ir.module import Agent, ToolUse
+from concerto.json_data import Json
 from concerto.natives.agentbuilder import AgentBuilder, ToolRef
 from concerto.records import record, replace
 from concerto.runtime.agents.execution import Plan
@@ -23,7 +24,6 @@ from concerto.vm.values import Raised, Value
 if TYPE_CHECKING:
     from concerto.runtime.agents.sources import ToolSources
 
-Json: TypeAlias = Any
 Mention: TypeAlias = ToolUse | ToolRef | str
 
 _MAX_ITERATIONS = 10

@@ -10,8 +10,9 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
+from concerto.json_data import Json
 from concerto.natives.lenient import CLOSED, Unreadable, read_leniently
 from concerto.natives.schema import read_value
 from concerto.records import record, replace
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.services import AgentServices
     from concerto.runtime.run.services import RunServices
 
-Json: TypeAlias = Any
 
 ATTEMPTS = 3
 """How often an answer is asked for if the agent does not say."""

@@ -13,10 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.effects.kinds import AgentRun, HostTurn
 from concerto.effects.meters import Spending
+from concerto.json_data import Json
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.hashmap import HashMap
 from concerto.natives.memory import Memory
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.structured import Wanted
     from concerto.runtime.run.services import RunServices
 
-Json: TypeAlias = Any
 Arms: TypeAlias = Mapping[str, tuple[Callable[[Value], Value], TypeValue | None]]
 
 _MOST_NESTED = 8

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from concerto.json_data import Json
 from concerto.natives.json_text import loads
 
-Json: TypeAlias = Any
 Message: TypeAlias = Mapping[str, Json]
 
 EXECUTE = "execute"

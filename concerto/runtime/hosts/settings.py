@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import HostDef
+from concerto.json_data import Json
 from concerto.runtime.io.process_groups import passed_on
 from concerto.runtime.run.agent_failures import AgentKind, agent_failure
-
-Json: TypeAlias = Any
 
 _DEFAULT_TIMEOUT = 120.0
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.escape import visible
+from concerto.json_data import Json
 from concerto.vm.json_values import plain_value, to_json
 from concerto.vm.operations import to_text
 from concerto.vm.type_checks import Misfit
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from concerto.runtime.io.prompting import Prompter
     from concerto.runtime.run.options import ResolvedOptions
 
-Json: TypeAlias = Any
 Listener: TypeAlias = Callable[[Json], Any]
 Handler: TypeAlias = Callable[[Json], Any]
 

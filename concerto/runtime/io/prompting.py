@@ -6,16 +6,16 @@ import asyncio
 import os
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, TextIO
 
 from concerto.escape import visible_line
+from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.vm.values import ErrorValue, Raised
 
 if TYPE_CHECKING:
     from concerto.effects.kinds import AnswerType
 
-Json: TypeAlias = Any
 
 _BLOCK = 65_536
 _BEGINS_AS_JSON = re.compile(r"$|[\[{\"]|-?\d|(?:true|false|null)\b", re.IGNORECASE)

@@ -14,12 +14,13 @@ from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 from ssl import SSLContext
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeVar
 from urllib.parse import unquote_to_bytes
 
 import httpcore2
 import httpx2
 
+from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, limited, lines, whole
 from concerto.runtime.io.headers import encoded
@@ -32,7 +33,6 @@ from concerto.version import __version__
 from concerto.vm.values import Raised
 from concerto.wording import counted
 
-Json: TypeAlias = Any
 T = TypeVar("T")
 
 _DEFAULT_TIMEOUT = 120.0

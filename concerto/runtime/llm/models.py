@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from concerto.effects.gate import Waiter
 from concerto.effects.kinds import ModelCall
+from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.records import replace
 from concerto.runtime.llm.connections import Connection
@@ -20,8 +21,6 @@ from concerto.vm.values import ErrorValue, Raised
 if TYPE_CHECKING:
     from concerto.runtime.llm.http import ModelServer
     from concerto.runtime.llm.throttle import Throttle
-
-Json: TypeAlias = Any
 
 
 class Models:

@@ -6,11 +6,11 @@ these. All values are frozen. JSON Schemas are plain dicts.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from concerto.json_data import Json
 from concerto.records import record
 
-Json: TypeAlias = Any
 MADE_ID = "concerto_call_"
 """How the ids begin that are made here for calls without one."""
 

@@ -40,6 +40,7 @@ from pydantic import ValidationError
 
 from concerto.contracts.interface import Interface, offered_tool
 from concerto.escape import visible_line
+from concerto.json_data import Json
 from concerto.runtime.mcp.limiting import LimitedClient
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
 from concerto.runtime.mcp.sending import sending_within
@@ -48,7 +49,6 @@ from concerto.schema.reading import properties
 from concerto.version import __version__
 from concerto.wording import counted, shortened
 
-Json: TypeAlias = Any
 Elicit: TypeAlias = Callable[[ElicitRequestParams], Awaitable[ElicitResult | ErrorData]]
 Era: TypeAlias = Literal["legacy", "auto"]
 

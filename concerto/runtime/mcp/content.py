@@ -11,16 +11,16 @@ import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from concerto.contracts.comparison import wrapped_result
+from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.schema.reading import properties, required, resolved
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, ContentBlock
 
-Json: TypeAlias = Any
 
 _BINARY = {"type", "mime_type", "bytes", "data"}
 

@@ -7,11 +7,12 @@ answered at another place. It gives the fields asked for, `{"action": "accept" |
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 from mcp.types import INVALID_REQUEST, ElicitRequestParams, ElicitRequestURLParams, ElicitResult, ErrorData
 
 from concerto.effects.kinds import EmitAwait
+from concerto.json_data import Json
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.run.agent_failures import message_of
 from concerto.schema.reading import properties
@@ -21,7 +22,6 @@ from concerto.vm.values import Raised
 if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
 
-Json: TypeAlias = Any
 
 CHANNEL = "mcp:elicit"
 _ACTIONS: tuple[Literal["accept", "decline", "cancel"], ...] = ("accept", "decline", "cancel")

@@ -8,16 +8,14 @@ harmless.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, TypeAlias
 
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import CallToolResult
 
 from concerto.contracts.interface import Interface
+from concerto.json_data import Json
 from concerto.runtime.mcp.connection import Listener, McpConnection, ServerFailure, SessionEnded
 from concerto.runtime.mcp.settings import ServerSettings
-
-Json: TypeAlias = Any
 
 
 class Server:

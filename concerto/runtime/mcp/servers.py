@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from concerto.contracts.comparison import Change, breaking, compare
 from concerto.contracts.interface import (
@@ -26,6 +26,7 @@ from concerto.effects.kinds import McpCall
 from concerto.effects.policy import Policy, policy_from
 from concerto.escape import visible_line
 from concerto.ir.module import McpServerDef, MethodDef, ToolUse
+from concerto.json_data import Json
 from concerto.manifest import LOCK_NAME
 from concerto.natives.agentbuilder import ToolRef
 from concerto.runtime.concurrency.fibers import Branch, all_of
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from concerto.runtime.run.mocks import Mocks
     from concerto.runtime.tools.toolbox import CallContext
 
-Json: TypeAlias = Any
 
 MISMATCH = "InterfaceMismatch"
 

@@ -11,12 +11,12 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from concerto.json_data import Json
 from concerto.runtime.io.headers import refused_header
 from concerto.runtime.io.variables import MissingVariable, expanded, variable
 
-Json: TypeAlias = Any
 Transport: TypeAlias = Literal["stdio", "http", "sse"]
 
 START_SECONDS = 60.0

@@ -12,19 +12,19 @@ import os
 import sys
 import threading
 from collections.abc import Coroutine, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import CallToolResult
 
 from concerto.contracts.interface import Interface
 from concerto.escape import visible_line
+from concerto.json_data import Json
 from concerto.runtime.mcp.connection import Listener
 from concerto.runtime.mcp.process import inherited
 from concerto.runtime.mcp.server import Server
 from concerto.runtime.mcp.settings import ServerSettings
 
-Json: TypeAlias = Any
 T = TypeVar("T")
 
 _CLOSE_SECONDS = 15.0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from concerto.effects.kinds import AnyEffect, EmitAwait, HostCall, HostTurn, McpCall, ModelCall
+from concerto.json_data import Json
 from concerto.natives.agentbuilder import AgentRef, ToolRef
 from concerto.records import field, record
 from concerto.runtime.concurrency.fibers import Branch, drive
@@ -22,8 +23,6 @@ from concerto.wording import counted
 if TYPE_CHECKING:
     from concerto.runtime.llm.connections import Connection
     from concerto.runtime.run.services import RunServices
-
-Json: TypeAlias = Any
 
 
 @record

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 from concerto.effects.permissions import WHOLE, Permissions
+from concerto.json_data import Json
 from concerto.manifest.load_cached import Said, project_around, said_by
 from concerto.records import field, field_names, record, replace
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
     from concerto.vm.machine import Tier
 
-Json: TypeAlias = Any
 Handler: TypeAlias = Callable[[Json], Any]
 Rules: TypeAlias = Mapping[str, Any]
 Connections: TypeAlias = Mapping[str, Mapping[str, Json]]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 from concerto.escape import visible
 from concerto.files import is_of_output
+from concerto.json_data import Json
 from concerto.records import record
 from concerto.runtime.run.agent_failures import RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended
@@ -14,8 +15,6 @@ from concerto.vm.json_values import to_json
 from concerto.vm.type_checks import Misfit
 from concerto.vm.values import Err, ErrorValue, Ok, OutOfMemory, Panic, Raised, Value
 from concerto.wording import counted
-
-Json: TypeAlias = Any
 
 OK = 0
 FAILED = 1

@@ -14,16 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from concerto.effects.journal import Journal, ReplyCodec
 from concerto.files import PRIVATE, state_folder, write_atomically
+from concerto.json_data import Json
 from concerto.runtime.llm.requests import Message, Reply, ToolCallRequest
 
 if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
 
-Json: TypeAlias = Any
 
 _PROGRAM = "program.conc-ir"
 _STATE = "state.json"

@@ -12,16 +12,16 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, TextIO
 
 from concerto.effects.trace import Line, Trace
+from concerto.json_data import Json
 from concerto.runtime.run.redaction import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.wording import shortened
 
 if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
 
-Json: TypeAlias = Any
 
 VERSION = 1
 

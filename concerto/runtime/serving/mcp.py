@@ -10,7 +10,7 @@ import asyncio
 import json
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from mcp import types
 from mcp.server.lowlevel import Server
@@ -18,6 +18,7 @@ from mcp.server.stdio import stdio_server
 
 from concerto.contracts.comparison import wrapped_result
 from concerto.ir.module import Agent, ToolUse
+from concerto.json_data import Json
 from concerto.runtime.agents.guarding import as_a_run
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.requests import ToolOffer
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from concerto.runtime.run.run import Run
     from concerto.runtime.tools.toolbox import CallContext
 
-Json: TypeAlias = Any
 
 _PROMPT = {
     "type": "object",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from concerto.effects.kinds import HostCall, ToolCall
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import MethodDef, Tool, ToolUse
+from concerto.json_data import Json
 from concerto.natives.agentbuilder import ToolRef
 from concerto.natives.schema import read_value
 from concerto.records import record
@@ -27,8 +28,6 @@ from concerto.vm.values import Err, Ok, Raised, Value
 if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
     from concerto.vm.machine import Machine
-
-Json: TypeAlias = Any
 
 
 @record(frozen=True)

@@ -11,12 +11,12 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-Json: TypeAlias = Any
+from concerto.json_data import Json
 
 _SECTION = re.compile(r"(?m)^(?:Args|Arguments|Parameters):[ \t]*\n((?:[ \t]+.*\n?|[ \t]*\n)+)")
 _IN_SECTION = re.compile(r"(?m)^[ \t]+(\w+)(?:[ \t]*\([^)\n]*\))?:[ \t]*(.+)$")

@@ -12,9 +12,10 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from concerto.effects.kinds import ToolCall
+from concerto.json_data import Json
 from concerto.records import field, record
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import ToolOffer
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
     from concerto.runtime.tools.toolbox import CallContext
 
-Json: TypeAlias = Any
 Marked = TypeVar("Marked", bound=Callable[..., Any])
 
 _MARK = "__concerto_tool__"

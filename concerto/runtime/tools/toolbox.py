@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from concerto.json_data import Json
 from concerto.natives.hashmap import HashMap
 from concerto.natives.toolcontext import ToolContext
 from concerto.records import field, record, replace
@@ -19,7 +20,6 @@ from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.vm.values import NONE, Some, Value
 
-Json: TypeAlias = Any
 ToolKey: TypeAlias = tuple[str, str, str]
 """What a tool is: its owner, its method, and the entity that it is bound to, if it is."""
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
+from concerto.json_data import Json
 from tests.runtime.running import Outcome
 from tests.runtime.servers import Answer, Script, chat_reply
 
-Json: TypeAlias = Any
 Run = Callable[..., Outcome]
 Call: TypeAlias = tuple[str, str, str]
 """Id, name, and arguments as text."""

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol
 
+from concerto.json_data import Json
 from concerto.manifest.providers import PROVIDERS
 from concerto.records import field, record
 from concerto.runtime.llm.requests import Reply, Request, ToolCallRequest, ToolOffer
-
-Json: TypeAlias = Any
 
 
 @record(frozen=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
 
+from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
 from concerto.runtime.llm.providers.reading import (
@@ -22,8 +22,6 @@ from concerto.runtime.llm.providers.reading import (
     text_of,
 )
 from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
-
-Json: TypeAlias = Any
 
 _DEFAULT_MAX_TOKENS = 4096
 _ANSWER_TOOL = "structured_answer"

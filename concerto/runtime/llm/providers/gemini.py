@@ -7,14 +7,12 @@ signatures, which must go back with them, so an answer's parts are kept as they 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
 
+from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
 from concerto.runtime.llm.providers.reading import arguments_text, count_of, said, text_of
 from concerto.runtime.llm.requests import MADE_ID, Message, Reply, Request, ToolCallRequest, ToolOffer
-
-Json: TypeAlias = Any
 
 _STOP_REASONS = {
     "STOP": "stop",

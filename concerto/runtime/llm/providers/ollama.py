@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
 
+from concerto.json_data import Json
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
 from concerto.runtime.llm.providers.reading import (
     arguments_object,
@@ -15,8 +15,6 @@ from concerto.runtime.llm.providers.reading import (
     text_of,
 )
 from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
-
-Json: TypeAlias = Any
 
 
 def encode(request: Request) -> WireCall:

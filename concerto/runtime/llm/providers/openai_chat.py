@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
 
+from concerto.json_data import Json
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
 from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, said, text_of
 from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
-
-Json: TypeAlias = Any
 
 _REASONING = ("o1", "o3", "o4", "gpt-5")
 _STOP_REASONS = {

@@ -6,14 +6,12 @@ Items of an answer that are neither text nor calls (reasoning) go back as they c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
 
+from concerto.json_data import Json
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, bearer, hosted_kind
 from concerto.runtime.llm.providers.openai_chat import is_reasoning
 from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, said, text_of
 from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
-
-Json: TypeAlias = Any
 
 
 def encode(request: Request) -> WireCall:

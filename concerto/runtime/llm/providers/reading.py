@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeAlias
+from typing import Any
 
+from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.runtime.llm.providers import BadReply
-
-Json: TypeAlias = Any
 
 _MOST_TOKENS = 10**9
 """Of one answer; what a server says beyond that is not believed."""
