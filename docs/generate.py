@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.reference import codes, commands, library, manifest, python_api
+from docs.reference import codes, commands, errors, library, manifest, python_api
 
 FOLDER = Path(__file__).parent / "pages" / "reference"
 
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands.page,
     "codes.md": codes.page,
+    "errors.md": errors.page,
     "library.md": library.page,
     "manifest.md": manifest.page,
     "python.md": python_api.page,

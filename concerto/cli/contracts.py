@@ -22,6 +22,7 @@ from concerto.contracts.comparison import Basis, Change, compare
 from concerto.contracts.interface import Interface
 from concerto.contracts.lock_file import BadLock, ForeignLock, LockedServer, lock_text, read_lock
 from concerto.diagnostics import Problems, did_you_mean, suggest
+from concerto.effects.error_kinds import ToolKind
 from concerto.escape import visible_line
 from concerto.files import write_atomically
 from concerto.manifest import LOCK_NAME, ManifestError
@@ -195,7 +196,7 @@ def _look(contracts: Contracts, names: Iterable[str], debug: bool) -> dict[str, 
                 name, declared, contracts.manifest.get(name, {}), os.environ, contracts.home.absolute()
             )
         except BadSettings as bad:
-            failures[name] = ServerFailure(str(bad), "ServerUnavailable")
+            failures[name] = ServerFailure(str(bad), ToolKind.SERVER_UNAVAILABLE)
     return look_at(settings, os.environ, _note if debug else lambda text: None) | failures
 
 

@@ -24,8 +24,8 @@ from http.client import HTTPException, HTTPResponse, IncompleteRead
 from pathlib import Path
 
 from concerto import Program, Runtime, compile_source
+from concerto.effects.error_kinds import AgentKind
 from concerto.manifest.models import Manifest
-from concerto.runtime.run.agent_failures import AgentKind
 from tests.faults.proxy import FaultyProxy
 from tests.faults.replaying import Replay
 from tests.faults.spoiling import Fault

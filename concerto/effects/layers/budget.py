@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from concerto.effects.error_kinds import AgentKind
 from concerto.effects.gate import Layer, Passage, Perform, Signal, Waiter
 from concerto.effects.kinds import HostTurn, ModelCall
 from concerto.effects.meters import Meter, Reservation, Spending
@@ -104,7 +105,7 @@ def _require(agent: str, meters: Sequence[Meter]) -> None:
     for meter in meters:
         reason = meter.exhausted()
         if reason is not None:
-            raise Raised(ErrorValue("AgentError", reason, "BudgetExceeded", agent=agent))
+            raise Raised(ErrorValue("AgentError", reason, AgentKind.BUDGET.value, agent=agent))
 
 
 def _count(meters: Sequence[Meter], spent: Spending) -> None:
@@ -119,7 +120,7 @@ def _reads(reader: tuple[int, ...] | None, asking: tuple[int, ...]) -> bool:
 
 def _reserved(effect: ModelCall, meter: Meter) -> ErrorValue:
     message = f"what is left of {meter.name} is reserved for the answer that is being read"
-    return ErrorValue("AgentError", message, "BudgetExceeded", agent=effect.agent)
+    return ErrorValue("AgentError", message, AgentKind.BUDGET.value, agent=effect.agent)
 
 
 def _unpriced(effect: ModelCall) -> ErrorValue:
@@ -128,4 +129,4 @@ def _unpriced(effect: ModelCall) -> ErrorValue:
         f"the price of `{model}` is unknown, so a budget in USD cannot be kept; "
         f'add [prices."{model}"] to Concerto.toml'
     )
-    return ErrorValue("AgentError", message, "BudgetExceeded", agent=effect.agent)
+    return ErrorValue("AgentError", message, AgentKind.BUDGET.value, agent=effect.agent)

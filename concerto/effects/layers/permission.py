@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
+from concerto.effects.error_kinds import AgentKind, ConnectionKind, FsKind, ToolKind
 from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.kinds import (
     AgentRun,
@@ -51,7 +52,7 @@ def denied(tool: str, method: str) -> ErrorValue:
     return ErrorValue(
         "ToolError",
         f"`{tool}::{method}` is not permitted in this run",
-        "PermissionDenied",
+        ToolKind.PERMISSION_DENIED.value,
         tool=tool,
         method=method,
     )
@@ -82,7 +83,10 @@ def _refusal(permissions: Permissions, effect: AnyEffect) -> ErrorValue | None:
 
 def _denied_host(name: str) -> ErrorValue:
     return ErrorValue(
-        "AgentError", f"host `{name}` is not permitted in this run", "PermissionDenied", agent=name
+        "AgentError",
+        f"host `{name}` is not permitted in this run",
+        AgentKind.PERMISSION_DENIED.value,
+        agent=name,
     )
 
 
@@ -90,16 +94,16 @@ def _denied_url(url: str) -> ErrorValue:
     host = host_of(url)
     if host is None:
         message = f"`{url}` is no web address: it is to begin with `http://host` or `https://host`"
-        return ErrorValue("ConnectionError", message, "InvalidUrl")
+        return ErrorValue("ConnectionError", message, ConnectionKind.INVALID_URL.value)
     message = (
         f"host `{host[0]}` is not on the allow list; "
         f'add `http = ["{host[0]}"]` to [permissions] in Concerto.toml'
     )
-    return ErrorValue("ConnectionError", message, "PermissionDenied")
+    return ErrorValue("ConnectionError", message, ConnectionKind.PERMISSION_DENIED.value)
 
 
 def _denied_path(permissions: Permissions, path: str) -> ErrorValue:
     message = f"`{path}` is outside of the folders this run may use"
     if permissions.protects(path):
         message = f"`{path}` is protected; who wants it used names it in `files` of [permissions]"
-    return ErrorValue("FsError", message, "PermissionDenied", path=path)
+    return ErrorValue("FsError", message, FsKind.PERMISSION_DENIED.value, path=path)

@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.gate import Layer, Passage, Perform, Waiter
 from concerto.effects.kinds import AgentRun, ModelCall, StageRun, subject_of
 from concerto.vm.values import ErrorValue, Raised, Value
@@ -26,8 +27,8 @@ def _too_slow(passage: Passage, seconds: float) -> ErrorValue:
     message = f"`{subject}` took longer than {counted(seconds, 'second')}"
     match passage.effect:
         case AgentRun() | ModelCall():
-            return ErrorValue("AgentError", message, "Timeout", agent=subject)
+            return ErrorValue("AgentError", message, AgentKind.TIMEOUT.value, agent=subject)
         case StageRun():
             return ErrorValue("TimeoutError", message, "Timeout", seconds=float(seconds))
         case _:
-            return ErrorValue("ToolError", message, "Timeout", seconds=float(seconds))
+            return ErrorValue("ToolError", message, ToolKind.TIMEOUT.value, seconds=float(seconds))

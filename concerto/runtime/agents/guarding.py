@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar
 
+from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.runtime.io.channels import Channel
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure, tool_failure
+from concerto.runtime.run.agent_failures import agent_failure, tool_failure
 from concerto.vm.values import NONE, ErrorValue, Raised
 from concerto.wording import counted
 
@@ -43,7 +44,7 @@ async def as_a_run(run: RunServices, name: str, work: Awaitable[T]) -> T:
         result: T = await run.waiting.within(seconds, work)
     except TimeoutError:
         message = f"`{name}` took longer than {counted(seconds, 'second')}"
-        raise tool_failure(message, "Timeout", name) from None
+        raise tool_failure(message, ToolKind.TIMEOUT, name) from None
     return result
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from concerto.effects.error_kinds import AgentKind
 from concerto.effects.kinds import ToolCall
 from concerto.effects.policy import policy_from
 from concerto.ir.module import MethodDef, ToolProvider
@@ -20,7 +21,7 @@ from concerto.runtime.agents.execution import Execution
 from concerto.runtime.concurrency.fibers import drive
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure, ends_run, text_of
+from concerto.runtime.run.agent_failures import agent_failure, ends_run, text_of
 from concerto.runtime.tools.declared_tools import fill_parameters, unwrapped
 from concerto.runtime.tools.toolbox import BoundTool, CallContext, wire_name
 from concerto.vm.operations import parts_of, to_text

@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from concerto.diagnostics import did_you_mean, suggest
+from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.kinds import ModelCall
 from concerto.json_data import Json
 from concerto.records import replace
@@ -25,13 +26,7 @@ from concerto.runtime.agents.messages import parsed
 from concerto.runtime.concurrency.fibers import all_of, drive
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import MADE_ID, Message, Reply, ToolCallRequest
-from concerto.runtime.run.agent_failures import (
-    AgentKind,
-    RequiresAction,
-    agent_failure,
-    message_of,
-    tool_error,
-)
+from concerto.runtime.run.agent_failures import RequiresAction, agent_failure, message_of, tool_error
 from concerto.runtime.tools.toolbox import BoundTool, CallContext
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import parts_of
@@ -303,13 +298,13 @@ async def _attempt(
     record: CallRecord,
 ) -> Value:
     if tool is None:
-        raise Raised(tool_error(_unknown(work, call.name), "ToolNotFound", call.name))
+        raise Raised(tool_error(_unknown(work, call.name), ToolKind.TOOL_NOT_FOUND, call.name))
     allowed = work.plan.callable
     if allowed is not None and tool.key not in allowed and call.name not in work.injected:
         raise Raised(
             tool_error(
                 f"`{call.name}` is shown for context only and may not be called",
-                "Forbidden",
+                ToolKind.FORBIDDEN,
                 tool.tool,
                 tool.method,
             )
@@ -318,7 +313,7 @@ async def _attempt(
     try:
         record.arguments = arguments = read_arguments(call.arguments, tool.offer.parameters)
     except BadArguments as bad:
-        raise Raised(tool_error(str(bad), "InvalidArguments", tool.tool, tool.method)) from None
+        raise Raised(tool_error(str(bad), ToolKind.INVALID_ARGUMENTS, tool.tool, tool.method)) from None
     if isinstance(written, str) and written:
         tell_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
     return await tool.perform(caller, arguments)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from concerto.effects.error_kinds import AgentKind
 from concerto.effects.meters import Meter, limited
 from concerto.effects.policy import Policy, policy_from, retry_from
 from concerto.ir.module import Agent, ToolUse
@@ -17,7 +18,7 @@ from concerto.runtime.agents.execution import Plan
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.requests import Request, ToolOffer
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import agent_failure
 from concerto.runtime.tools.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, shared_map, toolbox
 from concerto.vm.values import Raised, Value
 

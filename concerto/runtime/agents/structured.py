@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from concerto.effects.error_kinds import AgentKind
 from concerto.json_data import Json
 from concerto.natives.lenient import CLOSED, Unreadable, read_leniently
 from concerto.natives.schema import read_value
@@ -21,7 +22,7 @@ from concerto.runtime.agents.loop import tell_repairs, tool_loop
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, OutputSchema, Reply
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import agent_failure
 from concerto.vm.values import ErrorValue, Raised, TypeValue, Value
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
+from concerto.effects.error_kinds import AgentKind
 from concerto.effects.kinds import AgentRun, HostTurn
 from concerto.effects.meters import Spending
 from concerto.json_data import Json
@@ -39,7 +40,7 @@ from concerto.runtime.hosts.protocol import (
 from concerto.runtime.hosts.settings import HostSettings, host_settings
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message as Said
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of
+from concerto.runtime.run.agent_failures import agent_failure, message_of
 from concerto.vm.arithmetic import INT_MAX
 from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, Ok, Raised, Some, TypeValue, Value

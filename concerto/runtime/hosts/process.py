@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeVar
 
+from concerto.effects.error_kinds import AgentKind
 from concerto.runtime.hosts.protocol import (
     ERROR,
     EXECUTE,
@@ -25,7 +26,7 @@ from concerto.runtime.hosts.protocol import (
 )
 from concerto.runtime.hosts.settings import HostSettings
 from concerto.runtime.io.process_groups import end_group, ended, said_lines, start_group
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import agent_failure
 from concerto.vm.values import Raised
 from concerto.wording import counted
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from concerto.effects.error_kinds import AgentKind
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import HostDef
 from concerto.json_data import Json
 from concerto.runtime.io.process_groups import passed_on
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import agent_failure
 
 _DEFAULT_TIMEOUT = 120.0
 

@@ -20,6 +20,7 @@ from concerto.vm.values import ErrorValue, Raised, Value
 from concerto.wording import counted
 
 if TYPE_CHECKING:
+    from concerto.effects.error_kinds import EmitKind
     from concerto.effects.kinds import EmitAwait
     from concerto.runtime.io.channels import Channel
     from concerto.runtime.io.prompting import Prompter
@@ -129,6 +130,8 @@ class Emits:
         lasts). A handler that is a plain function is waited for in any case."""
         import asyncio
 
+        from concerto.effects.error_kinds import EmitKind
+
         channel = effect.channel
         handler = self._handlers.get(channel)
         if handler is not None:
@@ -136,13 +139,13 @@ class Emits:
         elif self._options.interactive:
             answer = self._person().ask(channel, effect.wanted)
         else:
-            raise _emit_failure(f"nobody answers `{channel}`", "NoListener", channel)
+            raise _emit_failure(f"nobody answers `{channel}`", EmitKind.NO_LISTENER, channel)
         try:
             async with asyncio.timeout(timeout):
                 return await answer
         except TimeoutError:
             message = f"`{channel}` was not answered within {counted(timeout or 0, 'second')}"
-            raise _emit_failure(message, "Timeout", channel) from None
+            raise _emit_failure(message, EmitKind.TIMEOUT, channel) from None
 
     def _person(self) -> Prompter:
         if self._prompter is None:
@@ -166,9 +169,9 @@ def _tell(listener: Listener, channel: str, payload: Json) -> None:
 
 async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
     """What a host's function answers, as JSON; its exception becomes an EmitError with its text."""
-
     from inspect import isawaitable
 
+    from concerto.effects.error_kinds import EmitKind
     from concerto.runtime.run.agent_failures import ends_run, text_of
 
     try:
@@ -178,18 +181,18 @@ async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
         return plain_value(answer)
     except TimeoutError as error:
         message = text_of(error) if str(error) else f"`{channel}` took too long"
-        raise _emit_failure(message, "Timeout", channel) from None
+        raise _emit_failure(message, EmitKind.TIMEOUT, channel) from None
     except Raised:
         raise
     except Misfit as misfit:
         message = f"the handler of `{channel}` answered with a {misfit.found}, which is no JSON"
-        raise _emit_failure(message, "HandlerFailed", channel) from None
+        raise _emit_failure(message, EmitKind.HANDLER_FAILED, channel) from None
     except BaseException as error:
         if ends_run(error):
             raise
         message = f"the handler of `{channel}` failed: {text_of(error)}"
-        raise _emit_failure(message, "HandlerFailed", channel) from error
+        raise _emit_failure(message, EmitKind.HANDLER_FAILED, channel) from error
 
 
-def _emit_failure(message: str, kind: str, channel: str) -> Raised:
-    return Raised(ErrorValue("EmitError", message, kind, channel=channel))
+def _emit_failure(message: str, kind: EmitKind, channel: str) -> Raised:
+    return Raised(ErrorValue("EmitError", message, kind.value, channel=channel))

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypeVar, assert_never
 
+from concerto.effects.error_kinds import FsKind
 from concerto.effects.kinds import (
     Clock,
     Env,
@@ -41,11 +42,11 @@ _TO_WRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _NO_NEW_FILES = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY})
 """What a folder says in which a file may be written, but none made beside it or put in its place."""
 
-_KINDS: dict[type[OSError], str] = {
-    FileNotFoundError: "NotFound",
-    NotADirectoryError: "NotFound",
-    PermissionError: "PermissionDenied",
-    IsADirectoryError: "IsFolder",
+_KINDS: dict[type[OSError], FsKind] = {
+    FileNotFoundError: FsKind.NOT_FOUND,
+    NotADirectoryError: FsKind.NOT_FOUND,
+    PermissionError: FsKind.PERMISSION_DENIED,
+    IsADirectoryError: FsKind.IS_FOLDER,
 }
 
 
@@ -96,11 +97,11 @@ def _on_file(path: str, permissions: Permissions, do: Callable[[int, str], T], *
         with _folder_of(*place) as (folder, name):
             return do(folder, name)
     except UnicodeDecodeError:
-        raise _fs_failure(path, "it is not UTF-8 text", "NotText") from None
+        raise _fs_failure(path, "it is not UTF-8 text", FsKind.NOT_TEXT) from None
     except ValueError as error:
-        raise _fs_failure(path, str(error), "IoError") from None
+        raise _fs_failure(path, str(error), FsKind.IO_ERROR) from None
     except OSError as error:
-        kind = next((kind for cls, kind in _KINDS.items() if isinstance(error, cls)), "IoError")
+        kind = next((kind for cls, kind in _KINDS.items() if isinstance(error, cls)), FsKind.IO_ERROR)
         raise _fs_failure(path, (error.strerror or str(error)).lower(), kind) from None
 
 
@@ -213,5 +214,5 @@ def _size(folder: int, name: str) -> int:
     return -1 if stat.S_ISDIR(found.st_mode) else found.st_size
 
 
-def _fs_failure(path: str, why: str, kind: str) -> Raised:
-    return Raised(ErrorValue("FsError", f"`{path}`: {why}", kind, path=path))
+def _fs_failure(path: str, why: str, kind: FsKind) -> Raised:
+    return Raised(ErrorValue("FsError", f"`{path}`: {why}", kind.value, path=path))

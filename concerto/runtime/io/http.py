@@ -13,6 +13,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
+from concerto.effects.error_kinds import ConnectionKind
 from concerto.effects.kinds import Http
 from concerto.effects.permissions import Permissions, host_of
 from concerto.runtime.io.addresses import permitted_addresses
@@ -37,7 +38,7 @@ async def fetch(
     none within its time and size, redirects included."""
     refused = refused_header(effect.headers)
     if refused is not None:
-        raise _failure(refused, "InvalidHeader")
+        raise _failure(refused, ConnectionKind.INVALID_HEADER)
     most = int((max_response_mb or _MOST_MEGABYTES) * MEGABYTE)
     seconds = _DEFAULT_TIMEOUT if effect.timeout_ms is None else effect.timeout_ms / 1000
     try:
@@ -45,11 +46,11 @@ async def fetch(
             return _answer(await _follow(effect, permissions, most))
     except TimeoutError:
         raise _failure(
-            f"`{effect.url}` gave no answer within {counted(seconds, 'second')}", "Timeout"
+            f"`{effect.url}` gave no answer within {counted(seconds, 'second')}", ConnectionKind.TIMEOUT
         ) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         why = str(error) or type(error).__name__
-        raise _failure(f"no answer from `{effect.url}`: {why}", "ConnectionLost") from None
+        raise _failure(f"no answer from `{effect.url}`: {why}", ConnectionKind.CONNECTION_LOST) from None
 
 
 async def _follow(effect: Http, permissions: Permissions, most: int) -> httpx2.Response:
@@ -63,17 +64,20 @@ async def _follow(effect: Http, permissions: Permissions, most: int) -> httpx2.R
             before, url = url, urljoin(url, location)
         except ValueError:
             raise _failure(
-                f"`{effect.url}` leads to `{location}`, which is no web address", "InvalidUrl"
+                f"`{effect.url}` leads to `{location}`, which is no web address", ConnectionKind.INVALID_URL
             ) from None
         if not permissions.allows_url(url):
             raise _failure(
-                f"`{effect.url}` leads to `{url}`, which is not on the allow list", "PermissionDenied"
+                f"`{effect.url}` leads to `{url}`, which is not on the allow list",
+                ConnectionKind.PERMISSION_DENIED,
             )
         if host_of(url) != host_of(before):
             headers = {name: value for name, value in headers.items() if name.lower() not in _SECRETS}
         if response.status_code in (301, 302, 303):
             method, body = "GET", ""
-    raise _failure(f"`{effect.url}` was redirected more than {_MOST_HOPS} times", "TooManyRedirects")
+    raise _failure(
+        f"`{effect.url}` was redirected more than {_MOST_HOPS} times", ConnectionKind.TOO_MANY_REDIRECTS
+    )
 
 
 async def _ask(
@@ -87,7 +91,7 @@ async def _ask(
             content = await whole(response.aiter_bytes(), most)
         except TooLarge:
             message = f"`{url}` answered with more than {most / MEGABYTE:g} MB"
-            raise _failure(message, "TooLarge") from None
+            raise _failure(message, ConnectionKind.TOO_LARGE) from None
         finally:
             await response.aclose()
     # What is packed on the way is not any more.
@@ -123,7 +127,7 @@ class _Judged(httpx2.AsyncHTTPTransport):
             raise _failure(
                 f"`{host}` leads to addresses of a private network or of this machine, which are not on the "
                 "allow list",
-                "PermissionDenied",
+                ConnectionKind.PERMISSION_DENIED,
             )
         for address in addresses[:-1]:
             with suppress(httpx2.ConnectError):
@@ -152,5 +156,5 @@ def _answer(response: httpx2.Response) -> dict[str, Any]:
     return {"status": response.status_code, "body": well_formed(response.text), "headers": headers}
 
 
-def _failure(message: str, kind: str) -> Raised:
-    return Raised(ErrorValue("ConnectionError", message, kind))
+def _failure(message: str, kind: ConnectionKind) -> Raised:
+    return Raised(ErrorValue("ConnectionError", message, kind.value))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from concerto.effects.error_kinds import EmitKind
 from concerto.escape import visible_line
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
@@ -39,7 +40,9 @@ class Prompter:
         if answer is None:
             self._screen.write("\n")
             raise Raised(
-                ErrorValue("EmitError", f"nobody answered `{channel}`", "NoListener", channel=channel)
+                ErrorValue(
+                    "EmitError", f"nobody answered `{channel}`", EmitKind.NO_LISTENER.value, channel=channel
+                )
             )
         return answer[0]
 

@@ -7,6 +7,7 @@ from asyncio import gather
 from collections.abc import Mapping
 from pathlib import Path
 
+from concerto.effects.error_kinds import ToolKind
 from concerto.effects.kinds import Shell
 from concerto.records import record
 from concerto.runtime.io.process_groups import end_group, passed_on, start_group
@@ -41,14 +42,14 @@ async def execute(effect: Shell, folder: Path, environment: Mapping[str, str]) -
             await process.wait()
     except TimeoutError:
         message = f"the command took longer than {effect.timeout_ms} ms and was stopped"
-        raise tool_failure(message, "Timeout", "ShellTool", "exec") from None
+        raise tool_failure(message, ToolKind.TIMEOUT, "ShellTool", "exec") from None
     finally:
         # What is left of the command's group: it may have left children behind.
         await end_group(process, at_once=True)
     if process.returncode:
         said = (errors.end or output.end).decode("utf-8", "replace").strip()[-_SHOWN:]
         message = f"the command ended with status {process.returncode}: {said}"
-        raise tool_failure(message, "CommandFailed", "ShellTool", "exec")
+        raise tool_failure(message, ToolKind.COMMAND_FAILED, "ShellTool", "exec")
     text = output.start.decode("utf-8", "replace")
     return text if output.size <= _MOST_OUTPUT else text + "\n[output cut]"
 

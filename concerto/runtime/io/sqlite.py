@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from typing import TypeAlias
 from urllib.parse import quote
 
+from concerto.effects.error_kinds import FsKind
 from concerto.effects.permissions import Permissions
 from concerto.vm.values import ErrorValue, Raised
 
@@ -104,7 +105,7 @@ class StoreFiles:
     def _connection(self, path: str) -> sqlite3.Connection:
         place = self._permissions.place(path, writing=True)
         if place is None:
-            raise _failure(path, "outside of the permitted folders", "PermissionDenied")
+            raise _failure(path, "outside of the permitted folders", FsKind.PERMISSION_DENIED)
         real = place[0] / place[1]
         found = self._open.get(real)
         if found is None:
@@ -126,9 +127,9 @@ class StoreFiles:
 
 def _connected(real: Path, path: str) -> sqlite3.Connection:
     if real.is_dir():
-        raise _failure(path, "it is a folder", "BadFile")
+        raise _failure(path, "it is a folder", FsKind.BAD_FILE)
     if not real.parent.is_dir():
-        raise _failure(path, "its folder is not there", "IoError")
+        raise _failure(path, "its folder is not there", FsKind.IO_ERROR)
     # Where nothing can be written, not even a lock, a file can still be read.
     mode = "rwc" if os.access(real.parent, os.W_OK) or not real.exists() else "ro&immutable=1"
     place = f"file:{quote(str(real))}?mode={mode}"
@@ -148,9 +149,9 @@ def _check(connection: sqlite3.Connection, path: str) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != _APPLICATION:
-        raise _failure(path, "it is another program's database, no hashmap's file", "BadFile")
+        raise _failure(path, "it is another program's database, no hashmap's file", FsKind.BAD_FILE)
     if version > _VERSION:
-        raise _failure(path, "it was written by a newer version of this program", "BadFile")
+        raise _failure(path, "it was written by a newer version of this program", FsKind.BAD_FILE)
 
 
 @contextmanager
@@ -158,13 +159,13 @@ def _troubles(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        kind = "PermissionDenied" if "readonly" in str(error) else "IoError"
+        kind = FsKind.PERMISSION_DENIED if "readonly" in str(error) else FsKind.IO_ERROR
         raise _failure(path, str(error), kind) from None
     except sqlite3.DatabaseError as error:
-        raise _failure(path, f"it is no hashmap's file, or a broken one: {error}", "BadFile") from None
+        raise _failure(path, f"it is no hashmap's file, or a broken one: {error}", FsKind.BAD_FILE) from None
     except OSError as error:
-        raise _failure(path, (error.strerror or str(error)).lower(), "IoError") from None
+        raise _failure(path, (error.strerror or str(error)).lower(), FsKind.IO_ERROR) from None
 
 
-def _failure(path: str, why: str, kind: str) -> Raised:
-    return Raised(ErrorValue("FsError", f"`{path}`: {why}", kind, path=path))
+def _failure(path: str, why: str, kind: FsKind) -> Raised:
+    return Raised(ErrorValue("FsError", f"`{path}`: {why}", kind.value, path=path))

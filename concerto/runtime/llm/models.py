@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from concerto.effects.error_kinds import AgentKind
 from concerto.effects.gate import Waiter
 from concerto.effects.kinds import ModelCall
 from concerto.json_data import Json
@@ -15,7 +16,7 @@ from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.prices import Prices, cost_of
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall
 from concerto.runtime.llm.requests import Reply, Request
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure
+from concerto.runtime.run.agent_failures import agent_failure
 from concerto.vm.values import ErrorValue, Raised
 
 if TYPE_CHECKING:

@@ -39,6 +39,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from concerto.contracts.interface import Interface, offered_tool
+from concerto.effects.error_kinds import ToolKind
 from concerto.escape import visible_line
 from concerto.json_data import Json
 from concerto.runtime.mcp.limiting import LimitedClient
@@ -70,7 +71,7 @@ for _name in ("mcp", "client"):
 class ServerFailure(Exception):
     """What went wrong with a server, for a person; `kind` is the kind of the ToolError that it becomes."""
 
-    def __init__(self, message: str, kind: str) -> None:
+    def __init__(self, message: str, kind: ToolKind) -> None:
         super().__init__(visible_line(message))
         self.kind = kind
 
@@ -159,7 +160,7 @@ class McpConnection:
         else:
             return
         self._stale = True
-        raise ServerFailure(f"{self.settings.title} {what}", "ServerFailed")
+        raise ServerFailure(f"{self.settings.title} {what}", ToolKind.SERVER_FAILED)
 
     async def call(
         self, tool: str, arguments: dict[str, Json], progress: ProgressFnT | None
@@ -180,10 +181,10 @@ class McpConnection:
             ValidationError,
         ) as error:  # It does not fit the server's own schema, or the protocol.
             message = f"{self.settings.title} gave `{tool}` an invalid answer: {_first_line(error)}"
-            raise ServerFailure(message, "InvalidResult") from None
+            raise ServerFailure(message, ToolKind.INVALID_RESULT) from None
         if sum(len(getattr(block, "text", "")) for block in result.content) > MOST_BYTES:
             message = f"{self.settings.title} answered `{tool}` with too much: {TOO_LONG}"
-            raise ServerFailure(message, "InvalidResult")
+            raise ServerFailure(message, ToolKind.INVALID_RESULT)
         return result
 
     def _session(self) -> Client:
@@ -193,7 +194,7 @@ class McpConnection:
 
     async def _try_to_open(self, era: Era) -> BaseException | None:
         """The exception that prevented it, or None."""
-        ended = ServerFailure(f"{self.settings.title} is ended", "ServerUnavailable")
+        ended = ServerFailure(f"{self.settings.title} is ended", ToolKind.SERVER_UNAVAILABLE)
         if self._closed:
             return ended
         opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -310,11 +311,11 @@ class McpConnection:
                     found[tool.name] = offered_tool(tool)
             if total > MOST_BYTES:
                 what = f"offers more than {MOST_BYTES // (1024 * 1024)} MB of tools"
-                raise ServerFailure(f"{self.settings.title} {what}", "ServerFailed")
+                raise ServerFailure(f"{self.settings.title} {what}", ToolKind.SERVER_FAILED)
             cursor = page.next_cursor
             if not cursor:
                 return found
-        raise ServerFailure(f"{self.settings.title} lists its tools without end", "ServerFailed")
+        raise ServerFailure(f"{self.settings.title} lists its tools without end", ToolKind.SERVER_FAILED)
 
     async def _elicit(
         self, context: ClientRequestContext, params: ElicitRequestParams
@@ -354,7 +355,8 @@ class McpConnection:
     def _too_slow(self, tool: str) -> ServerFailure:
         seconds = self.settings.call_seconds
         return ServerFailure(
-            f"{self.settings.title} gave `{tool}` no answer within {counted(seconds, 'second')}", "Timeout"
+            f"{self.settings.title} gave `{tool}` no answer within {counted(seconds, 'second')}",
+            ToolKind.TIMEOUT,
         )
 
     def _failed_call(self, tool: str, error: MCPError) -> ServerFailure:
@@ -362,14 +364,16 @@ class McpConnection:
         if error.code == REQUEST_TIMEOUT:
             return self._too_slow(tool)
         if TOO_LONG in error.message or _STREAM_FAILED in error.message:
-            return ServerFailure(f"{title} answered `{tool}` with too much: {TOO_LONG}", "InvalidResult")
+            return ServerFailure(
+                f"{title} answered `{tool}` with too much: {TOO_LONG}", ToolKind.INVALID_RESULT
+            )
         if error.code == PARSE_ERROR:
             what = f"gave `{tool}` an answer that cannot be read: {_first_line(error)}"
-            return ServerFailure(f"{title} {what}", "InvalidResult")
+            return ServerFailure(f"{title} {what}", ToolKind.INVALID_RESULT)
         status = self._http_status
         if status and ("error response" in error.message or status.endswith(f" {error.message}")):
-            return ServerFailure(f"{title} answered `{tool}` with {status}", "ServerFailed")
-        return ServerFailure(f"{title} refused `{tool}`: {_first_line(error)}", "ServerFailed")
+            return ServerFailure(f"{title} answered `{tool}` with {status}", ToolKind.SERVER_FAILED)
+        return ServerFailure(f"{title} refused `{tool}`: {_first_line(error)}", ToolKind.SERVER_FAILED)
 
     def _not_started(self, error: BaseException) -> ServerFailure:
         """Why the session could not be opened, in one line."""
@@ -397,7 +401,7 @@ class McpConnection:
                 what = f"ended at its start {self._notes.ending()}".rstrip() + said
             case _:
                 what = f"cannot be connected: {_first_line(error)}{said}"
-        return ServerFailure(f"{title} {what}", "ServerUnavailable")
+        return ServerFailure(f"{title} {what}", ToolKind.SERVER_UNAVAILABLE)
 
 
 def _version(client: Client) -> str:

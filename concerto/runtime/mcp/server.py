@@ -13,6 +13,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import CallToolResult
 
 from concerto.contracts.interface import Interface
+from concerto.effects.error_kinds import ToolKind
 from concerto.json_data import Json
 from concerto.runtime.mcp.connection import Listener, McpConnection, ServerFailure, SessionEnded
 from concerto.runtime.mcp.settings import ServerSettings
@@ -60,7 +61,7 @@ class Server:
         known = connection.interface.get(tool)
         if known is None or not known.repeatable:
             message = f"{ending} during `{tool}`; whether the call was carried out is unknown"
-            raise ServerFailure(message, "OutcomeUnknown")
+            raise ServerFailure(message, ToolKind.OUTCOME_UNKNOWN)
         connection = await self._connected()
         try:
             return await connection.call(tool, arguments, progress)
@@ -68,7 +69,7 @@ class Server:
             message = (
                 f"{self.settings.title} ended {ended}".rstrip() + f" during `{tool}`, for the second time"
             )
-            raise ServerFailure(message, "ServerUnavailable") from None
+            raise ServerFailure(message, ToolKind.SERVER_UNAVAILABLE) from None
 
     async def version(self) -> str:
         return (await self._connected()).server_version
@@ -94,7 +95,7 @@ class Server:
         before = self._connection
         if self._closed or (before is not None and self._restarted):
             what = "is ended" if self._closed else "ended again after it was started for the second time"
-            raise ServerFailure(f"{self.settings.title} {what}", "ServerUnavailable")
+            raise ServerFailure(f"{self.settings.title} {what}", ToolKind.SERVER_UNAVAILABLE)
         if before is not None:
             self._restarted = True
             await before.close()

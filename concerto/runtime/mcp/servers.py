@@ -22,6 +22,7 @@ from concerto.contracts.interface import (
     parameter_names,
 )
 from concerto.contracts.lock_file import BadLock, read_lock
+from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.kinds import McpCall
 from concerto.effects.policy import Policy, policy_from
 from concerto.escape import visible_line
@@ -40,7 +41,7 @@ from concerto.runtime.mcp.content import (
     without_data,
 )
 from concerto.runtime.mcp.settings import BadSettings, read_settings
-from concerto.runtime.run.agent_failures import AgentKind, RunEnds, agent_failure, message_of, tool_failure
+from concerto.runtime.run.agent_failures import RunEnds, agent_failure, message_of, tool_failure
 from concerto.runtime.run.services import RunServices
 from concerto.runtime.tools.toolbox import BoundTool, wire_name
 from concerto.vm.json_values import to_json
@@ -51,9 +52,6 @@ if TYPE_CHECKING:
     from concerto.runtime.mcp.sharing import SharedServer
     from concerto.runtime.run.mocks import Mocks
     from concerto.runtime.tools.toolbox import CallContext
-
-
-MISMATCH = "InterfaceMismatch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +224,7 @@ class McpServers:
             server = self._server(effect.server)
             return server, await server.interface()
         except (ServerFailure, BadSettings) as trouble:
-            kind = trouble.kind if isinstance(trouble, ServerFailure) else "ServerUnavailable"
+            kind = trouble.kind if isinstance(trouble, ServerFailure) else ToolKind.SERVER_UNAVAILABLE
             raise tool_failure(str(trouble), kind, effect.server, effect.function) from None
 
     async def perform(self, effect: McpCall) -> Json:
@@ -237,7 +235,7 @@ class McpServers:
         changes = self._changes(effect.server, interface)
         if changes:
             message = mismatch(effect.server, changes)
-            raise tool_failure(message, MISMATCH, effect.server, effect.function)
+            raise tool_failure(message, ToolKind.INTERFACE_MISMATCH, effect.server, effect.function)
         try:
             return await self._call(effect, server, interface)
         except ServerFailure as trouble:
@@ -252,11 +250,13 @@ class McpServers:
         title, where = server.settings.title, (effect.server, effect.function)
         name = match_name(effect.function, interface)
         if name is None:
-            raise tool_failure(f"{title} has no tool `{effect.function}` any more", "ToolNotFound", *where)
+            raise tool_failure(
+                f"{title} has no tool `{effect.function}` any more", ToolKind.TOOL_NOT_FOUND, *where
+            )
         tool, declared = interface[name], self._functions.get(where)
         if declared is None and name not in self._held.get(effect.server, interface):
             message = f"`{name}` of {title} is not what `{LOCK_NAME}` says; see `concerto mcp check`"
-            raise tool_failure(message, MISMATCH, *where)
+            raise tool_failure(message, ToolKind.INTERFACE_MISMATCH, *where)
         arguments = dict(effect.arguments)
         if declared is not None:
             names = parameter_names(declared.interface, tool)
@@ -264,7 +264,7 @@ class McpServers:
         result = await server.call(name, arguments, self._progress(effect))
         if result.is_error:
             said = text_of(result) or str(plain_content(result, None))
-            raise tool_failure(said, "ToolFailed", *where)
+            raise tool_failure(said, ToolKind.TOOL_FAILED, *where)
         if declared is None:
             return plain_content(result, tool.result)
         if any(block.type != "text" for block in result.content) and not shows_parts(
@@ -278,7 +278,7 @@ class McpServers:
             )
         except ValueError as misfit:
             message = f"the result of `{effect.function}` from {title} is not what is declared: {misfit}"
-            raise tool_failure(message, "InvalidResult", *where) from None
+            raise tool_failure(message, ToolKind.INVALID_RESULT, *where) from None
 
     def _server(self, name: str) -> Server | SharedServer:
         found = self._servers.get(name)

@@ -1,38 +1,17 @@
-"""The errors that the runtime gives to a program, and their kinds."""
+"""The errors that the runtime gives to a program."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from concerto.vm.operations import to_text
 from concerto.vm.values import NONE, Cancelled, ErrorValue, OutOfMemory, Panic, Raised, Some, Struct, Value
 from concerto.well_formed import well_formed
 from concerto.wording import counted
 
-
-class AgentKind(StrEnum):
-    """Why an execution of an agent failed."""
-
-    PROVIDER = "ProviderError"
-    AUTHENTICATION = "Authentication"
-    RATE_LIMITED = "RateLimited"
-    TIMEOUT = "Timeout"
-    CONNECTION_LOST = "ConnectionLost"
-    STREAM_BROKEN = "StreamBroken"
-    INVALID_REPLY = "InvalidReply"
-    MISSING_KEY = "MissingKey"
-    UNKNOWN_CONNECTION = "UnknownConnection"
-    MAX_ITERATIONS = "MaxIterationsExceeded"
-    BUDGET = "BudgetExceeded"
-    TOOL_NOT_FOUND = "ToolNotFound"
-    TOOL_NOT_CALLED = "ToolNotCalled"
-    TOOL_FAILED = "ToolFailed"
-    REPEATED_FAILURE = "RepeatedFailure"
-    SCHEMA = "SchemaError"
-    BAD_TOOLS = "BadTools"
-    UNMOCKED = "Unmocked"
-    HOST = "HostFailed"
+if TYPE_CHECKING:
+    from concerto.effects.error_kinds import AgentKind, ToolKind
 
 
 def agent_failure(
@@ -55,11 +34,11 @@ def agent_failure(
     return Raised(error)
 
 
-def tool_error(message: str, kind: str, tool: str, method: str = "") -> ErrorValue:
-    return ErrorValue("ToolError", message, kind, tool=tool, method=method)
+def tool_error(message: str, kind: ToolKind | str, tool: str, method: str = "") -> ErrorValue:
+    return ErrorValue("ToolError", message, str(kind), tool=tool, method=method)
 
 
-def tool_failure(message: str, kind: str, tool: str, method: str = "") -> Raised:
+def tool_failure(message: str, kind: ToolKind | str, tool: str, method: str = "") -> Raised:
     return Raised(tool_error(message, kind, tool, method))
 
 

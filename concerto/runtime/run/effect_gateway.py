@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from concerto.effects.error_kinds import ToolKind
 from concerto.effects.gate import Passage, gate
 from concerto.effects.identity import Identity
 from concerto.effects.journal import key_of
@@ -127,7 +128,7 @@ class _Performer:
                 return await answer_of(handler, dict(effect.arguments), channel)
             except Raised as raised:
                 raise tool_failure(
-                    message_of(raised.value), "HandlerFailed", effect.tool, effect.method
+                    message_of(raised.value), ToolKind.HANDLER_FAILED, effect.tool, effect.method
                 ) from None
         asked = {
             "effect": key_of(identity),

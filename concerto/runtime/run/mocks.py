@@ -6,6 +6,7 @@ import json
 from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING
 
+from concerto.effects.error_kinds import AgentKind, EmitKind, ToolKind
 from concerto.effects.kinds import AnyEffect, EmitAwait, HostCall, HostTurn, McpCall, ModelCall
 from concerto.json_data import Json
 from concerto.natives.agentbuilder import AgentRef, ToolRef
@@ -13,7 +14,7 @@ from concerto.records import field, record
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.llm.providers import StreamPart
 from concerto.runtime.llm.requests import MADE_ID, Message, OutputSchema, Reply, Request, ToolCallRequest
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of, tool_failure
+from concerto.runtime.run.agent_failures import agent_failure, message_of, tool_failure
 from concerto.runtime.tools.toolbox import wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
@@ -155,7 +156,7 @@ class Mocks:
         functions = self._servers.get(effect.server, {})
         if effect.function not in functions:
             message = f"`{effect.server}::{effect.function}` is not mocked, and a test calls no server"
-            raise tool_failure(message, AgentKind.UNMOCKED.value, effect.server, effect.function)
+            raise tool_failure(message, ToolKind.UNMOCKED, effect.server, effect.function)
         function = functions[effect.function]
         return await self._called(function, effect.server, effect.function, effect.arguments)
 
@@ -166,7 +167,7 @@ class Mocks:
         except Raised as raised:
             if _is(raised, "ToolError"):
                 raise
-            raise tool_failure(message_of(raised.value), "ToolFailed", tool, method) from raised
+            raise tool_failure(message_of(raised.value), ToolKind.TOOL_FAILED, tool, method) from raised
 
     async def _answer_channel(self, channel: str, payload: Json) -> Json:
         """What a mock answers; its failure is an EmitError, as that of a handler."""
@@ -176,7 +177,9 @@ class Mocks:
             if _is(raised, "EmitError"):
                 raise
             message = f"the mock of `{channel}` failed: {message_of(raised.value)}"
-            raise Raised(ErrorValue("EmitError", message, "HandlerFailed", channel=channel)) from raised
+            raise Raised(
+                ErrorValue("EmitError", message, EmitKind.HANDLER_FAILED.value, channel=channel)
+            ) from raised
 
     async def _given(self, mocked: Value, asked: Json) -> Json:
         """A mocked answer, or what a mocked function answers to what is asked."""

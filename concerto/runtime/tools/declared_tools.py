@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.kinds import HostCall, ToolCall
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import MethodDef, Tool, ToolUse
@@ -19,7 +20,7 @@ from concerto.natives.schema import read_value
 from concerto.records import record
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
 from concerto.runtime.llm.requests import ToolOffer
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure, message_of, tool_failure
+from concerto.runtime.run.agent_failures import agent_failure, message_of, tool_failure
 from concerto.runtime.tools.toolbox import BoundTool, CallContext, tool_context, wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
@@ -149,7 +150,9 @@ class Tools:
         except Raised as bad:
             title = f"{declared.owner.name}::{declared.method.name}"
             message = f"the result of `{title}` is not what it declares: {message_of(bad.value)}"
-            raise tool_failure(message, "InvalidResult", declared.owner.name, declared.method.name) from None
+            raise tool_failure(
+                message, ToolKind.INVALID_RESULT, declared.owner.name, declared.method.name
+            ) from None
 
     def require_result(self, tool: str, method: str, answer: Json) -> None:
         """Raises a ToolError unless the answer fits; where validators decide, the program has to."""
@@ -202,7 +205,7 @@ def fill_parameters(
                 values.append(read_value(machine, parameter.type, given.get(parameter.name)))
         except Raised as bad:
             message = f"invalid arguments: `{parameter.name}`: {message_of(bad.value)}"
-            raise tool_failure(message, "InvalidArguments", tool, method.name) from None
+            raise tool_failure(message, ToolKind.INVALID_ARGUMENTS, tool, method.name) from None
     return values
 
 

@@ -14,12 +14,13 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.kinds import ToolCall
 from concerto.json_data import Json
 from concerto.records import field, record
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import ToolOffer
-from concerto.runtime.run.agent_failures import AgentKind, agent_failure, ends_run, text_of, tool_failure
+from concerto.runtime.run.agent_failures import agent_failure, ends_run, text_of, tool_failure
 from concerto.runtime.tools.python_signatures import BadValues, Signature
 from concerto.runtime.tools.toolbox import BoundTool, wire_name
 from concerto.vm.values import Raised, Value
@@ -178,7 +179,7 @@ class PythonTools:
                 raise
             except BadValues as bad:
                 raise tool_failure(
-                    f"invalid arguments: {bad}", "InvalidArguments", made.name, method.name
+                    f"invalid arguments: {bad}", ToolKind.INVALID_ARGUMENTS, made.name, method.name
                 ) from None
             except BaseException as error:
                 if ends_run(error):
