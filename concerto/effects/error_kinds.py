@@ -58,7 +58,7 @@ class ToolKind(ErrorKind):
     TIMEOUT = "Timeout", "the call took too long"
     TOOL_FAILED = "ToolFailed", "the tool of a server says that it failed"
     HANDLER_FAILED = "HandlerFailed", "the handler of a method without a body failed"
-    COMMAND_FAILED = "CommandFailed", "a command of ShellTool could not be run"
+    COMMAND_FAILED = "CommandFailed", "a command of ShellTool could not be started, or failed"
     SERVER_UNAVAILABLE = "ServerUnavailable", "an MCP server cannot be started or reached"
     SERVER_FAILED = "ServerFailed", "an MCP server broke off, or does not keep to the protocol"
     OUTCOME_UNKNOWN = "OutcomeUnknown", "an MCP server ended during a call that may not be repeated"

@@ -10,6 +10,7 @@ from typing import Any
 
 import concerto
 import concerto.testing
+from concerto.records import field_names, field_types
 from docs.reference.markdown import fenced, joined
 
 _QUOTED = re.compile(r"(: |-> )'([^']*)'")
@@ -42,6 +43,9 @@ def _member(path: str, value: Any) -> Iterator[str]:
         return
     yield _construction(path, value)
     yield _prose(value)
+    for extended in value.__mro__[1:]:
+        if field_names(extended) is not None:
+            yield _prose(extended)
     init = vars(value).get("__init__")
     if inspect.isfunction(init):
         yield _prose(init)
@@ -60,7 +64,7 @@ def _construction(path: str, value: type) -> str:
     if issubclass(value, BaseException) or getattr(value, "_is_protocol", False):
         return ""
     if "named" in inspect.signature(value).parameters:
-        fields = [f"    {name}: {annotation}" for name, annotation in inspect.get_annotations(value).items()]
+        fields = [f"    {name}: {annotation}" for name, annotation in field_types(value).items()]
         return fenced("python", "\n".join([f"class {path}:", *fields]))
     return fenced("python", _signature(path, value).removesuffix(" -> None"))
 

@@ -35,7 +35,7 @@ async def execute(effect: Shell, folder: Path, environment: Mapping[str, str]) -
     except (OSError, ValueError) as error:
         # It is too long, holds a null character, or the system has no more processes.
         message = f"the command cannot be started: {getattr(error, 'strerror', None) or error}"
-        raise tool_failure(message.lower(), "CommandFailed", "ShellTool", "exec") from None
+        raise tool_failure(message.lower(), ToolKind.COMMAND_FAILED, "ShellTool", "exec") from None
     try:
         async with asyncio.timeout(effect.timeout_ms / 1000):
             output, errors = await gather(_drained(process.stdout), _drained(process.stderr))

@@ -49,7 +49,12 @@ class StoredOptions:
     as text or, with `json`, as lines of JSON, `quiet` hiding those of the runtime; with `debug` Python
     tracebacks are shown. `args` is what `main` gets. `folder` is where relative paths start, and files may be
     used below it: the project's, or the current one. `permissions` are those of the manifest's section, for
-    tools and for `Tool::method`. Times are in seconds, `_mb` are 2**20 bytes each.
+    tools and for `Tool::method`. `tier` is what executes the code: `"python"` or `"interpreter"`.
+
+    The limits: `timeout` of the run and `emit_timeout` of one answer to an awaited emit, in seconds;
+    `max_usd` and `max_tokens` of all its model calls; `max_iterations` requests in one execution, to which at
+    most `max_injected_tools` are added; `max_memory_mb` of memory and `max_response_mb` of an answer that is
+    read, in units of 2**20 bytes.
     """
 
     mock: bool = False
