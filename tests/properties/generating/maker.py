@@ -97,6 +97,10 @@ class Maker:
     def chance(self, share: float) -> bool:
         return self.random.random() < share
 
+    def now_and_then(self, share: float) -> bool:
+        """As `chance`, but rarer in small programs."""
+        return self.chance(share if self.size > 0.2 else share / 2)
+
     def value(self, kind: Kind, known: bool = False) -> str:
         self.fuel -= 1
         if self.fuel < 0 or self.depth >= _DEPTH or self.chance(0.12 * self.depth):

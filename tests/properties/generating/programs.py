@@ -61,7 +61,7 @@ def make_program(random: Random, size: float | None = None) -> dict[str, str]:
     jumps = [jump] * random.choice((0, 0, 0, 0, 0, 6))
     maker = Maker(random, [*GENERAL, handles.asked, *jumps], {}, leaf)
     maker.waits = random.random() < 0.25
-    maker.size = size or random.choice((0.15, 0.2, 0.2, 0.25, 0.3, 0.3, 0.4, 1.0))
+    maker.size = size or random.choice((0.1, 0.1, 0.15, 0.15, 0.2, 0.2, 0.25, 0.3, 0.4, 1.0))
     maker.kinds = _kinds(random)
     declared = _declarations(maker)
     parts = [_part(maker, f"t{index}") for index in range(1 if maker.size < 0.3 else random.randint(2, 3))]
@@ -98,28 +98,29 @@ def _declarations(maker: Maker) -> str:
     random = maker.random
     texts = []
     names = random.sample(_TYPE_NAMES, 3)
-    if maker.chance(0.5):
+    if maker.now_and_then(0.5):
         texts.append(items.literal_union(maker, "Level"))
     texts.append(items.struct(maker, names[0]))
-    if maker.chance(0.6):
+    if maker.now_and_then(0.6):
         texts.append(items.enum(maker, names[1]))
-    if maker.chance(0.4):
+    if maker.now_and_then(0.4):
         texts.append(maker.random.choice((items.struct, items.struct, items.schema))(maker, names[2]))
     maker.special.update(special_forms(maker.types))
-    texts += [handles.declare(maker, name) for name in ("ages", "facts") if maker.chance(0.15)]
+    texts += [handles.declare(maker, name) for name in ("ages", "facts") if maker.now_and_then(0.15)]
     texts += [items.const(maker, name) for name in random.sample(_CONST_NAMES, random.randint(0, 2))]
     structs = [struct for struct in maker.types.structs.values() if not struct.generics]
-    texts += [items.inherent(maker, struct) for struct in structs if maker.chance(0.6)]
+    texts += [items.inherent(maker, struct) for struct in structs if maker.now_and_then(0.6)]
     texts += _chosen(maker)
     functions = random.sample(_FUNCTION_NAMES, 4)
-    if maker.chance(0.25):
+    if maker.now_and_then(0.25):
         texts.append(stages.recursive(maker, functions.pop()))
-    if maker.chance(0.4):
+    if maker.now_and_then(0.4):
         texts.append(items.generic_function(maker, functions.pop()))
-    texts += [items.function(maker, name) for name in functions[: random.randint(1, 2)]]
-    if maker.chance(0.15):
+    count = random.randint(1, 2) if maker.size > 0.2 else 1
+    texts += [items.function(maker, name) for name in functions[:count]]
+    if maker.now_and_then(0.15):
         texts.append(items.tool(maker, "Notes"))
-    if maker.chance(0.15):
+    if maker.now_and_then(0.15):
         texts.append(stages.pipeline(maker, "Steps"))
     random.shuffle(texts)
     return "\n".join(texts)
@@ -130,14 +131,15 @@ def _chosen(maker: Maker) -> list[str]:
     texts = [
         chosen.by_argument(maker, struct)
         for struct in maker.types.structs.values()
-        if struct.generics and maker.chance(0.4)
+        if struct.generics and maker.now_and_then(0.4)
     ]
     declared: list[Struct | Enum] = [*maker.types.structs.values(), *maker.types.enums.values()]
     own = [Kind(type_.name) for type_ in declared if not type_.generics]
-    if own and maker.chance(0.35):
+    if own and maker.now_and_then(0.35):
         texts.append(chosen.conversions(maker, maker.random.choice(own)))
-    texts += [items.trait(maker, f"Tr{number}") for number in range(maker.random.choice((0, 0, 1, 2)))]
-    if maker.chance(0.25):
+    traits = maker.random.choice((0, 0, 1, 2) if maker.size > 0.2 else (0, 0, 1))
+    texts += [items.trait(maker, f"Tr{number}") for number in range(traits)]
+    if maker.now_and_then(0.25):
         texts.append(chosen.generic_trait(maker, "Con"))
     return texts
 
