@@ -18,8 +18,12 @@ from concerto.wording import shortened
 TIME_LIMIT = 2.0
 MOST_NODES = 100_000
 """What a pattern may come to when its repetitions are written out, as its compiler does it."""
+MOST_LITERAL = 1500
+"""So many characters of a pattern may follow each other that stand for themselves: the library's tables for
+them take the third power of that, and nothing ends it."""
 
 _SHOWN = 200
+_LITERAL = re.compile(r"(?:\(\?[:=]|[()]|\[\^?\\?.\]|\\.|[^\\\[.*+?{|])+", re.DOTALL)
 _PIECE = re.compile(
     r"""\\.|\(\?\#[^)]*\)|\[\^?\]?(?:\\.|[^\]\\])*\]
     |(?P<call>\(\?(?:R|[+-]?\d+|&\w+|P>\w+)\))|(?P<open>\()|(?P<close>\))|\{(?P<least>\d+)(?:,\d*)?\}|.""",
@@ -79,6 +83,10 @@ def _refused(pattern: str) -> str:
     """Why a pattern is not given to the library: nothing bounds its memory or the time to prepare it."""
     if len(pattern) > MOST_NODES or ("{" in pattern and _nodes(pattern) > MOST_NODES):
         return f"it comes to more than {MOST_NODES} parts"
+    if len(pattern) > MOST_LITERAL:
+        longest = max((len(run[0]) for run in _LITERAL.finditer(pattern)), default=0)
+        if longest > MOST_LITERAL:
+            return f"{longest} of its characters in a row stand for themselves, {MOST_LITERAL} are the most"
     if "(?" in pattern and any(piece["call"] for piece in _PIECE.finditer(pattern)):
         return "a pattern cannot call itself or its groups"
     return ""
