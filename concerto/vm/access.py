@@ -6,7 +6,6 @@ rest; both end in the same failures.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -149,25 +148,11 @@ def with_item(value: tuple[Value, ...], slot: int, item: Value) -> tuple[Value, 
 
 
 def replace(place: Value, value: Value) -> None:
-    """Makes the value at a place, which others may refer to, equal to another one."""
-    match place:
-        case list():
-            place[:] = value
-        case dict():
-            items = dict(value)
-            place.clear()
-            place.update(items)
-        case Set():
-            place.items = dict(value.items)
-        case Queue():
-            place.items = deque(value.items)
-        case Stack():
-            place.items = list(value.items)
-        case Struct():
-            for slot, item in enumerate(parts_of(value)):
-                setattr(place, f"f{slot}", item)
-        case _:
-            raise failure(f"a value of type {type_name(place)} cannot be replaced in place", "TypeError")
+    """Gives a struct, which others may refer to, the fields of another one."""
+    if not isinstance(place, Struct):
+        raise failure(f"a value of type {type_name(place)} cannot be replaced in place", "TypeError")
+    for slot, item in enumerate(parts_of(value)):
+        setattr(place, f"f{slot}", item)
 
 
 def iterate(value: Value) -> Iterable[Value]:

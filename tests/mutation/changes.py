@@ -24,6 +24,8 @@ _UNWRAPPED = frozenset(
     ("copied", "copy", "copy_value", "checked", "check", "list", "dict", "tuple", "set", "frozenset",
      "sorted", "reversed", "abs", "float", "int", "str", "bool", "widened")
 )  # fmt: skip
+# Of these the order does not matter, or anybody would notice.
+_EITHER_WAY = frozenset(("isinstance", "cast", "min", "max"))
 # What is written for people or for the machine's own bookkeeping.
 _LEFT_OUT = frozenset(("__slots__", "__all__", "TYPE_CHECKING"))
 
@@ -196,9 +198,8 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Callable[[], None]]]:
 def _of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[], None]]]:
     plain = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
     name = node.func.id if isinstance(node.func, ast.Name) else ""
-    # A class in the place of a value would be noticed by anybody.
     if (
-        name not in ("isinstance", "cast")
+        name not in _EITHER_WAY
         and len(plain) == len(node.args) >= 2
         and _shown(plain[-1]) != _shown(plain[-2])
     ):

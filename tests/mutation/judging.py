@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.mutation.changes import Change
 from tests.mutation.forking import limit
-from tests.mutation.importing import install_change
+from tests.mutation.importing import import_changed
 from tests.mutation.patching import patch
 from tests.mutation.programs import Known, be_patient, fault
 
@@ -27,9 +27,9 @@ def judge(
     # A broken compiler must not leave what it made to others.
     cache = Path(shutil.copytree(os.environ["CONCERTO_CACHE"], folder / "cache"))
     os.environ["CONCERTO_CACHE"] = str(cache)
-    if change is not None:
-        (patch if warm else install_change)(change)
     try:
+        if change is not None:
+            (patch if warm else import_changed)(change)
         be_patient()
     except Exception as error:
         return "a program", f"every program: {type(error).__name__}"

@@ -160,6 +160,32 @@ def test_patterns() -> None:
     assert failing("std::regex::replace", "a", "a", r"\9").kind == "BadPattern"
 
 
+@pytest.mark.parametrize(
+    ("pattern", "beyond"),
+    [
+        ("a{100000}", "a{100001}"),
+        ("(a{9999}){10}", "(a{10000}){10}"),
+        ("((ab){10}c){3125}", "((ab){10}c){3126}"),
+    ],
+)
+def test_the_parts_of_a_pattern_are_counted_as_they_are_written_out(pattern: str, beyond: str) -> None:
+    assert call("std::regex::is_match", pattern, "b") is False
+    assert "100000 parts" in failing("std::regex::is_match", beyond, "b").message
+
+
+def test_what_a_replacement_makes_longer_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("concerto.vm.sizes.MAX_ELEMENTS", 10)
+    monkeypatch.setattr("concerto.natives.limits.MAX_ELEMENTS", 10)
+    assert call("String::replace", "aaaaaa", "aa", "bbb") == "b" * 9
+    assert call("String::replace", "aaaa", "a", "bb") == "b" * 8
+    assert call("std::regex::replace", "a", "aaaa", "bb") == "b" * 8
+    assert call("std::regex::replace", "(a)", "aaaa", r"\1b") == "ab" * 4
+    for text in ("aaaaaa", "aaaaaaaa"):
+        assert failing("String::replace", text, "a", "bb").kind == "ValueError"
+        assert failing("std::regex::replace", "a", text, "bb").kind == "ValueError"
+        assert failing("std::regex::replace", "(a)", text, r"\1b").kind == "ValueError"
+
+
 def test_a_pattern_does_not_run_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     call("std::regex::is_match", "a", "a")
     monkeypatch.setattr("concerto.natives.regex.TIME_LIMIT", 0.1)

@@ -57,8 +57,7 @@ def _collect(
     before: Mapping[Source, BodyFacts],
 ) -> None:
     decl, source = function.decl, function.source
-    if decl is None or decl.body is None or source is None:
-        return
+    assert decl is not None and decl.body is not None and source is not None, "a body was noted for it"
     body = BodyEvents(function, free_result=not _called_directly(function))
     if source in before:
         facts = before[source].functions[function]
