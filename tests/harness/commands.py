@@ -16,7 +16,10 @@ def command(name: str, *arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)])),
+        "PYTHONIOENCODING": "utf-8",
+    }
 
 
 def run(name: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -50,6 +51,15 @@ def import_changed(change: Change) -> None:
     """At once: pytest imports what it may, and would come first."""
     _install([change.path], lambda text: broken(text, change.number))
     import_module(module_name(change.path))
+
+
+def change_children(change: Change, folder: Path) -> None:
+    """From now on for the Python processes that this one starts; `folder` is for what tells them."""
+    install = f"importing._install([{change.path!r}], lambda text: importing.broken(text, {change.number}))"
+    path = f"import sys\nsys.path.insert(0, {str(ROOT)!r})"
+    text = f"{path}\nfrom tests.mutation import importing\n{install}\n"
+    (folder / "sitecustomize.py").write_text(text)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
 
 
 def install_marks(paths: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.mutation.changes import Change
 from tests.mutation.forking import limit
-from tests.mutation.importing import import_changed
+from tests.mutation.importing import change_children, import_changed
 from tests.mutation.patching import patch
 from tests.mutation.programs import Known, be_patient, fault
 
@@ -29,6 +29,7 @@ def judge(
     os.environ["CONCERTO_CACHE"] = str(cache)
     try:
         if change is not None:
+            change_children(change, folder)
             (patch if warm else import_changed)(change)
         be_patient()
     except Exception as error:

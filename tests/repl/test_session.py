@@ -208,6 +208,38 @@ def test_a_type_that_is_declared_anew_takes_its_variables_along() -> None:
         assert part in done.stderr
 
 
+def test_an_enum_with_other_variants_is_another_type() -> None:
+    done = piped(
+        "enum E { A, B(Int) }",
+        "let e = E::B(1)",
+        "let any: Any = e",
+        "let list: Array<Any> = [E::A]",
+        "enum E { A, B(Int) }",
+        "e",
+        "match any { E::B(n) => n, _ => 0 }",
+        "enum E { A, C(Int) }",
+        "let bad: E = any",
+        "let worse: E = list[0]",
+        "any",
+        "list",
+        "E::C(2)",
+        "enum E { A, C { at: Int } }",
+        "any",
+        "E::C { at: 3 }",
+    )
+    assert done.stdout.splitlines() == [
+        "E::B(1)",
+        "1",
+        "E (as it was)::B(1)",
+        "[E (as it was)::A]",
+        "E::C(2)",
+        "E (as it was)::B(1)",
+        "E::C { at: 3 }",
+    ]
+    assert "note: `e` is gone" in done.stderr
+    assert done.stderr.count("expected `E`, found `E (as it was)`") == 2
+
+
 def test_a_function_that_would_not_fit_is_refused() -> None:
     done = piped(
         "fn f() -> Int { 1 }",
