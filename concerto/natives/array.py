@@ -35,17 +35,17 @@ def is_empty(items: list[Value]) -> bool:
     return not items
 
 
-@native("Array::get")
+@native("Array::get", opens="")
 def get(items: list[Value], index: int) -> Value:
     return Some(items[index]) if 0 <= index < len(items) else NONE
 
 
-@native("Array::first")
+@native("Array::first", opens="({again}[0] if {first} else MISSING)")
 def first(items: list[Value]) -> Value:
     return Some(items[0]) if items else NONE
 
 
-@native("Array::last")
+@native("Array::last", opens="({again}[-1] if {first} else MISSING)")
 def last(items: list[Value]) -> Value:
     return Some(items[-1]) if items else NONE
 

@@ -13,7 +13,7 @@ def push(items: list[Value], item: Value) -> None:
     items.append(item)
 
 
-@native("Array::pop")
+@native("Array::pop", opens="({again}.pop() if {first} else MISSING)", changes=True)
 def pop(items: list[Value]) -> Value:
     return Some(items.pop()) if items else NONE
 

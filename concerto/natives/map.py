@@ -26,7 +26,7 @@ def is_empty(entries: dict[Value, Value]) -> bool:
     return not entries
 
 
-@native("Map::get")
+@native("Map::get", opens="{first}.get({key}, MISSING)")
 def get(entries: dict[Value, Value], key: Value) -> Value:
     value = entries.get(key, _MISSING)
     return NONE if value is _MISSING or not may_have(entries, key) else Some(value)
@@ -82,7 +82,7 @@ def insert(entries: dict[Value, Value], key: Value, value: Value) -> Value:
     return NONE if old is _MISSING else Some(old)
 
 
-@native("Map::remove")
+@native("Map::remove", opens="{first}.pop({key}, MISSING)", changes=True)
 def remove(entries: dict[Value, Value], key: Value) -> Value:
     old = entries.pop(key, _MISSING) if may_have(entries, key) else _MISSING
     return NONE if old is _MISSING else Some(old)

@@ -8,17 +8,17 @@ from concerto.vm.native import native
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Some, Value, failure
 
 
-@native("Option::is_some")
+@native("Option::is_some", looks_inside=True)
 def is_some(option: Value) -> bool:
     return option is not NONE
 
 
-@native("Option::is_none")
+@native("Option::is_none", looks_inside=True)
 def is_none(option: Value) -> bool:
     return option is NONE
 
 
-@native("Option::unwrap")
+@native("Option::unwrap", looks_inside=True)
 def unwrap(option: Value) -> Value:
     if option is NONE:
         raise failure("called `unwrap` on `None`", "UnwrapError")

@@ -27,7 +27,7 @@ def is_empty(queue: Queue) -> bool:
     return not queue.items
 
 
-@native("Queue::peek")
+@native("Queue::peek", opens="({again}.items[0] if {first}.items else MISSING)")
 def peek(queue: Queue) -> Value:
     return Some(queue.items[0]) if queue.items else NONE
 
@@ -42,7 +42,7 @@ def enqueue(queue: Queue, item: Value) -> None:
     queue.items.append(item)
 
 
-@native("Queue::dequeue")
+@native("Queue::dequeue", opens="({again}.items.popleft() if {first}.items else MISSING)", changes=True)
 def dequeue(queue: Queue) -> Value:
     return Some(queue.items.popleft()) if queue.items else NONE
 

@@ -9,17 +9,17 @@ from concerto.vm.operations import to_text
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Some, Value, failure
 
 
-@native("Result::is_ok")
+@native("Result::is_ok", looks_inside=True)
 def is_ok(result: Value) -> bool:
     return type(result) is Ok
 
 
-@native("Result::is_err")
+@native("Result::is_err", looks_inside=True)
 def is_err(result: Value) -> bool:
     return type(result) is Err
 
 
-@native("Result::unwrap")
+@native("Result::unwrap", looks_inside=True)
 def unwrap(result: Value) -> Value:
     if type(result) is Ok:
         return result.value

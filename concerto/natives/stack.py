@@ -27,7 +27,7 @@ def is_empty(stack: Stack) -> bool:
     return not stack.items
 
 
-@native("Stack::peek")
+@native("Stack::peek", opens="({again}.items[-1] if {first}.items else MISSING)")
 def peek(stack: Stack) -> Value:
     return Some(stack.items[-1]) if stack.items else NONE
 
@@ -42,7 +42,7 @@ def push(stack: Stack, item: Value) -> None:
     stack.items.append(item)
 
 
-@native("Stack::pop")
+@native("Stack::pop", opens="({again}.items.pop() if {first}.items else MISSING)", changes=True)
 def pop(stack: Stack) -> Value:
     return Some(stack.items.pop()) if stack.items else NONE
 

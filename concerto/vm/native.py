@@ -20,12 +20,19 @@ Body = TypeVar("Body", bound=Callable[..., Any])
 @record(frozen=True)
 class Native:
     """`inline` is a Python expression over `{0} {1} …` for the Python tier: correct for all arguments that
-    the checker lets through, each used once and in order, builtins of Python only."""
+    the checker lets through, each used once and in order, builtins of Python only. `opens` is one that gives
+    the Option in the open (`concerto.vm.python_tier.unboxing`), over `{first} {again}` for the collection and
+    `{key}` for the other argument; empty where facts about the arguments decide how it is written. `changes`:
+    it changes the collection. `looks_inside`: an Option or Result in the open is as good as one that is made.
+    """
 
     name: str
     body: Callable[..., Any]
     machine: bool
     inline: str | None
+    opens: str | None
+    changes: bool
+    looks_inside: bool
 
     def takes(self, count: int) -> bool:
         """Whether the function can be called with that many arguments, as far as Python tells."""
@@ -43,13 +50,21 @@ _VARIADIC = 0x04
 _NATIVES: dict[str, Native] = {}
 
 
-def native(name: str, *, machine: bool = False, inline: str | None = None) -> Callable[[Body], Body]:
+def native(
+    name: str,
+    *,
+    machine: bool = False,
+    inline: str | None = None,
+    opens: str | None = None,
+    changes: bool = False,
+    looks_inside: bool = False,
+) -> Callable[[Body], Body]:
     """Register the body of a library function."""
 
     def register(body: Body) -> Body:
         if name in _NATIVES:
             raise AssertionError(f"native {name} is registered twice")
-        _NATIVES[name] = Native(name, body, machine, inline)
+        _NATIVES[name] = Native(name, body, machine, inline, opens, changes, looks_inside)
         return body
 
     return register

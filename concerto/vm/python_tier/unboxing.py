@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from concerto.ir.module import Function, Instr, ModuleIR
+from concerto.vm.native import find_native
 from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
 
 DEEPEST = 60
@@ -22,18 +23,9 @@ levels of indentation."""
 
 OPTION, RESULT = "option", "result"
 
-OPEN_NATIVES = frozenset({
-    "Array::first", "Array::get", "Array::last", "Array::pop", "Map::get", "Map::remove", "Queue::dequeue",
-    "Queue::peek", "Stack::peek", "Stack::pop",
-})  # fmt: skip
-"""Library functions that are written so that they give an Option in the open."""
-
 _MAKES = {"BUILD_SOME": OPTION, "LOAD_NONE": OPTION, "BUILD_OK": RESULT, "BUILD_ERR": RESULT}
 
 _LOOKS_INSIDE = frozenset({"IS_SOME", "IS_OK", "UNWRAP"})
-
-_NATIVES_INSIDE = frozenset({"Option::is_none", "Option::is_some", "Option::unwrap", "Result::is_ok",
-                             "Result::is_err", "Result::unwrap"})  # fmt: skip
 
 Kinds: TypeAlias = dict[int, str]
 """Number of a function or local → OPTION or RESULT, "" if nothing says so yet, "-" if it is not in the open.
@@ -110,7 +102,8 @@ def _made(instr: Instr, own: Mapping[int, str], functions: Mapping[int, str]) ->
         case ("CALL", index, _):
             return functions[index]
         case ("CALL_NATIVE", native, _):
-            return OPTION if native in OPEN_NATIVES else "-"
+            found = find_native(native)
+            return OPTION if found is not None and found.opens is not None else "-"
         case _:
             return _MAKES.get(instr[0], "-")
 
@@ -146,7 +139,8 @@ def _is_inside(arm: Arm, place: int) -> bool:
     """Whether the instruction at a place looks into an Option or Result, or returns it as it is."""
     match arm.nodes[place] if place < len(arm.nodes) else None:
         case Step(instr=("CALL_NATIVE", native, _)):
-            return native in _NATIVES_INSIDE
+            found = find_native(native)
+            return found is not None and found.looks_inside
         case Step(instr=(name, *_)):
             return name in _LOOKS_INSIDE or name == "RETURN"
         case _:

@@ -15,7 +15,7 @@ from concerto.vm.python_tier.expression import (
     compound,
     name,
 )
-from concerto.vm.python_tier.instructions.natives import SPECIAL
+from concerto.vm.python_tier.instructions.natives import SPECIAL, write_open
 from concerto.vm.python_tier.instructions.registry import listed, unfolded, writes
 from concerto.vm.python_tier.names import function_name
 from concerto.vm.python_tier.writer import FunctionWriter
@@ -62,6 +62,9 @@ def _call_native(writer: FunctionWriter, instr: Instr) -> None:
     if found is not None and not found.takes(count):
         # Only IR from elsewhere gets here: the call says that it does not fit.
         _calls(writer, writer.names.native(native), parts)
+        return
+    if found is not None and found.opens:
+        writer.push(write_open(writer, found, found.opens, parts))
         return
     special = SPECIAL.get(native)
     if special is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from concerto.vm.native import Native
 from concerto.vm.python_tier.expression import (
     ACT,
     INT,
@@ -127,28 +128,14 @@ def _insert(writer: FunctionWriter, parts: Parts) -> Expr | None:
 # Options in the open
 
 
-def _opens(native: str, template: str, level: int) -> None:
-    """`template` over `{first} {again}` for the collection, `{key}` for the other argument."""
-
-    def opened(writer: FunctionWriter, parts: Parts) -> Expr:
-        items, *keys = parts
-        first, again = writer.named(items) if "{again}" in template else (items.wrapped, "")
-        key = keys[0].text if keys else ""
-        text = writer.mark(template.format(first=first, again=again, key=key))
-        return writer.closed(OPTION, compound(text, parts, level=level, atom=True))
-
-    SPECIAL[native] = opened
-
-
-_opens("Map::get", "{first}.get({key}, MISSING)", READ)
-_opens("Map::remove", "{first}.pop({key}, MISSING)", ACT)
-_opens("Array::first", "({again}[0] if {first} else MISSING)", READ)
-_opens("Array::last", "({again}[-1] if {first} else MISSING)", READ)
-_opens("Array::pop", "({again}.pop() if {first} else MISSING)", ACT)
-_opens("Queue::peek", "({again}.items[0] if {first}.items else MISSING)", READ)
-_opens("Queue::dequeue", "({again}.items.popleft() if {first}.items else MISSING)", ACT)
-_opens("Stack::peek", "({again}.items[-1] if {first}.items else MISSING)", READ)
-_opens("Stack::pop", "({again}.items.pop() if {first}.items else MISSING)", ACT)
+def write_open(writer: FunctionWriter, found: Native, template: str, parts: Parts) -> Expr:
+    """A library function that gives an Option in the open."""
+    items, *keys = parts
+    first, again = writer.named(items) if "{again}" in template else (items.wrapped, "")
+    key = keys[0].text if keys else ""
+    text = writer.mark(template.format(first=first, again=again, key=key))
+    level = ACT if found.changes else READ
+    return writer.closed(OPTION, compound(text, parts, level=level, atom=True))
 
 
 @_special("Array::get")
