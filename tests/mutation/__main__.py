@@ -37,8 +37,8 @@ _EXPLAINED = Path(__file__).parent / "equivalent.toml"
 # Where meaning is decided, with the tests that know the part best.
 _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/emit/*.py": ("tests/emit",),
-    "concerto/emit/calls.py": ("tests/mcp/test_names.py",),
-    "concerto/emit/declarations.py": ("tests/runtime/test_discovery.py",),
+    "concerto/emit/calls.py": ("tests/mcp/test_real_servers.py",),
+    "concerto/emit/declarative/sections.py": ("tests/runtime/test_discovery.py",),
     "concerto/vm/*.py": ("tests/vm",),
     "concerto/vm/python_tier/**/*.py": ("tests/vm",),
     "concerto/vm/classes.py": ("tests/repl",),
