@@ -13,38 +13,48 @@ TYPE_CHECKING = False  # As in `typing`, which a start need not load this early.
 
 if TYPE_CHECKING:
     from concerto.compiler import CompileError, compile_file, compile_source
+    from concerto.journal.settling import Decision
     from concerto.program import Event, Program, Runtime
     from concerto.runtime.agents.injections import InjectionContext, ToolInjectionStrategy
     from concerto.runtime.run.options import RunOptions
     from concerto.runtime.run.reporting import RunResult
     from concerto.runtime.tools.python_tools import tool
+    from concerto.stored_runs import RunStore, StoredRun, open_store
 
 __all__ = [
     "CompileError",
+    "Decision",
     "Event",
     "InjectionContext",
     "Program",
     "RunOptions",
     "RunResult",
+    "RunStore",
     "Runtime",
+    "StoredRun",
     "ToolInjectionStrategy",
     "__version__",
     "compile_file",
     "compile_source",
+    "open_store",
     "tool",
 ]
 
 _HOMES = {
     "CompileError": "concerto.compiler",
+    "Decision": "concerto.journal.settling",
     "Event": "concerto.program",
     "InjectionContext": "concerto.runtime.agents.injections",
     "Program": "concerto.program",
     "RunOptions": "concerto.runtime.run.options",
     "RunResult": "concerto.runtime.run.reporting",
+    "RunStore": "concerto.stored_runs",
     "Runtime": "concerto.program",
+    "StoredRun": "concerto.stored_runs",
     "ToolInjectionStrategy": "concerto.runtime.agents.injections",
     "compile_file": "concerto.compiler",
     "compile_source": "concerto.compiler",
+    "open_store": "concerto.stored_runs",
     "tool": "concerto.runtime.tools.python_tools",
 }
 

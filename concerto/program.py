@@ -11,16 +11,16 @@ compiled from its files.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
 from concerto.records import field, record, replace
-from concerto.runtime.run.agent_failures import RequiresAction, message_of
+from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
-from concerto.runtime.run.options import Resumed, RunOptions, resolve, stored, stored_manifest
-from concerto.runtime.run.reporting import RunResult, failed, report, result_of
+from concerto.runtime.run.options import ResolvedOptions, RunOptions, resolve
+from concerto.runtime.run.reporting import WAITS, RunResult, report
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
 from concerto.vm.values import Raised, Value
@@ -28,12 +28,11 @@ from concerto.vm.values import Raised, Value
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from concerto.journal.plan import JournalPlan
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.runtime.run.options import RunKeywords
 
 Handler = TypeVar("Handler", bound=Callable[[Json], Any])
-
-REQUIRES_ACTION = 3
 
 
 @record(frozen=True, slots=False)
@@ -121,10 +120,16 @@ class Runtime:
         if program.tools:
             given = replace(given, tools={**program.tools, **(given.tools or {})})
         resolved = resolve(given, program.project)
+        if given.replay is not None:
+            from concerto.runtime.run.keeping import replay_of
+
+            resolved = replace(resolved, journal=replay_of(given.replay))
+        elif given.journal is None and _is_kept(resolved):
+            resolved = replace(resolved, journal=partial(_plan, given, resolved, program))
         self.pending: list[dict[str, Json]] = []
-        """After exit status 3: the calls that somebody has to execute."""
-        self.run_id = given.resumed.run if given.resumed else ""
-        """After exit status 3: under which id the run can be resumed."""
+        """After exit status 3: what somebody has to do or decide, as `concerto runs --json` tells it."""
+        self.run_id = ""
+        """The id of a run that was kept, once it has ended."""
         self.result: RunResult | None = None
         """What the run gave, once it has ended."""
         self._begun = False
@@ -137,15 +142,11 @@ class Runtime:
             self._warn()
 
     def require_result(self, tool: str, method: str, result: Json) -> None:
-        """Raises CannotResume unless a result from outside fits what a method declares."""
-        from concerto.runtime.run.resuming import CannotResume
-
-        if isinstance(result, dict) and set(result) == {"error"}:
-            return
+        """Raises TypeError unless a result from outside fits what a method declares."""
         try:
             self._run.tools.require_result(tool, method, result)
         except Raised as raised:
-            raise CannotResume(message_of(raised.value)) from None
+            raise TypeError(message_of(raised.value)) from None
 
     def _warn(self) -> None:
         """Tell of rules that protect nothing."""
@@ -281,77 +282,32 @@ class Runtime:
         self._begun = True
 
     def _finish(self, ended: Ended) -> RunResult:
-        if isinstance(ended.error, RequiresAction):
-            self.result = self._suspend(ended.error.calls)
-        else:
-            self.result = report(ended, self._run)
-        self._run.end_trace(self.result.status, self.result.error)
+        result = report(ended, self._run)
+        if self._options.journal is not None or result.status == WAITS:
+            from concerto.runtime.run.keeping import finish, pending
+
+            self.pending = pending(self._run, ended)
+            begun = self._options.journal is not None and (
+                self._options.record or "keeping" in vars(self._run)
+            )
+            keeping = self._run.keeping if begun else None
+            result = finish(self._run, keeping, ended, result, self._options.record)
+        self.result, self.run_id = result, result.run_id
+        self._run.end_trace(result.status, result.error)
         self._run.emits.output.flush()
-        return self.result
-
-    def _suspend(self, calls: list[dict[str, Json]]) -> RunResult:
-        """Keep the run until somebody outside has done the calls, and say so."""
-        from concerto.runtime.run.resuming import new_run_id, shown_calls, suspend
-
-        self.run_id = self.run_id or new_run_id()
-        self.pending = shown_calls(calls)
-        try:
-            options = stored(self._given, self._options.folder, self._project)
-            suspend(self._run, self.run_id, options, calls)
-        except OSError as error:
-            reason = f"{(error.strerror or str(error)).lower()}: `{error.filename}`"
-            return failed(self._run, f"the run has to wait and cannot be kept: {reason}")
-        message = "the run requires action from outside"
-        return result_of(self._run, REQUIRES_ACTION, error=message, kind="RequiresAction", run_id=self.run_id)
+        return result
 
 
-def resume(
-    run: str, results: Mapping[str, Json], options: RunOptions | None = None, **keywords: Unpack[RunKeywords]
-) -> int:
-    """Go on with a run that waits for calls executed outside; `results` by call id, `{"error": …}` for a
-    failure.
+def _is_kept(options: ResolvedOptions) -> bool:
+    """Whether a run is to be written down: into a store if it reaches the world, or into a file."""
+    in_store = options.store is not None and not options.mock and options.manifest.runs.get("keep") != "never"
+    return in_store or options.record is not None
 
-    The options are those that a run does not keep: handlers, tools, environment, connections. The exit
-    status; raises CannotResume, or ManifestError if the project's manifest cannot be used any more.
-    """
-    from concerto.diagnostics import Problems
-    from concerto.ir.codec import decode
-    from concerto.ir.verifier import verify
-    from concerto.manifest.load_cached import ProjectSettings
-    from concerto.runtime.run.resuming import (
-        CannotResume,
-        claimed,
-        find_run,
-        forget_run,
-        mark_begun,
-        settled,
-    )
 
-    with claimed(run):
-        suspended = find_run(run)
-        journal = settled(suspended, results)
-        problems = Problems()
-        module = decode(suspended.program, f"run {run}", problems)
-        if module is None or not verify(module, problems):
-            raise CannotResume(f"the program of run `{run}` cannot be read any more")
-        try:
-            manifest = stored_manifest(suspended.options["manifest"])
-        except FileNotFoundError as gone:
-            raise CannotResume(f"the manifest of run `{run}` is gone: `{gone}`") from None
-        except KeyError:
-            raise CannotResume(f"run `{run}` was kept by another version") from None
-        project = manifest if isinstance(manifest, ProjectSettings) else None
-        resumed = Resumed(run, journal, suspended.said)
-        own: dict[str, Any] = {**suspended.options, "resumed": resumed}
-        own["manifest"] = "project" if project is not None else manifest
-        runtime = Runtime(Program(module, project=project), replace(_given(options, keywords), **own))
-        for call in suspended.calls:
-            runtime.require_result(call["tool"], call["method"], results[call["call_id"]])
-        mark_begun(run)
-        status = runtime.run().status
-        if status != REQUIRES_ACTION:
-            forget_run(run)
-        return status
+def _plan(given: RunOptions, options: ResolvedOptions, program: Program) -> JournalPlan:
+    from concerto.runtime.run.keeping import plan_of
+
+    return plan_of(given, options, program.module, program.project)
 
 
 def _given(options: RunOptions | None, keywords: RunKeywords) -> RunOptions:

@@ -90,7 +90,7 @@ def field_types(cls: type) -> dict[str, str]:
     return tables.hints
 
 
-def replace(record: C, **changes: Any) -> C:
+def replace(record: C, /, **changes: Any) -> C:
     """The record with other values in some fields."""
     names = field_names(type(record))
     assert names is not None, "only of records"

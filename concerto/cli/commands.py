@@ -39,6 +39,9 @@ _answer_option = click.option(
     metavar="CHANNEL=JSON",
     help="Answer to an awaited emit; given again, to the next one of its channel.",
 )
+_store_option = click.option(
+    "--store", metavar="URL", help="Where runs are kept: sqlite:PATH or postgresql://…"
+)
 _trace_option = click.option(
     "--trace", metavar="F", help="Write a JSON line to F for all that the run asks of the world."
 )
@@ -162,6 +165,9 @@ def concerto_command() -> None:
     help="Memory that the run may take.",
 )
 @_trace_option
+@_store_option
+@click.option("--record", metavar="F", help="Write a recording of the run to F.")
+@click.option("--replay", metavar="F", help="Answer everything from the recording F; nothing is done.")
 def run(target: str, **given: Any) -> int:
     """Compile a program if needed and run its `main`; `-` is a program on standard input."""
     from concerto.cli import running
@@ -180,16 +186,124 @@ def trace(file: str) -> int:
 
 @concerto_command.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--result", "results", multiple=True, metavar="CALL_ID=JSON", help="Result of one call.")
+@click.option("--result", "results", multiple=True, metavar="CALL=JSON", help="Result of one call.")
+@click.option(
+    "--effect", "effects", multiple=True, metavar="E", help="Decide on an effect of unknown outcome:"
+)
+@click.option("--happened", multiple=True, metavar="JSON", help="it was done and gave this;")
+@click.option("--repeat", is_flag=True, help="it was not done, and is to be;")
+@click.option("--fail", multiple=True, metavar="TEXT", help="it failed so.")
 @_handlers_option
 @_answer_option
 @_environment_option
 @_trace_option
-def resume(run_id: str, results: tuple[str, ...], **given: Any) -> int:
-    """Go on with a run that waits for calls executed outside, with the options that it was given."""
-    from concerto.cli import resuming
+@_store_option
+def resume(run_id: str, **given: Any) -> int:
+    """Go on with a run that was interrupted or waits, with the options that it was given."""
+    from concerto.cli import runs
 
-    return resuming.resume_run(run_id, results, **given)
+    return runs.resume(run_id, **given)
+
+
+@concerto_command.command()
+@click.argument("target", metavar="RUN or F")
+@_store_option
+def replay(target: str, store: str | None) -> int:
+    """Show a recorded run again: the same output, and nothing is done."""
+    from concerto.cli import runs
+
+    return runs.replay(target, store=store)
+
+
+@concerto_command.command()
+@click.argument("target", metavar="RUN or F")
+@click.option("--at", required=True, metavar="E", help="The effect from which on it goes another way.")
+@click.option("--answer", metavar="JSON", help="What that effect gives; of a model call its text.")
+@click.option("--model", metavar="M", help="The model that is asked from there on.")
+@click.option("--program", metavar="FILE", help="The program that goes on.")
+@_handlers_option
+@_environment_option
+@_trace_option
+@_store_option
+def fork(target: str, **given: Any) -> int:
+    """A new run that has done what another one had, and goes on from there."""
+    from concerto.cli import runs
+
+    return runs.fork(target, **given)
+
+
+@concerto_command.group(name="runs", invoke_without_command=True)
+@click.option(
+    "--status", metavar="S", help="Only those that are running, waiting, unknown, interrupted, done, …"
+)
+@click.option("--all", "everywhere", is_flag=True, help="Those of every project.")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON list.")
+@_store_option
+@click.pass_context
+def stored_runs(
+    context: click.Context, status: str | None, everywhere: bool, as_json: bool, store: str | None
+) -> int:
+    """The runs of this project, and what can be done with them."""
+    if context.invoked_subcommand is not None:
+        return 0
+    from concerto.cli import runs
+
+    return runs.list_runs(store, status=status, everywhere=everywhere, as_json=as_json)
+
+
+@stored_runs.command(name="show")
+@click.argument("run_id", metavar="RUN")
+@click.option("--content", is_flag=True, help="With what was asked and answered.")
+@_store_option
+def show_run(run_id: str, content: bool, store: str | None) -> int:
+    """Show the effects of a run as a tree."""
+    from concerto.cli import runs
+
+    return runs.show(store, run_id, content=content)
+
+
+@stored_runs.command(name="cancel")
+@click.argument("run_id", metavar="RUN")
+@_store_option
+def cancel_run(run_id: str, store: str | None) -> int:
+    """Cancel a run; one in another process stops at its next effect."""
+    from concerto.cli import runs
+
+    return runs.cancel(store, run_id)
+
+
+@stored_runs.command(name="prune")
+@click.option(
+    "--older", metavar="T", help="Those that ended so long ago; default: `[runs] prune_days`, or 30d."
+)
+@_store_option
+def prune_runs(older: str | None, store: str | None) -> int:
+    """Delete runs that have ended."""
+    from concerto.cli import runs
+
+    return runs.prune(store, older)
+
+
+@stored_runs.command(name="export")
+@click.argument("run_id", metavar="RUN")
+@click.option("-o", "--output", metavar="F", help="The file; default: RUN.conc-run.")
+@_store_option
+def export_run(run_id: str, output: str | None, store: str | None) -> int:
+    """Write a run into a file of its own."""
+    from concerto.cli import runs
+
+    return runs.export(store, run_id, output)
+
+
+@stored_runs.command(name="upgrade")
+@click.argument("run_id", metavar="RUN")
+@click.option("--to", "target", required=True, metavar="FILE", help="The program that is to go on.")
+@_store_option
+def upgrade_run(run_id: str, target: str, store: str | None) -> int:
+    """Try new code against a run's journal, and let it go on if nothing differs."""
+    from concerto.cli import runs
+
+    return runs.upgrade(store, run_id, target)
 
 
 @concerto_command.command(name="test")

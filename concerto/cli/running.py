@@ -14,12 +14,14 @@ from concerto.cli.reporting import USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, program_file
 from concerto.compiler.driver import load_program
 from concerto.diagnostics import Problems
+from concerto.files import state_folder
 from concerto.manifest import ManifestError
 from concerto.program import Program, Runtime
 from concerto.runtime.run.options import RunOptions
 
 if TYPE_CHECKING:
     from concerto.cli.progress import Progress
+    from concerto.manifest.load_cached import ProjectSettings
 
 STANDARD_INPUT = "-"
 
@@ -80,7 +82,23 @@ def prepare(
         show_problems(broken.problems)
         return None
     _check_permissions([*given.get("allowed", ()), *given.get("denied", ())], program)
+    if to_run:
+        given["store"] = store_url(given.get("store"), program.project)
     return Runtime(program, run_options(quiet=quiet, **given))
+
+
+def store_url(given: str | None, project: ProjectSettings | None) -> str:
+    """Where runs are kept: `--store`, `CONCERTO_STORE`, the manifest's `[runs] store`, or the user's own."""
+    named = given or os.environ.get("CONCERTO_STORE")
+    if named:
+        return named
+    named = None if project is None else project.said.runs.get("store")
+    if named is None or project is None:
+        return f"sqlite:{state_folder() / 'runs.db'}"
+    scheme, colon, path = named.partition(":")
+    if scheme == "sqlite" or not colon:
+        return f"sqlite:{project.folder / Path(path if colon else named).expanduser()}"
+    return str(named)
 
 
 def run_options(
@@ -130,6 +148,18 @@ def open_trace(trace: str | None) -> TextIO | None:
         return Path(trace).open("w", encoding="utf-8")
     except OSError as error:
         raise cannot("write", trace, error) from None
+
+
+def load(target: str) -> Program | None:
+    """A program; None if it has problems, which are shown."""
+    problems = Problems()
+    try:
+        program = _load(program_file(target), problems, to_run=True)
+    except ManifestError as broken:
+        show_problems(broken.problems)
+        return None
+    show_problems(problems)
+    return program
 
 
 def _load(path: Path, problems: Problems, to_run: bool) -> Program | None:

@@ -11,3 +11,13 @@ class Identity:
 
     path: tuple[int, ...]
     number: int
+
+
+def key_of(identity: Identity) -> str:
+    """`0.1.2/3` for the third effect of the second branch of the first branch."""
+    return f"{branch_key(identity.path)}/{identity.number}"
+
+
+def branch_key(path: tuple[int, ...]) -> str:
+    """`0` for the main branch, `0.1.2` for the second branch of its first."""
+    return ".".join(["0", *map(str, path)])

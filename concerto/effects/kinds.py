@@ -176,7 +176,9 @@ class ModelCall(Effect):
 class ToolCall(Effect):
     """A tool's method in this program, in Python or bound to an entity: what `body` gives. Any error.
 
-    `arguments` are those of the trace, `key` those of the cache, if they say more; `body` does it."""
+    `arguments` are those of the trace, `key` those of the cache, if they say more; `body` does it. One that
+    is done `outside` of the program is written in the host's language; it is `repeatable` if it may be done
+    twice."""
 
     tool: str
     method: str
@@ -185,27 +187,33 @@ class ToolCall(Effect):
     origin: Literal["code", "model"] = "code"
     policy: Policy = NO_POLICY
     key: Value = None
+    outside: bool = False
+    repeatable: bool = False
 
 
 @record(frozen=True)
 class McpCall(Effect):
-    """A function of an MCP server: its result as JSON. `ToolError`."""
+    """A function of an MCP server: its result as JSON. `ToolError`. `repeatable`: it may be done twice."""
 
     server: str
     function: str
     arguments: Mapping[str, Json]
     policy: Policy = NO_POLICY
+    repeatable: bool = False
 
 
 @record(frozen=True)
 class HostCall(Effect):
-    """A tool's method executed outside of the program: its result as JSON. `ToolError`."""
+    """A tool's method executed outside of the program, or by the library: its result as JSON. `ToolError`.
+    `repeatable`: it may be done twice."""
 
     tool: str
     method: str
     arguments: Mapping[str, Json]
     call_id: str = ""
     policy: Policy = NO_POLICY
+    by_library: bool = False
+    repeatable: bool = False
 
 
 @record(frozen=True)

@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from concerto.effects.gate import Passage
-from concerto.effects.identity import Identity
-from concerto.effects.journal import key_of
+from concerto.effects.identity import Identity, key_of
 from concerto.effects.kinds import AgentRun, AnyEffect, StageRun, ToolCall
 from concerto.effects.span_attributes import asked_of, error_facts, given_by
 from concerto.json_data import Json

@@ -30,6 +30,7 @@ class Said:
     hosts: dict[str, dict[str, Json]] = field(default_factory=dict)
     python_tools: dict[str, str] = field(default_factory=dict)
     mcp: dict[str, dict[str, Json]] = field(default_factory=dict)
+    runs: dict[str, Json] = field(default_factory=dict)
 
 
 @record(frozen=True)
@@ -63,6 +64,7 @@ def said_by(manifest: Manifest) -> Said:
         hosts={name: host.model_dump(exclude_unset=True) for name, host in manifest.hosts.items()},
         python_tools={name: tool.import_ for name, tool in manifest.tools.items()},
         mcp={name: server.model_dump(exclude_unset=True) for name, server in manifest.mcp.items()},
+        runs=manifest.runs.model_dump(exclude_none=True),
     )
 
 

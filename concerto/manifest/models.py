@@ -118,6 +118,14 @@ class RuntimeTable(Table):
     record: str | None = None
 
 
+class RunsTable(Table):
+    """Which runs are kept, and where."""
+
+    store: str | None = None
+    keep: Literal["auto", "always", "never"] | None = None
+    prune_days: Annotated[float, Field(ge=0)] | None = None
+
+
 class Price(Table):
     """USD per million tokens. Input that a server had in its cache costs `cached_input`; without it, as much
     as any other."""
@@ -136,6 +144,7 @@ class Manifest(Table):
 
     project: ProjectTable = ProjectTable()
     connections: dict[str, ConnectionTable] = {}
+    runs: RunsTable = RunsTable()
     mcp: dict[str, McpServerTable] = {}
     hosts: dict[str, HostTable] = {}
     agents: dict[str, HostTable] = {}

@@ -18,7 +18,7 @@ warnings and logs to standard error.
 | 0 | all is well |
 | 1 | the program failed |
 | 2 | the program does not compile, or the command is wrong |
-| 3 | the run waits for calls that are executed outside: `concerto resume` |
+| 3 | the run waits for somebody outside, or for a decision: `concerto resume` |
 | 130 | interrupted |"""
 
 

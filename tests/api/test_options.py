@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from concerto import Runtime, compile_source
-from concerto.cli import commands, resuming, running, serving
+from concerto.cli import commands, running, runs, serving
 from concerto.records import field_names, field_types
 from concerto.runtime.run import options
 from concerto.runtime.run.options import RunOptions, StoredOptions
 
-OF_CONCERTO = {"testing", "interactive", "resumed", "watcher", "own_process"}
+OF_CONCERTO = {"testing", "interactive", "journal", "already_said", "watcher", "own_process"}
 
 
 def keywords() -> dict[str, str]:
@@ -41,7 +41,7 @@ def test_every_option_is_described() -> None:
 
 @pytest.mark.parametrize(
     ("command", "work"),
-    [("run", running.run), ("resume", resuming.resume_run), ("mcp serve", serving.serve)],
+    [("run", running.run), ("resume", runs.resume), ("fork", runs.fork), ("mcp serve", serving.serve)],
 )
 def test_options_of_commands_are_those_of_runs(command: str, work: object) -> None:
     group, _, name = command.rpartition(" ")

@@ -106,6 +106,7 @@ def test_a_resumed_run_looks_again(tmp_path: Path) -> None:
         tool Person { description: "p", @describe("ask") pub fn ask() -> Int; }
         fn main() { println(Person.ask()); }
     """
+    (tmp_path / "Concerto.toml").write_text('[project]\nname = "p"\n')
     asked = run_source(tmp_path, source, "--json")
     [call], run = (last := json.loads(asked.stdout.splitlines()[-1]))["requires_action"], last["run"]
     given_away(tmp_path / "Concerto.toml")

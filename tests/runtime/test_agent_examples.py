@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from concerto import open_store
 from concerto.compiler import compile_file
 from concerto.manifest import find_manifest, load_manifest
-from concerto.program import Runtime, resume
+from concerto.program import Runtime
 from tests.runtime.servers import Answer, Script, chat_reply
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -138,12 +139,13 @@ def test_client_executed_tools_later(
     script.answer(call("Warehouse__stock", article="lamp"), chat_reply("Yes, 12 lamps"))
     main = EXAMPLES / "client_executed_tools" / "main.conc"
     environment = {"OPENAI_BASE_URL": script.url, "OPENAI_API_KEY": "key"}
-    runtime = Runtime(compile_file(main), environment=environment, quiet=True)
+    store = open_store("sqlite::memory:")
+    runtime = Runtime(compile_file(main), environment=environment, quiet=True, store=store)
     assert runtime.run().status == 3
     out, err = capsys.readouterr()
     assert out == "asking\n"
     assert f"concerto resume {runtime.run_id} --result id1=JSON" in err
-    assert resume(runtime.run_id, {"id1": 12}, environment=environment) == 0
+    assert store.resume(runtime.run_id, results={"id1": 12}, environment=environment)
     assert capsys.readouterr().out == "Yes, 12 lamps\n"
 
 

@@ -74,13 +74,13 @@ def test_an_execution_is_a_tree_of_effects_with_stable_names(model_server: Model
     assert lines[-1]["status"] == 0
     begins = {line["id"]: line for line in of(lines, "begin")}
     assert [(key, line["kind"], line["parent"]) for key, line in begins.items()] == [
-        ("1:1", "AgentRun", None),
-        ("1:2", "ModelCall", "1:1"),
-        ("1.1:1", "ToolCall", "1:1"),
-        ("1:3", "ModelCall", "1:1"),
+        ("0.1/1", "AgentRun", None),
+        ("0.1/2", "ModelCall", "0.1/1"),
+        ("0.1.1/1", "ToolCall", "0.1/1"),
+        ("0.1/3", "ModelCall", "0.1/1"),
     ]
     assert sorted(line["id"] for line in of(lines, "end")) == sorted(begins)
-    assert begins["1.1:1"]["arguments"] == '[{"a": 2, "b": 2}]'
+    assert begins["0.1.1/1"]["arguments"] == '[{"a": 2, "b": 2}]'
     first, second = ends(lines, "ModelCall")
     assert [call["name"] for call in first["tool_calls"]] == ["Calculator__add"]
     whole = ends(lines, "AgentRun")[0]
@@ -201,7 +201,7 @@ def test_repairs_are_on_the_response_in_an_event_and_in_the_trace(script: Script
     assert sum("agent:repaired" in line for line in outcome.lines) == 3
     notes = of([json.loads(line) for line in stream.getvalue().splitlines()], "note", "repaired")
     assert [repair for note in notes for repair in note["facts"]["repairs"]] == repairs
-    assert {note["parent"] for note in notes} <= {"1:1", "1.1:1"}
+    assert {note["parent"] for note in notes} <= {"0.1/1", "0.1.1/1"}
 
 
 def test_repairs_of_structured_output_are_in_the_trace(script: Script, run: Run) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from concerto.effects.gate import Layer, Waiter
 from concerto.effects.layers.budget import Costs, budget_layer
 from concerto.effects.layers.cache import cache_layer
+from concerto.effects.layers.journal import EffectJournal, answers_layer, intents_layer
 from concerto.effects.layers.log import Log, log_layer
 from concerto.effects.layers.mock import Answers, mock_layer
 from concerto.effects.layers.permission import permission_layer
@@ -29,11 +30,13 @@ def standard_layers(
     costs: Callable[[], Costs],
     start: Start,
     trace: Trace | None = None,
+    journal: EffectJournal | None = None,
 ) -> list[Layer]:
     """Permission first, so that nothing forbidden costs anything; the log sees what the program sees; a
     cached answer costs no budget and no time; a timeout begins when there is a server to ask, and bounds all
     attempts; each attempt waits for its turn and pays, whether the world answers or a script. A trace is told
-    of all, and of each attempt."""
+    of all, and of each attempt. A journal answers instead of all that costs and waits; what is about to be
+    done is written down last."""
     layers = [
         permission_layer(permissions),
         log_layer(log, waiting),
@@ -45,8 +48,11 @@ def standard_layers(
         budget_layer(costs, waiting),
         mock_layer(answers),
     ]
+    if journal is not None:
+        layers = [*layers[:2], answers_layer(journal), *layers[2:], intents_layer(journal)]
     if trace is None:
         return layers
     from concerto.effects.layers.trace import attempts_layer, trace_layer
 
-    return [trace_layer(trace), *layers[:6], attempts_layer(trace), *layers[6:]]
+    after = 6 if journal is None else 7
+    return [trace_layer(trace), *layers[:after], attempts_layer(trace), *layers[after:]]

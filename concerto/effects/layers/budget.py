@@ -64,8 +64,8 @@ def budget_layer(costs: Callable[[], Costs], waiting: Waiter) -> Layer:
             spent, answered = costs().spent(effect, reply), True
             return reply
         except Raised as raised:
-            if isinstance(raised.value, ErrorValue) and raised.value.kind in _PAID:
-                spent = costs().lost(effect)
+            if isinstance(raised.value, ErrorValue):
+                spent = cost_of_failure(costs(), effect, raised.value)
             raise
         except BaseException:
             spent = costs().lost(effect)
@@ -93,6 +93,11 @@ async def _of_host(effect: HostTurn, passage: Passage, inner: Perform) -> Value:
     if spent is not None:
         _count(effect.meters, spent)
     return heard
+
+
+def cost_of_failure(costs: Costs, effect: ModelCall, error: ErrorValue) -> Spending:
+    """What a call has cost that failed so."""
+    return costs.lost(effect) if error.kind in _PAID else Spending()
 
 
 def _full(effect: ModelCall, meters: list[Meter]) -> Meter | None:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from concerto.effects.gate import Layer, Passage, Perform
-from concerto.effects.journal import Journal
-from concerto.vm.values import Raised, Value
+from concerto.effects.kinds import AnyEffect
+from concerto.vm.values import Value
 
 
-def journal_layer(journal: Journal) -> Layer:
-    async def journaled(passage: Passage, inner: Perform) -> Value:
-        effect, identity = passage.effect, passage.identity
-        known = journal.find(effect, identity)
-        if known is not None:
-            return known[0]
-        try:
-            value = await inner(passage)
-        except Raised as raised:
-            journal.keep_failure(effect, identity, raised.value)
-            raise
-        journal.keep(effect, identity, value)
-        return value
+class EffectJournal(Protocol):
+    """What a run has done, and what it did before."""
 
-    return Layer(lambda effect, policy: journal.holds(effect), journaled)
+    def holds(self, effect: AnyEffect) -> bool:
+        """Whether the effect is one for the journal, not made of others."""
+
+    async def answer(self, passage: Passage, inner: Perform) -> Value:
+        """What the effect once gave, else what it gives now."""
+
+    async def begin(self, passage: Passage, inner: Perform) -> Value:
+        """Do the effect, once that is written down."""
+
+
+def answers_layer(journal: EffectJournal) -> Layer:
+    """Outside of all that waits or tries again: a recorded answer takes no time and no attempt."""
+    return Layer(lambda effect, policy: journal.holds(effect), journal.answer)
+
+
+def intents_layer(journal: EffectJournal) -> Layer:
+    """Innermost: each attempt is written down just before it is made."""
+    return Layer(lambda effect, policy: journal.holds(effect), journal.begin)

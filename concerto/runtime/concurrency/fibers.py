@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from greenlet import getcurrent, greenlet
 
-from concerto.effects.identity import Identity
+from concerto.effects.identity import Identity, branch_key
 from concerto.effects.meters import Meter
 from concerto.runtime.concurrency.waiting import deadline
 from concerto.vm.failures import CALL_DEPTH, leaving
@@ -26,6 +26,8 @@ from concerto.vm.values import Cancelled, Raised, Value, failure
 
 if TYPE_CHECKING:
     import asyncio
+
+    from concerto.journal.order import Order
 
 
 T = TypeVar("T")
@@ -44,7 +46,7 @@ class Branch:
     first; `meters` are the budgets of these stages; `tasks` is the TaskScope of the innermost function that
     owns tasks, if any; `inside` is what it may not wait for, since that waits for it."""
 
-    __slots__ = ("_children", "_effects", "inside", "meters", "path", "scopes", "tasks")
+    __slots__ = ("_children", "_effects", "_order", "inside", "meters", "path", "scopes", "tasks")
 
     def __init__(
         self,
@@ -53,8 +55,10 @@ class Branch:
         meters: tuple[Meter, ...] = (),
         tasks: object = None,
         inside: tuple[Any, ...] = (),
+        order: Callable[[], Order] | None = None,
     ) -> None:
         self.path = path
+        self._order = order
         self.inside = inside
         self.scopes = scopes
         self.meters = meters
@@ -72,7 +76,17 @@ class Branch:
         if len(self.path) >= _DEEPEST:
             raise failure(CALL_DEPTH, "CallDepth")
         self._children += 1
-        return Branch((*self.path, self._children), self.scopes, self.meters, self.tasks, self.inside)
+        return self.at(self._children)
+
+    def at(self, *numbers: int) -> Branch:
+        """The branch below this one with such numbers."""
+        path = (*self.path, *numbers)
+        return Branch(path, self.scopes, self.meters, self.tasks, self.inside, self._order)
+
+    async def turn(self) -> None:
+        """Wait until it is this branch's turn to go on, where that is known from an earlier run."""
+        if self._order is not None:
+            await self._order().go_on(branch_key(self.path))
 
 
 class Fiber(greenlet):
@@ -167,6 +181,7 @@ def run_now(work: Awaitable[T]) -> T:
 async def drive(branch: Branch, body: Callable[[], Value]) -> Value:
     """Run program code in a fiber of its own, from the event loop."""
     fiber = Fiber(branch, body, deadline.get())
+    await branch.turn()
     try:
         asked = fiber.begin()
     except Cancelled:
@@ -182,17 +197,35 @@ async def follow(fiber: Fiber, asked: Any) -> Value:
     try:
         while not fiber.dead:
             try:
-                value = await asked()
+                go_on = await _answered(fiber, asked)
             except CancelledError:
                 told = True
                 asked = fiber.fail(Cancelled())
-            except BaseException as error:
-                asked = fiber.fail(error)
             else:
-                asked = fiber.go_on(value)
+                asked = go_on()
     except Cancelled:
         raise (CancelledError() if told else await _stopped(fiber)) from None
     return asked
+
+
+async def _answered(fiber: Fiber, asked: Make) -> Callable[[], Any]:
+    """How a fiber goes on with what it waited for, once it is its turn."""
+    from asyncio import CancelledError
+
+    go_on: Callable[[], Any]
+    try:
+        go_on = partial(fiber.go_on, await asked())
+    except Exception as error:
+        go_on = partial(fiber.fail, error)
+    except CancelledError:
+        raise
+    except BaseException as ends_run:
+        return partial(fiber.fail, ends_run)
+    try:
+        await fiber.branch.turn()
+    except Exception as diverged:
+        return partial(fiber.fail, diverged)
+    return go_on
 
 
 async def _stopped(fiber: Fiber) -> BaseException:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -12,17 +12,23 @@ from concerto.vm.values import Value
 if TYPE_CHECKING:
     import asyncio
 
+    from concerto.journal.order import Order
+
 deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 """When the time of the present task is up, by `monotonic`: the earliest of all that bound it."""
 
 
 class LoopWaiting:
-    """Implements `effects.gate.Waiter`. Before `begin` there is nothing to wait for."""
+    """Implements `effects.gate.Waiter`. Before `begin` there is nothing to wait for. As long as a run that is
+    done again repeats what is known, it takes no time, and times are up when they were."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: Callable[[], Order] | None = None) -> None:
+        self._order = order
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Value] | None = None
         self._interrupted = False
+        self.stopping = False
+        """Whether all work of the run is to end."""
 
     def begin(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[Value]) -> None:
         """The loop of the run, and the task that all of its work hangs on."""
@@ -32,12 +38,13 @@ class LoopWaiting:
 
     def interrupt(self) -> None:
         """Cancel the run's task; from any thread."""
-        self._interrupted = True
+        self._interrupted = self.stopping = True
         if self._loop is not None and self._task is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._task.cancel)
 
     def stop(self) -> None:
         """Cancel the run's task, from its own loop."""
+        self.stopping = True
         if self._task is not None:
             self._task.cancel()
 
@@ -54,18 +61,23 @@ class LoopWaiting:
     async def sleep(self, seconds: float) -> None:
         import asyncio
 
-        await asyncio.sleep(seconds)
+        repeats = self._order is not None and self._order().replaying
+        await asyncio.sleep(0 if repeats else seconds)
 
     async def within(self, seconds: float, work: Awaitable[Value]) -> Value:
         import asyncio
 
-        async with asyncio.timeout(seconds) as limit:
+        order = None if self._order is None else self._order()
+        async with asyncio.timeout(None if order is not None and order.replaying else seconds) as limit:
+            step = "" if order is None else order.begin_timer(limit, seconds)
             ends, outer = limit.when(), deadline.get()
-            before = deadline.set(ends if outer is None or ends is None else min(ends, outer))
+            before = deadline.set(min([each for each in (ends, outer) if each is not None], default=None))
             try:
                 return await work
             finally:
                 deadline.reset(before)
+                if order is not None:
+                    order.end_timer(step, expired=limit.expired())
 
     def now(self) -> float:
         return monotonic()

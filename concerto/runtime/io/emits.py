@@ -41,7 +41,7 @@ class Emits:
         self._handlers = dict(options.handlers)
         self._listeners: dict[str, list[Listener]] = {}
         self.kept: list[Value] | None = [] if options.testing else None
-        self._already_said = options.resumed.said if options.resumed else 0
+        self._already_said = options.already_said
         self.said = 0
         """How much was printed and emitted."""
         self._prompter: Prompter | None = None

@@ -23,13 +23,13 @@ import httpx2
 from concerto.effects.error_kinds import AgentKind
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
+from concerto.redaction import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, limited, lines, whole
 from concerto.runtime.io.headers import encoded
 from concerto.runtime.llm.clients import FAILURES, TIMEOUTS, Client, Clients, DirectClient, ProxiedClient
 from concerto.runtime.llm.connections import Connection, key_of
 from concerto.runtime.llm.providers import Provider, WireCall, find_provider
 from concerto.runtime.run.agent_failures import agent_failure
-from concerto.runtime.run.redaction import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.version import __version__
 from concerto.vm.values import Raised
 from concerto.wording import counted

@@ -30,7 +30,7 @@ from concerto.ir.module import McpServerDef, MethodDef, ToolUse
 from concerto.json_data import Json
 from concerto.manifest import LOCK_NAME
 from concerto.natives.agentbuilder import ToolRef
-from concerto.runtime.concurrency.fibers import Branch, all_of
+from concerto.runtime.concurrency.fibers import all_of
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.mcp.content import (
     fitting_content,
@@ -311,7 +311,7 @@ class McpServers:
         from concerto.runtime.mcp.connection import Listener
         from concerto.runtime.mcp.elicitation import CHANNEL, answer_question
 
-        branch = Branch((-1, sorted({*self._blocks, *self._run.options.manifest.mcp}).index(name)))
+        branch = self._run.root().at(-1, sorted({*self._blocks, *self._run.options.manifest.mcp}).index(name))
         answers = self._run.emits.handler(CHANNEL) is not None
         return Listener(
             note=partial(self._note, name),

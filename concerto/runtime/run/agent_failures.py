@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from concerto.effects.endings import OutcomeUnknown, RecordingEnds
 from concerto.vm.operations import to_text
 from concerto.vm.values import NONE, Cancelled, ErrorValue, OutOfMemory, Panic, Raised, Some, Struct, Value
 from concerto.well_formed import well_formed
@@ -52,7 +53,12 @@ def message_of(error: Value) -> str:
 
 
 class RunEnds(BaseException):
-    """The run ends here with exit status 1, whatever the program would do about it; the text says why."""
+    """The run ends here, whatever the program would do about it; the text says why."""
+
+    def __init__(self, message: str, kind: str = "RunEnds", status: int = 1) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
 
 
 class RequiresAction(BaseException):
@@ -63,7 +69,7 @@ class RequiresAction(BaseException):
         self.calls = list(calls)
 
 
-_ENDS = (RunEnds, RequiresAction, Panic, Cancelled, OutOfMemory, GeneratorExit)
+_ENDS = (RunEnds, RequiresAction, OutcomeUnknown, RecordingEnds, Panic, Cancelled, OutOfMemory, GeneratorExit)
 
 
 def ends_run(error: BaseException) -> bool:

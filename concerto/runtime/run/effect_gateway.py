@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from concerto.effects.error_kinds import ToolKind
 from concerto.effects.gate import Passage, gate
-from concerto.effects.identity import Identity
-from concerto.effects.journal import key_of
+from concerto.effects.identity import Identity, key_of
 from concerto.effects.kinds import (
     AgentRun,
     AnyEffect,
@@ -30,7 +29,6 @@ from concerto.effects.kinds import (
     ToolCall,
 )
 from concerto.effects.layers import standard_layers
-from concerto.effects.layers.journal import journal_layer
 from concerto.effects.layers.watch import watch_layer
 from concerto.effects.policy import NO_POLICY
 from concerto.runtime.concurrency.fibers import Branch
@@ -55,9 +53,8 @@ class EffectGateway:
             lambda: run.costs,
             lambda effect: run.mcp.start(effect),
             run.trace,
+            run.journal,
         )
-        if run.journal is not None:
-            layers.append(journal_layer(run.journal))
         if run.options.watcher is not None:
             layers.insert(0, watch_layer(run.options.watcher))
         self._way = gate(layers, _Performer(run).perform)
@@ -117,7 +114,7 @@ class _Performer:
         own = library_tool(effect.tool, effect.method)
         if own is not None:
             # No branch of the program is numbered 0.
-            return await own(self._run, effect, Branch((*identity.path, 0, identity.number)))
+            return await own(self._run, effect, self._run.root().at(*identity.path, 0, identity.number))
         emits = self._run.emits
         title = f"{effect.tool}::{effect.method}"
         for channel in (f"tool:{title}", title, f"tool:{effect.method}", f"tool:{effect.tool}"):
@@ -130,9 +127,14 @@ class _Performer:
                 raise tool_failure(
                     message_of(raised.value), ToolKind.HANDLER_FAILED, effect.tool, effect.method
                 ) from None
+        key = key_of(identity)
+        if self._run.journal is not None:
+            self._run.journal.asked(key)
         asked = {
-            "effect": key_of(identity),
-            "call_id": effect.call_id or key_of(identity),
+            "effect": key,
+            "call_id": effect.call_id or key,
+            "kind": "call",
+            "name": title,
             "tool": effect.tool,
             "method": effect.method,
             "arguments": dict(effect.arguments),

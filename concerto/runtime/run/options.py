@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.json_data import Json
@@ -20,24 +20,24 @@ from concerto.records import field, field_names, record, replace
 if TYPE_CHECKING:
     from typing import TypedDict
 
-    from concerto.effects.journal import Journal
     from concerto.effects.layers.watch import Watcher
+    from concerto.journal.plan import JournalPlan
+    from concerto.journal.store import JournalStore
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.manifest.models import Manifest
     from concerto.vm.machine import Tier
 
+
+class HasStore(Protocol):
+    """What `concerto.open_store` gives."""
+
+    @property
+    def store(self) -> JournalStore: ...
+
+
 Handler: TypeAlias = Callable[[Json], Any]
 Rules: TypeAlias = Mapping[str, Any]
 Connections: TypeAlias = Mapping[str, Mapping[str, Json]]
-
-
-@record(frozen=True)
-class Resumed:
-    """A run that goes on: its id, what it did before, and how much it has said."""
-
-    run: str
-    journal: Journal
-    said: int
 
 
 @record(frozen=True, kw_only=True)
@@ -85,12 +85,15 @@ class RunOptions(StoredOptions):
     Python functions, classes or objects by the names that agents use, `strategies` ToolInjectionStrategies.
     `connections` holds settings of connections; an `api_key` may stand among them. What the program prints
     goes to `output`, what is to be said about it to `errors`: the process's streams if not given. `trace`
-    gets a JSON line for all that the run asks of the world. `environment` is read, never changed.
+    gets a JSON line for all that the run asks of the world. `environment` is read, never changed. The run is
+    kept in `store` (`sqlite:PATH`, `postgresql://…` or an open one) and written to the file `record`; with
+    `replay` it is done again from such a file, without touching the world.
 
     Not among the keywords of `Runtime`: a `testing` run calls no model and no server; in an `interactive` one
-    a person at the terminal answers awaited emits that nobody else does; `resumed` is what a run did before;
-    a `watcher` is told of every call as it begins and ends; with `own_process` the process does nothing else
-    than this run, so `max_memory_mb` is told to the system too, and not only looked at now and then.
+    a person at the terminal answers awaited emits that nobody else does; `journal` is what a run did before,
+    of which so much as `already_said` is not said again; a `watcher` is told of every call as it begins and
+    ends; with `own_process` the process does nothing else than this run, so `max_memory_mb` is told to the
+    system too, and not only looked at now and then.
     """
 
     manifest: Manifest | Said | Literal["project"] | None = "project"
@@ -102,9 +105,13 @@ class RunOptions(StoredOptions):
     output: TextIO | None = None
     errors: TextIO | None = None
     trace: TextIO | None = None
+    store: str | Path | JournalStore | HasStore | None = None
+    record: str | Path | None = None
+    replay: str | Path | None = None
     testing: bool = False
     interactive: bool = False
-    resumed: Resumed | None = None
+    journal: Callable[[], JournalPlan] | None = None
+    already_said: int = 0
     watcher: Watcher | None = None
     own_process: bool = False
 
@@ -140,6 +147,9 @@ if TYPE_CHECKING:
         output: TextIO | None
         errors: TextIO | None
         trace: TextIO | None
+        store: str | Path | JournalStore | HasStore | None
+        record: str | Path | None
+        replay: str | Path | None
 
 
 @record(frozen=True, kw_only=True)
@@ -204,6 +214,11 @@ def stored_manifest(kept: Json) -> Said | ProjectSettings | None:
         return project
     if kept is None:
         return None
+    return said_of(kept)
+
+
+def said_of(kept: Mapping[str, Json]) -> Said:
+    """What a manifest said, from its JSON."""
     return Said(**{**kept, "prices": {model: tuple(each) for model, each in kept["prices"].items()}})
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from concerto.effects.endings import OutcomeUnknown, RecordingEnds
 from concerto.escape import visible
 from concerto.files import is_of_output
 from concerto.json_data import Json
 from concerto.records import record
-from concerto.runtime.run.agent_failures import RunEnds, message_of
+from concerto.runtime.run.agent_failures import RequiresAction, RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended
 from concerto.runtime.run.services import RunServices
 from concerto.vm.json_values import to_json
@@ -18,6 +19,7 @@ from concerto.wording import counted
 
 OK = 0
 FAILED = 1
+WAITS = 3
 INTERRUPTED = 130
 
 
@@ -75,7 +77,14 @@ def report(ended: Ended, run: RunServices) -> RunResult:
         case None:
             return result_of(run, OK, value=_json_of(ended.value))
         case RunEnds():
-            return failed(run, str(error), "RunEnds")
+            return failed(run, str(error), error.kind, error.status)
+        case RequiresAction():
+            return result_of(run, WAITS, error=f"the run waits: {error}", kind="RequiresAction")
+        case OutcomeUnknown():
+            message = f"what became of effect {error} is not known, and it must not be done twice"
+            return result_of(run, WAITS, error=message, kind="OutcomeUnknown")
+        case RecordingEnds():
+            return failed(run, str(error), "RecordingEnds")
         case Panic():
             from concerto.runtime.io.channels import Channel
 

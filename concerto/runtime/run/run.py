@@ -36,9 +36,10 @@ from concerto.vm.values import Value, failure
 if TYPE_CHECKING:
     import asyncio
 
-    from concerto.effects.journal import Journal
     from concerto.effects.kinds import AnyEffect
     from concerto.effects.trace import Trace
+    from concerto.journal.journal import Journal
+    from concerto.journal.order import Order
     from concerto.natives.memory import Memory
     from concerto.runtime.agents.executions import Agents
     from concerto.runtime.agents.injections import Injections
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from concerto.runtime.llm.prices import ModelCosts
     from concerto.runtime.mcp.servers import McpServers
     from concerto.runtime.run.effect_gateway import EffectGateway
+    from concerto.runtime.run.keeping import Keeping
     from concerto.runtime.run.mocks import Mocks
     from concerto.runtime.tools.declared_tools import Tools
     from concerto.runtime.tools.python_tools import PythonTools
@@ -78,7 +80,7 @@ class Run:
 
             self.permissions = in_program(self.permissions, module)
         self.spent = Meter("the budget of this run", options.max_tokens, options.max_usd)
-        self.waiting = LoopWaiting()
+        self.waiting = LoopWaiting(self._order)
         self.agents = {agent.name: agent for agent in module.agents}
         self.emits = Emits(options)
         self.machine = Machine(
@@ -91,7 +93,6 @@ class Run:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._fatal: BaseException | None = None
         self._related: WeakSet[Run] = WeakSet([self])
-        self.journal = options.resumed.journal if options.resumed else self._new_journal()
         self.trace = self._begin_trace()
 
     def go_on_from(self, earlier: Run, anew: Collection[str]) -> None:
@@ -112,19 +113,34 @@ class Run:
 
         return begin_trace(self)
 
-    def _new_journal(self) -> Journal | None:
-        """A journal if the run may have to wait for somebody outside and be resumed."""
-        if not self.module.tools:
+    @cached_property
+    def keeping(self) -> Keeping | None:
+        """What is written down of the run's effects, if it is to be kept."""
+        if self.options.journal is None:
             return None
-        from concerto.runtime.tools.library import library_tool
+        from concerto.runtime.run.keeping import begin_keeping
 
-        for tool in self.module.tools:
-            for method in tool.methods:
-                if method.public and method.function is None and library_tool(tool.name, method.name) is None:
-                    from concerto.runtime.run.resuming import new_journal
+        return begin_keeping(self, self.options.journal())
 
-                    return new_journal()
-        return None
+    @property
+    def journal(self) -> Journal | None:
+        return None if self.keeping is None else self.keeping.journal
+
+    @property
+    def _order(self) -> Callable[[], Order] | None:
+        """What gives the order in which branches go on, in a run with a journal."""
+        if self.options.journal is None:
+            return None
+
+        def order() -> Order:
+            assert self.journal is not None
+            return self.journal.order
+
+        return order
+
+    def root(self) -> Branch:
+        """The branch of program code that nothing else has begun."""
+        return Branch(order=self._order)
 
     def start(self, function: int | None = None) -> Value:
         """Run `main`, or another function without parameters, and give what it returns. The event loop, if
@@ -132,7 +148,7 @@ class Run:
         return self._start(self._main if function is None else partial(self.machine.call, function, ()))
 
     def _start(self, entry: Callable[[], Value]) -> Value:
-        fiber = Fiber(Branch(), entry)
+        fiber = Fiber(self.root(), entry)
         try:
             asked = fiber.begin()
             if fiber.dead:
@@ -168,7 +184,7 @@ class Run:
         """Run `main` in the event loop of the caller, in a task of its own."""
         import asyncio
 
-        fiber = Fiber(Branch(), self._main, alone=lambda: not self._tasks)
+        fiber = Fiber(self.root(), self._main, alone=lambda: not self._tasks)
         return await asyncio.create_task(self._go_on(fiber, fiber.begin()))
 
     async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:

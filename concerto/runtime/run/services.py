@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import asyncio
 
-    from concerto.effects.journal import Journal
     from concerto.effects.kinds import AnyEffect
     from concerto.effects.meters import Meter
     from concerto.effects.permissions import Permissions
     from concerto.effects.trace import Trace
     from concerto.ir.module import Agent, ModuleIR
+    from concerto.journal.journal import Journal
     from concerto.natives.memory import Memory
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.concurrency.waiting import LoopWaiting
@@ -58,8 +58,14 @@ class RunServices(Gate, Events, Protocol):
     waiting: LoopWaiting
     spent: Meter
     agents: dict[str, Agent]
-    journal: Journal | None
     trace: Trace | None
+
+    @property
+    def journal(self) -> Journal | None:
+        """What is written down of the run's effects, if it is to be kept."""
+
+    def root(self) -> Branch:
+        """The branch of program code that nothing else has begun."""
 
     @property
     def waits(self) -> WaitGraph:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from concerto.effects.trace import Line, Trace
 from concerto.json_data import Json
-from concerto.runtime.run.redaction import HIDDEN, SHORTEST_SECRET, without_user
+from concerto.redaction import redactor
 from concerto.wording import shortened
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 VERSION = 1
 
 _LONGEST = 500
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _URL_QUERY = re.compile(r"(\w://[^\s?`'\"]+\?)[^\s`'\"]+")
 
 
@@ -34,7 +33,7 @@ def begin_trace(run: RunServices) -> Trace:
     """The trace of a run whose options have a place for it; its first line says which program it is of."""
     stream = run.options.trace
     assert stream is not None
-    file = TraceFile(stream, run.emits.errors, _secrets(run))
+    file = TraceFile(stream, run.emits.errors, redactor(run.options.environment, run.options.connections))
     file.write({"event": "run", "version": VERSION, "program": run.module.source_file})
     return Trace(file.write, run.waiting.now)
 
@@ -48,12 +47,10 @@ def end_trace(trace: Trace, status: int, error: str | None) -> None:
 class TraceFile:
     """Writes lines; if that fails, says so once and lets the run go on."""
 
-    def __init__(self, stream: TextIO, errors: TextIO, secrets: Iterable[str]) -> None:
+    def __init__(self, stream: TextIO, errors: TextIO, hide: Callable[[str], str]) -> None:
         self._stream: TextIO | None = stream
         self._errors = errors
-        # The longest first: one secret may be the beginning of another.
-        known = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
-        self._secret = re.compile("|".join(map(re.escape, known))) if known else None
+        self._hide = hide
 
     def write(self, line: Line) -> None:
         if self._stream is None:
@@ -72,9 +69,9 @@ class TraceFile:
     def _shown(self, data: Json) -> Json:
         match data:
             case str():
-                text = self._secret.sub(HIDDEN, data) if self._secret else data
+                text = self._hide(data)
                 if "://" in text:
-                    text = _URL_QUERY.sub(r"\1…", without_user(text))
+                    text = _URL_QUERY.sub(r"\1…", text)
                 return shortened(text, _LONGEST + 1)
             case dict():
                 return {key: self._shown(value) for key, value in data.items()}
@@ -82,15 +79,3 @@ class TraceFile:
                 return [self._shown(value) for value in data]
             case _:
                 return data
-
-
-def _secrets(run: RunServices) -> Iterable[str]:
-    named = {str(each.get("api_key_env")) for each in run.options.connections.values()}
-    for name, value in run.options.environment.items():
-        if (name in named or _SECRET_NAME.search(name)) and len(value) >= SHORTEST_SECRET:
-            yield value
-
-
-def _forms(secret: str) -> tuple[str, str]:
-    """A secret as it is, and as it stands in JSON."""
-    return secret, json.dumps(secret, ensure_ascii=False)[1:-1]

@@ -21,6 +21,7 @@ from concerto.records import record
 from concerto.runtime.concurrency.fibers import Branch, current_branch, drive
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.run.agent_failures import agent_failure, message_of, tool_failure
+from concerto.runtime.tools.library import library_tool
 from concerto.runtime.tools.toolbox import BoundTool, CallContext, tool_context, wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
@@ -137,7 +138,9 @@ class Tools:
         return await self._run.pass_gate(call, caller.branch)
 
     def _host_call(self, declared: DeclaredTool, given: Mapping[str, Json], call_id: str = "") -> HostCall:
-        return HostCall(declared.owner.name, declared.method.name, given, call_id, declared.policy)
+        tool, method = declared.owner.name, declared.method.name
+        by_library = library_tool(tool, method) is not None
+        return HostCall(tool, method, given, call_id, declared.policy, by_library)
 
     def _converted(self, declared: DeclaredTool, answer: Json) -> Value:
         """A host's answer as the method's declared type (that of Ok, if it gives a Result)."""

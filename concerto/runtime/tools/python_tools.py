@@ -189,7 +189,7 @@ class PythonTools:
                 raise tool_failure(said, kind, made.name, method.name) from error
 
         return await self._run.pass_gate(
-            ToolCall(made.name, method.name, (given,), body, "model"), caller.branch
+            ToolCall(made.name, method.name, (given,), body, "model", outside=True), caller.branch
         )
 
 

@@ -1,0 +1,342 @@
+"""`concerto runs`, `resume`, `replay` and `fork`: the runs of a store, and how they go on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from concerto.cli import running
+from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
+from concerto.journal.databases import StoreError
+from concerto.journal.recording import SUFFIX, BadRecording, Recording, read_recording, recording_from
+from concerto.journal.settling import CannotResume, Decision
+from concerto.journal.store import JournalStore, open_store
+from concerto.json_data import Json
+from concerto.manifest import ManifestError
+from concerto.stored_runs import RunStore, StoredRun, forked, replayed
+from concerto.wording import counted
+
+if TYPE_CHECKING:
+    from concerto.manifest.load_cached import ProjectSettings
+    from concerto.program import Runtime
+
+
+FAILED = 1
+
+
+def list_runs(store: str | None, *, status: str | None, everywhere: bool, as_json: bool) -> int:
+    """The runs of this project, or of all, the newest first."""
+    folder, runs = _project_folder(), None
+    with _Opened(store, create=False) as found:
+        runs = [] if found is None else RunStore(found).runs(None if everywhere else folder, status)
+    if as_json:
+        print(json.dumps([_plain(run) for run in runs], ensure_ascii=False))
+        return OK
+    if not runs:
+        print("no runs" if everywhere else f"no runs in `{folder}`; --all shows those of other projects")
+        return OK
+    wide = max(len(run.program) for run in runs)
+    for run in runs:
+        waits = ", ".join([f"{each['effect']} {each['name']}" for each in run.waits_for])
+        effects = counted(run.effects, "effect")
+        print(
+            f"{run.id}  {run.program:<{wide}}  {run.status:<11}  {_age(run.updated):>4}  "
+            f"{effects:>12}  {run.cost_usd:8.4f} USD{'  waits for ' + waits if waits else ''}"
+        )
+    return OK
+
+
+def show(store: str | None, run: str, *, content: bool) -> int:
+    """The effects of a run as a tree."""
+    from concerto.cli.effect_tree import shown
+
+    with _Required(store, run) as found:
+        print(shown(_recording(found, run), content=content), end="")
+    return OK
+
+
+def cancel(store: str | None, run: str) -> int:
+    with _Required(store, run) as found:
+        before = found.cancel(run)
+    if before.status in ("done", "failed", "cancelled"):
+        print(f"run {run} had ended: it is {before.status}")
+        return FAILED
+    print(f"run {run} is cancelled")
+    return OK
+
+
+def prune(store: str | None, older: str | None) -> int:
+    project = _project()
+    days = 30.0 if project is None else project.said.runs.get("prune_days", 30.0)
+    with _Required(store) as found:
+        count = found.prune(days * 86400 if older is None else _seconds(older))
+    print(f"deleted {count} run{'' if count == 1 else 's'}")
+    return OK
+
+
+def export(store: str | None, run: str, output: str | None) -> int:
+    from concerto.journal.recording import recording_bytes
+
+    with _Required(store, run) as found:
+        data = recording_bytes(_recording(found, run))
+    place = Path(output or f"{run}{SUFFIX}")
+    try:
+        place.write_bytes(data)
+    except OSError as error:
+        raise cannot("write", place, error) from None
+    print(f"wrote {place}")
+    return OK
+
+
+def upgrade(store: str | None, run: str, target: str) -> int:
+    """Give a run that has not ended another program, if that does what was recorded."""
+    import io
+
+    from concerto.ir.codec import encode
+    from concerto.runtime.run.options import RunOptions
+
+    program = running.load(target)
+    if program is None:
+        return USAGE
+    with _Required(store, run) as found:
+        recording = _recording(found, run)
+        said = io.StringIO()
+        quiet = RunOptions(output=io.StringIO(), errors=said)
+        result = replayed(recording, quiet, program).run()
+        if result.kind == "Diverged":
+            raise Failure(f"run {run} stays as it is: {result.error}")
+        found.change_program(run, encode(program.module))
+    print(f"run {run} goes on with `{target}`")
+    return OK
+
+
+def resume(
+    run: str,
+    *,
+    store: str | None,
+    results: Sequence[str],
+    effects: Sequence[str],
+    happened: Sequence[str],
+    repeat: bool,
+    fail: Sequence[str],
+    answers: Sequence[str],
+    environment: str | None,
+    **given: Any,
+) -> int:
+    """The exit status of the run that goes on. `given` are options that a run does not keep."""
+    outside = dict(_result(each) for each in results)
+    decisions = _decisions(effects, happened, repeat, fail)
+    if environment is not None:
+        running.load_environment(Path(environment))
+    with _Required(store, run) as found:
+        row = found.run(run)
+        if row.status == "done":
+            print(f"run {run} is done", file=sys.stderr)
+            return OK
+        waiting = {each["name"] for each in RunStore(found).get(run).waits_for if each["kind"] == "emit"}
+        settled, later = _split(answers, waiting)
+        progress = running.progress_line(row.options)
+        options = running.run_options(watcher=progress, answers=later, **given)
+        with progress or nullcontext():
+            return _run(lambda: RunStore(found).going_on(run, outside, settled, decisions, options))
+
+
+def replay(target: str, *, store: str | None) -> int:
+    """Show a run again, from a store or from a file."""
+    if target.endswith(SUFFIX) or Path(target).is_file():
+        return _run(lambda: replayed(_read(target), running.run_options(answers=())))
+    with _Required(store, target) as found:
+        recording = _recording(found, target)
+    return _run(lambda: replayed(recording, running.run_options(answers=())))
+
+
+def fork(
+    target: str,
+    *,
+    store: str | None,
+    at: str,
+    answer: str | None,
+    model: str | None,
+    program: str | None,
+    environment: str | None,
+    **given: Any,
+) -> int:
+    """A new run that goes another way from an effect on."""
+    if environment is not None:
+        running.load_environment(Path(environment))
+    own = None if program is None else running.load(program)
+    if program is not None and own is None:
+        return USAGE
+    value = ... if answer is None else _json(f"--answer `{answer}`", answer)
+    with _Opened(store) as found:
+        assert found is not None
+        file = target.endswith(SUFFIX) or Path(target).is_file()
+        recording = _read(target) if file else _recording(found, target)
+        options = running.run_options(**given)
+        return _run(lambda: forked(found, recording, at, value, model, own, options, {}))
+
+
+# -- Help
+
+
+def _run(make: Callable[[], Runtime]) -> int:
+    try:
+        return make().run().status
+    except (CannotResume, StoreError, BadRecording) as error:
+        raise Failure(str(error)) from None
+    except ManifestError as broken:
+        show_problems(broken.problems)
+        return USAGE
+
+
+class _Opened:
+    """A store for as long as a command needs it; None if it is not there and not to be made."""
+
+    def __init__(self, given: str | None, *, create: bool = True) -> None:
+        try:
+            url = _url(given)
+            local = url.removeprefix("sqlite:")
+            missing = "://" not in url and not Path(local).expanduser().exists()
+            self._store = None if missing and not create else open_store(url)
+        except StoreError as error:
+            raise Failure(str(error)) from None
+
+    def __enter__(self) -> JournalStore | None:
+        return self._store
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if self._store is not None:
+            self._store.close()
+        if isinstance(error, StoreError | BadRecording | CannotResume):
+            raise Failure(str(error)) from None
+
+
+class _Required(_Opened):
+    """A store that has to be there, and the id of one of its runs."""
+
+    def __init__(self, given: str | None, run: str | None = None) -> None:
+        if run is not None:
+            _run_id(run)
+        super().__init__(given, create=False)
+        if self._store is None:
+            raise Failure(f"there is no store `{_url(given)}` yet; a run that reaches the world makes it")
+
+    def __enter__(self) -> JournalStore:
+        assert self._store is not None
+        return self._store
+
+
+def _url(given: str | None) -> str:
+    return running.store_url(given, _project())
+
+
+def _project() -> ProjectSettings | None:
+    """That of the current folder, if its manifest can be read."""
+    from concerto.manifest.load_cached import project_around
+
+    try:
+        return project_around(Path.cwd() / "x")
+    except (ManifestError, OSError):
+        return None
+
+
+def _project_folder() -> Path:
+    from concerto.manifest import find_manifest
+
+    place = find_manifest(Path.cwd())
+    return Path.cwd() if place is None else place.parent.absolute()
+
+
+def _recording(store: JournalStore, run: str) -> Recording:
+    return recording_from(store, _run_id(run))
+
+
+def _read(file: str) -> Recording:
+    try:
+        return read_recording(Path(file))
+    except OSError as error:
+        raise cannot("read", file, error) from None
+
+
+def _run_id(run: str) -> str:
+    if len(run) != 12 or not all(each in "0123456789abcdef" for each in run):
+        raise Failure(f"`{run}` is no id of a run; `concerto runs --all` lists them")
+    return run
+
+
+def _plain(run: StoredRun) -> dict[str, Json]:
+    from concerto.records import field_names
+
+    written = {name: getattr(run, name) for name in field_names(StoredRun) or ()}
+    for name in ("started", "updated"):
+        written[name] = datetime.fromtimestamp(written[name], UTC).isoformat().replace("+00:00", "Z")
+    return written
+
+
+def _age(moment: float) -> str:
+    seconds = max(0.0, time() - moment)
+    for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)}{unit}"
+    return f"{int(seconds)}s"
+
+
+def _seconds(text: str) -> float:
+    """Of `30d`, `12h`, `5m`, `10s`."""
+    length = {"d": 86400, "h": 3600, "m": 60, "s": 1}.get(text[-1:])
+    try:
+        if length is not None and (number := float(text[:-1])) >= 0:
+            return number * length
+    except ValueError:
+        pass
+    raise Failure(f"--older `{text}`: expected a time such as 30d, 12h, 5m or 10s", USAGE)
+
+
+def _result(given: str) -> tuple[str, Json]:
+    call_id, equals, text = given.partition("=")
+    if not equals or not call_id:
+        raise Failure(f"`--result {given}`: expected CALL_ID=JSON")
+    return call_id, _json(f"`--result {call_id}`", text)
+
+
+def _json(what: str, text: str) -> Json:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise Failure(f"{what}: it is not JSON; a String needs its quotes") from None
+
+
+def _decisions(
+    effects: Sequence[str], happened: Sequence[str], repeat: bool, fail: Sequence[str]
+) -> list[Decision]:
+    said = len(happened) + len(fail) + repeat
+    if not effects and not said:
+        return []
+    if len(effects) != 1 or said != 1:
+        raise Failure(
+            "expected `--effect E` with one of `--happened JSON`, `--repeat` and `--fail TEXT`", USAGE
+        )
+    if repeat:
+        return [Decision(effects[0], "repeat")]
+    if fail:
+        return [Decision(effects[0], "failed", fail[0])]
+    return [Decision(effects[0], "happened", _json("--happened", happened[0]))]
+
+
+def _split(answers: Iterable[str], waiting: set[str]) -> tuple[dict[str, Json], list[str]]:
+    """Answers to emits that are awaited already, by channel, and those for later ones as they were given."""
+    settled: dict[str, Json] = {}
+    later: list[str] = []
+    for each in answers:
+        channel, equals, text = each.partition("=")
+        if equals and channel in waiting and channel not in settled:
+            settled[channel] = _json(f"--answer `{each}`", text)
+        else:
+            later.append(each)
+    return settled, later

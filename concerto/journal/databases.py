@@ -1,0 +1,58 @@
+"""The databases that a store may be kept in: transactions and queries, and nothing of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from concerto.journal.schema import MIGRATIONS, VERSION
+
+Row: TypeAlias = tuple[Any, ...]
+
+
+class StoreError(Exception):
+    """The store cannot be opened, read or written; the text says which and why."""
+
+
+class Transaction(Protocol):
+    """Statements that hold together."""
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """How many rows it concerned. A place for a value is written `?`."""
+
+    def execute_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None: ...
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]: ...
+
+
+class Database(Protocol):
+    """One database; its connection may be used by any thread, by one at a time."""
+
+    url: str
+
+    def transaction(self, *, durable: bool = True, reading: bool = False) -> Any:
+        """A context manager that gives a Transaction: kept at its end, undone if it fails. One that is not
+        `durable` may be lost when the power fails, not when the process does. One that is only `reading`
+        keeps nobody waiting. Raises StoreError."""
+
+    def compact(self) -> None:
+        """Give back the room of what was deleted, so that nothing of it is left in the files."""
+
+    def close(self) -> None: ...
+
+
+def spelled(statement: str, words: Mapping[str, str]) -> str:
+    """A statement of the schema in a database's own words."""
+    for word, own in words.items():
+        statement = statement.replace(word, own)
+    return statement
+
+
+def migrate(database: Transaction, found: int, words: Mapping[str, str], where: str) -> bool:
+    """Bring tables of the version `found` (0 for none) up to date; whether there was anything to do."""
+    if found > VERSION:
+        raise StoreError(f"{where} was written by a newer Concerto: its tables are of version {found}")
+    for version in range(found, VERSION):
+        for statement in MIGRATIONS[version]:
+            database.execute(spelled(statement, words))
+    return found < VERSION

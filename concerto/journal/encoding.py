@@ -1,0 +1,279 @@
+"""How effects and what they gave are written: JSON, with long texts kept apart by their hashes.
+
+A request to a model is what its predecessor in the same conversation was, and what is new. What looks like a
+secret is hidden before anything is hashed or kept.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from hashlib import blake2b
+from typing import Any
+
+from concerto.effects.kinds import (
+    AnyEffect,
+    EmitAwait,
+    Env,
+    FileSize,
+    HostCall,
+    HostTurn,
+    Http,
+    ListFolder,
+    LoadStore,
+    McpCall,
+    ModelCall,
+    ReadFile,
+    RemoveFile,
+    SaveStore,
+    Shell,
+    Sleep,
+    ToolCall,
+    WriteFile,
+)
+from concerto.json_data import Json
+from concerto.records import record
+from concerto.vm.values import NONE, ErrorValue, NoneOption, Some, Value
+
+_SHORT = 160
+"""Characters; a longer text is kept apart."""
+_WORTH_PACKING = 512
+"""Bytes."""
+_CONVERSATIONS = 256
+"""So many are remembered for the next request of each."""
+
+
+class Blobs:
+    """Long texts by the hash of what they say. `new` are those that have not been written yet."""
+
+    def __init__(
+        self, kept: Mapping[str, bytes] | None = None, hide: Callable[[str], str] | None = None
+    ) -> None:
+        self._kept = dict(kept or {})
+        self._known = set(self._kept)
+        self._hide = hide
+        self.new: dict[str, bytes] = {}
+
+    def put(self, text: str) -> str:
+        """The hash of a text, which is kept."""
+        data = self.hidden(text).encode("utf-8", "surrogatepass")
+        name = blake2b(data, digest_size=16).hexdigest()
+        if name not in self._known:
+            self._known.add(name)
+            packed = zlib.compress(data, 1) if len(data) > _WORTH_PACKING else data
+            self.new[name] = b"z" + packed if len(packed) < len(data) else b"p" + data
+        return name
+
+    def get(self, name: str) -> str:
+        """Raises KeyError for a text that was never kept."""
+        data = self.new.get(name) or self._kept[name]
+        plain = zlib.decompress(data[1:]) if data[:1] == b"z" else data[1:]
+        return plain.decode("utf-8", "surrogatepass")
+
+    def hidden(self, text: str) -> str:
+        return text if self._hide is None else self._hide(text)
+
+    def text(self, text: str) -> Json:
+        """A text as it stands in JSON: itself or where it is."""
+        return self.hidden(text) if len(text) <= _SHORT else {"$": self.put(text)}
+
+    def text_of(self, written: Json) -> str:
+        text: str = self.get(written["$"]) if isinstance(written, dict) else written
+        return text
+
+    def value(self, value: Json) -> Json:
+        """A value of JSON, as a text of its own if that is long. A String's text is shared with the message
+        that quotes it, and so is the text that a model is told of another value."""
+        if isinstance(value, str):
+            return {"text": self.text(value)}
+        if isinstance(value, bytes):
+            return {"bytes": value.hex()}
+        written = json.dumps(value, ensure_ascii=False)
+        return {"json": self.text(written)}
+
+    def value_of(self, written: Json) -> Json:
+        if "text" in written:
+            return self.text_of(written["text"])
+        if "bytes" in written:
+            return bytes.fromhex(written["bytes"])
+        return json.loads(self.text_of(written["json"]))
+
+
+@record(frozen=True)
+class _Conversation:
+    """The last request of a branch; `digest` stands for its messages, `settings` for the rest."""
+
+    request: Any
+    messages: tuple[Any, ...]
+    digest: str
+    key: str
+    settings: str
+
+
+class Requests:
+    """What effects ask for, written down; those to models as what is new in them."""
+
+    def __init__(self, blobs: Blobs) -> None:
+        self._blobs = blobs
+        self._conversations: OrderedDict[tuple[int, ...], _Conversation] = OrderedDict()
+
+    def write(self, effect: AnyEffect, path: tuple[int, ...], key: str) -> tuple[str, str]:
+        """The request as JSON and its fingerprint, which two equal requests share."""
+        if isinstance(effect, ModelCall):
+            return self._model_call(effect, path, key)
+        written = {name: self._blobs.value(value) for name, value in asked_of(effect).items()}
+        text = json.dumps(written, ensure_ascii=False)
+        return text, fingerprint(text)
+
+    def _model_call(self, effect: ModelCall, path: tuple[int, ...], key: str) -> tuple[str, str]:
+        request = effect.request
+        earlier = self._conversations.pop(path, None)
+        asked: dict[str, Json] = {"agent": effect.agent, "connection": effect.connection}
+        if earlier is None or request.messages[: len(earlier.messages)] != earlier.messages:
+            same, digest = 0, fingerprint(f"{effect.agent}\n{effect.connection}")
+        else:
+            same, digest = len(earlier.messages), earlier.digest
+            asked |= {"after": earlier.key, "keeps": same}
+        new = [self._message(each) for each in request.messages[same:]]
+        digest = fingerprint("\n".join([digest, *new]))
+        if earlier is None or not _same_settings(earlier.request, request):
+            settings = self._blobs.put(_settings(request))
+        else:
+            settings = earlier.settings
+        self._conversations[path] = _Conversation(request, request.messages, digest, key, settings)
+        if len(self._conversations) > _CONVERSATIONS:
+            self._conversations.popitem(last=False)
+        asked |= {"settings": settings, "messages": new}
+        return json.dumps(asked), fingerprint(f"{digest}\n{settings}")
+
+    def _message(self, message: Any) -> str:
+        return self._blobs.put(json.dumps(message_json(message, self._blobs), ensure_ascii=False))
+
+
+def asked_of(effect: AnyEffect) -> dict[str, Json]:
+    """What an effect asks for, but of a model, by name."""
+    match effect:
+        case ToolCall():
+            return {
+                "arguments": effect.arguments[0] if len(effect.arguments) == 1 else list(effect.arguments)
+            }
+        case HostCall():
+            return {"arguments": dict(effect.arguments), "call_id": effect.call_id}
+        case McpCall():
+            return {"arguments": dict(effect.arguments)}
+        case HostTurn():
+            return {"message": effect.message}
+        case EmitAwait():
+            return {"payload": effect.payload}
+        case Http():
+            names = sorted(name.lower() for name in effect.headers)
+            return {"method": effect.method, "url": effect.url, "headers": names, "body": effect.body}
+        case Shell():
+            return {"command": effect.command}
+        case WriteFile():
+            return {"path": effect.path, "text": effect.text, "append": effect.append}
+        case ReadFile() | ListFolder() | RemoveFile() | FileSize():
+            return {"path": effect.path}
+        case LoadStore():
+            return {"path": effect.path, "key": effect.key}
+        case SaveStore():
+            return {"path": effect.path, "changes": [list(each) for each in effect.changes]}
+        case Sleep():
+            return {"seconds": effect.seconds}
+        case Env():
+            return {"name": effect.name}
+        case _:
+            return {}
+
+
+def shown_request(written: str, blobs: Blobs) -> str:
+    """A request for people: its values, or of one to a model what is new in it."""
+    asked = json.loads(written)
+    if "settings" not in asked:
+        shown = {name: blobs.value_of(value) for name, value in asked.items()}
+        return json.dumps(shown, ensure_ascii=False)
+    new = [json.loads(blobs.get(each)) for each in asked["messages"]]
+    return json.dumps(
+        [{"role": each["role"], "text": blobs.text_of(each["text"])} for each in new], ensure_ascii=False
+    )
+
+
+def fingerprint(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def message_json(message: Any, blobs: Blobs) -> Json:
+    """A Message of the runtime; what is as usual is left out."""
+    written: dict[str, Json] = {"role": message.role, "text": blobs.text(message.text)}
+    if message.calls:
+        written["calls"] = [
+            {"id": call.id, "name": call.name, "arguments": blobs.text(call.arguments), "echo": call.echo}
+            for call in message.calls
+        ]
+    for name in ("call_id", "name", "failed", "echo"):
+        if value := getattr(message, name):
+            written[name] = value
+    return written
+
+
+def error_json(error: ErrorValue, blobs: Blobs) -> Json:
+    fields = {name: _field_json(value) for name, value in error.fields.items()}
+    return {
+        "type": error.type_name,
+        "message": blobs.text(error.message),
+        "kind": error.kind,
+        "fields": fields,
+    }
+
+
+def error_of(written: Json, blobs: Blobs) -> ErrorValue:
+    error = ErrorValue(written["type"], blobs.text_of(written["message"]), written["kind"])
+    error.fields.update({name: _field_of(value) for name, value in written["fields"].items()})
+    return error
+
+
+def _field_json(value: Value) -> Json:
+    match value:
+        case Some():
+            return {"$some": value.value}
+        case NoneOption():
+            return {"$none": True}
+        case list() | tuple():
+            # Messages are put on an error after it has left the gate.
+            return []
+        case _:
+            return value
+
+
+def _field_of(written: Json) -> Value:
+    match written:
+        case {"$some": value}:
+            return Some(value)
+        case {"$none": True}:
+            return NONE
+        case _:
+            return written
+
+
+_SETTINGS = (
+    "model", "tools", "tool_choice", "forced_tool", "parallel_tool_calls", "temperature", "top_p",
+    "max_tokens", "stop_sequences", "schema", "timeout", "stream",
+)  # fmt: skip
+
+
+def _same_settings(earlier: Any, now: Any) -> bool:
+    for name in _SETTINGS:
+        one, other = getattr(earlier, name), getattr(now, name)
+        if one is not other and one != other:
+            return False
+    return True
+
+
+def _settings(request: Any) -> str:
+    written = {name: getattr(request, name) for name in _SETTINGS}
+    written["tools"] = [asdict(each) for each in request.tools]
+    written["schema"] = None if request.schema is None else asdict(request.schema)
+    return json.dumps(written, ensure_ascii=False, sort_keys=True)

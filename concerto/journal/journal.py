@@ -1,0 +1,418 @@
+"""The journal of one run: an intent before and an outcome after each effect, and the way back.
+
+A run that is done again, or goes on, gets from its journal what it got before, in the same order. Where the
+journal ends, a run that goes on takes up with the world; one that is only shown again ends too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import cached_property
+from hashlib import shake_256
+from time import time
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from concerto.effects.endings import OutcomeUnknown, RecordingEnds
+from concerto.effects.gate import Passage
+from concerto.effects.identity import key_of
+from concerto.effects.kinds import AnyEffect, Effect, Env, ModelCall, Random, subject_of
+from concerto.journal.encoding import Blobs, Requests, error_json, error_of, shown_request
+from concerto.journal.policies import redo_of
+from concerto.journal.rows import EffectRow
+from concerto.json_data import Json
+from concerto.records import replace
+from concerto.vm.values import ErrorValue, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.journal.order import Order
+
+Step: TypeAlias = str
+Perform: TypeAlias = Callable[[Passage], Awaitable[Value]]
+
+_MOST_HELD = 2_000
+"""So many effects are written together at most, of those without which nothing is lost."""
+
+
+_SOON = 0.05
+"""Seconds after which the intent of an effect that may be repeated is written."""
+_IMMEDIATE = frozenset({kind.__name__ for kind in Effect.__subclasses__() if kind.immediate})
+"""Effects that wait for nobody; they have no turn."""
+
+
+class Writer(Protocol):
+    """Where a journal is written. Raises what ends the run if it cannot be, or is somebody else's."""
+
+    def write(self, effects: Sequence[EffectRow], blobs: dict[str, bytes], *, durable: bool) -> None: ...
+
+
+class JournaledRun(Protocol):
+    """What a journal has to be told by the run that it is of."""
+
+    def write_reply(self, reply: Any, parts: Sequence[Any], blobs: Blobs) -> Json:
+        """A model's reply, and the parts in which it was streamed, as JSON."""
+
+    def read_reply(self, written: Json, blobs: Blobs) -> tuple[Any, Sequence[Any]]: ...
+
+    def charge(self, effect: ModelCall, outcome: Any) -> None:
+        """Count in the budgets what a recorded reply or failure (an ErrorValue) has cost."""
+
+    def hides(self, variable: str) -> bool:
+        """Whether the value of an environment variable must not be kept."""
+
+    def environment(self, name: str) -> str | None: ...
+
+    def stopping(self) -> bool:
+        """Whether the run as a whole is being stopped."""
+
+
+class Journal:
+    """`earlier` are the effects that were recorded before, `steps` what came after them. A journal without a
+    `writer` only shows again; with `keep_all` it writes from the first effect on. `model` takes the place of
+    the models that are asked."""
+
+    def __init__(
+        self,
+        host: JournaledRun,
+        blobs: Blobs,
+        seed: bytes,
+        writer: Writer | None,
+        earlier: Sequence[EffectRow] = (),
+        steps: str = "",
+        *,
+        keep_all: bool = False,
+        model: str | None = None,
+    ) -> None:
+        self._host = host
+        self._blobs = blobs
+        self._seed = seed
+        self._writer = writer
+        self._earlier = {row.key: row for row in earlier}
+        self._reached: set[str] = set()
+        self._number = max([0, *[max(row.begun_at, row.ended_at) for row in earlier]])
+        self._held: dict[str, EffectRow] = {}
+        self._begun: dict[str, EffectRow] = {}
+        self._requests = Requests(blobs)
+        self._keeps = keep_all or bool(earlier)
+        self._model = model
+        self._stops = False
+        self._failed: BaseException | None = None
+        self._begun_to_write = False
+        self._steps_after = steps
+        self.count = len(earlier)
+        """How many effects there are."""
+        self.diverged: ErrorValue | None = None
+
+    @cached_property
+    def order(self) -> Order:
+        """Made for a run that waits for something."""
+        from concerto.journal.order import Order
+
+        def diverged(step: Step) -> Raised:
+            return self._not_as_before(f"the recorded run went on with {self._named(step)}")
+
+        return Order(recorded_steps(self._earlier.values(), self._steps_after), diverged)
+
+    # -- The way of an effect
+
+    def holds(self, effect: AnyEffect) -> bool:
+        return redo_of(effect) != "inside"
+
+    async def answer(self, passage: Passage, inner: Perform) -> Value:
+        """What an effect once gave, or gives now, which is written down."""
+        effect, identity = passage.effect, passage.identity
+        key = key_of(identity)
+        if isinstance(effect, Random):
+            return shake_256(self._seed + key.encode()).digest(effect.count)
+        known = self._earlier.get(key)
+        if known is not None:
+            self._compare(known, passage)
+            if known.state in ("done", "failed"):
+                return await self._again(known, effect, key)
+        if not effect.immediate and self.order.replaying:
+            await self.order.at_end()
+        if self._writer is None:
+            raise self._end(effect, key)
+        return await self._now(passage, inner, key, known)
+
+    async def begin(self, passage: Passage, inner: Perform) -> Value:
+        """The intent, just before an effect is done; for each attempt."""
+        key = key_of(passage.identity)
+        row = self._begun.get(key)
+        if row is not None:
+            if row.begun_at:
+                row.attempt += 1
+            row.begun, row.state = time(), "begun"
+            if not row.begun_at:
+                row.begun_at, row.steps_begun = self._next(), self._steps()
+            once = row.policy == "once"
+            # The first one shows whether anything can be written.
+            self._put(
+                row, at_once=once or (row.policy == "repeat" and not self._begun_to_write), durable=once
+            )
+            if row.policy == "repeat":
+                self._put_soon(row)
+        return await inner(passage)
+
+    async def _now(self, passage: Passage, inner: Perform, key: str, known: EffectRow | None) -> Value:
+        if self._model is not None and isinstance(passage.effect, ModelCall):
+            asked = replace(passage.effect, request=replace(passage.effect.request, model=self._model))
+            passage = Passage(asked, passage.identity)
+        effect = passage.effect
+        row = self._row(passage, key)
+        if row.policy == "once" and known is not None and known.state in ("begun", "cancelled"):
+            self._stops = True
+            raise OutcomeUnknown(key)
+        self._begun[key] = row
+        parts: list[Any] = []
+        if isinstance(effect, ModelCall) and effect.sink is not None:
+            passage = _listened(passage, effect, parts)
+        try:
+            value = await inner(passage)
+        except Raised as raised:
+            if isinstance(raised.value, ErrorValue):
+                await self._ended(row, effect, "failed", self._failure(effect, raised.value))
+            raise
+        except Exception:
+            raise
+        except BaseException as stop:
+            # One that ends with the whole run stays open.
+            if (
+                type(stop).__name__ == "CancelledError"
+                and row.begun_at
+                and not (self._stops or self._host.stopping())
+            ):
+                self._finish(row, "cancelled", "")
+            raise
+        finally:
+            self._begun.pop(key, None)
+        await self._ended(row, effect, "done", self._written(effect, value, parts))
+        return value
+
+    async def _again(self, row: EffectRow, effect: AnyEffect, key: str) -> Value:
+        """A recorded outcome, at its turn."""
+        if not effect.immediate:
+            await self.order.answered(key, again=True)
+        written = json.loads(row.outcome)
+        if row.state == "failed":
+            error = error_of(written, self._blobs)
+            if isinstance(effect, ModelCall):
+                self._host.charge(effect, error)
+            raise Raised(error)
+        if isinstance(effect, ModelCall):
+            reply, parts = self._host.read_reply(written, self._blobs)
+            self._host.charge(effect, reply)
+            if effect.sink is not None:
+                for part in parts:
+                    await effect.sink(part)
+            return reply
+        if isinstance(effect, Env):
+            return self._environment_of(written)
+        return self._blobs.value_of(written)
+
+    # -- What is written
+
+    def _row(self, passage: Passage, key: str) -> EffectRow:
+        effect = passage.effect
+        request, print_of = self._requests.write(effect, passage.identity.path, key)
+        self.count += key not in self._earlier
+        row = EffectRow(
+            key,
+            type(effect).__name__,
+            subject_of(effect),
+            redo_of(effect),
+            fingerprint=print_of,
+            request=request,
+        )
+        earlier = self._earlier.get(key)
+        if earlier is not None and earlier.state == "begun":
+            row.attempt, row.begun_at, row.steps_begun = (
+                earlier.attempt,
+                earlier.begun_at,
+                earlier.steps_begun,
+            )
+        return row
+
+    def _written(self, effect: AnyEffect, value: Value, parts: Sequence[Any]) -> Json:
+        if isinstance(effect, ModelCall):
+            return self._host.write_reply(value, parts, self._blobs)
+        if isinstance(effect, Env):
+            return self._environment_json(effect, value)
+        return self._blobs.value(value)
+
+    def _failure(self, effect: AnyEffect, error: ErrorValue) -> Json:
+        return error_json(error, self._blobs)
+
+    async def _ended(self, row: EffectRow, effect: AnyEffect, state: str, outcome: Json) -> None:
+        self._finish(row, state, json.dumps(outcome, ensure_ascii=False))
+        if not effect.immediate:
+            await self.order.answered(row.key)
+
+    def _finish(self, row: EffectRow, state: str, outcome: str) -> None:
+        row.state, row.outcome, row.ended = state, outcome, time()  # type: ignore[assignment]
+        row.ended_at = self._next()
+        row.begun_at = row.begun_at or row.ended_at
+        row.begun = row.begun or row.ended
+        row.steps_ended = self._steps()
+        self._put(row, at_once=row.policy != "redo", durable=row.policy == "once")
+
+    def asked(self, key: str) -> None:
+        """Somebody outside has to do this effect: it has not begun, and the run stops."""
+        self._stops = True
+        row = self._begun.get(key)
+        if row is not None:
+            row.state = "asked"
+            self._put(row, at_once=True, durable=True)
+
+    def _put(self, row: EffectRow, *, at_once: bool, durable: bool) -> None:
+        if self._failed is not None:
+            raise self._failed
+        self._held[row.key] = row
+        if at_once:
+            self._keeps = True
+        if self._keeps and (at_once or len(self._held) > _MOST_HELD):
+            self.write(durable=durable)
+
+    def _put_soon(self, row: EffectRow) -> None:
+        """What may be repeated need not be written down before it begins; but what takes its time is."""
+        from asyncio import get_running_loop
+
+        def put() -> None:
+            if self._held.get(row.key) is row and row.state == "begun" and self._failed is None:
+                try:
+                    self._put(row, at_once=True, durable=False)
+                except BaseException as error:
+                    self._failed = error
+
+        get_running_loop().call_later(_SOON, put)
+
+    def write(self, *, durable: bool) -> None:
+        """Write what has not been written yet."""
+        assert self._writer is not None, "only a run that goes on is written"
+        rows, blobs = self.left()
+        self._writer.write(rows, blobs, durable=durable)
+
+    def left(self) -> tuple[list[EffectRow], dict[str, bytes]]:
+        """What has not been written yet, for somebody who does."""
+        self._begun_to_write = True
+        rows, blobs = list(self._held.values()), self._blobs.new
+        self._held, self._blobs.new = {}, {}
+        return rows, blobs
+
+    @property
+    def keeps(self) -> bool:
+        """Whether anything had to be kept."""
+        return self._keeps
+
+    def rest(self) -> str:
+        """The steps after the last effect."""
+        return self._steps()
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _steps(self) -> str:
+        noted, self.order.noted = self.order.noted, []
+        return " ".join(noted)
+
+    # -- Environment
+
+    def _environment_json(self, effect: Env, value: Value) -> Json:
+        if effect.name is not None:
+            return {"env": effect.name} if self._host.hides(effect.name) else {"text": value}
+        shown = {name: None if self._host.hides(name) else text for name, text in value.items()}
+        return {"all": shown}
+
+    def _environment_of(self, written: Json) -> Value:
+        if "env" in written:
+            return self._host.environment(written["env"])
+        if "all" in written:
+            shown = written["all"].items()
+            return {name: self._host.environment(name) if text is None else text for name, text in shown}
+        return written["text"]
+
+    # -- Not as before
+
+    def _compare(self, known: EffectRow, passage: Passage) -> None:
+        effect, key = passage.effect, known.key
+        self._reached.add(key)
+        request, print_of = self._requests.write(effect, passage.identity.path, key)
+        if known.kind == type(effect).__name__ and known.subject == subject_of(effect):
+            if known.fingerprint == print_of:
+                return
+            asked, recorded = (_brief(shown_request(each, self._blobs)) for each in (request, known.request))
+            what = f"{self._shown(effect)} asks for {asked}, recorded was {recorded}"
+            raise self._not_as_before(what, key)
+        raise self._not_as_before(f"{self._shown(effect)} comes where {_of(known)} was recorded", key)
+
+    def _not_as_before(self, what: str, key: str = "") -> Raised:
+        place = f" (effect {key})" if key else ""
+        if self.diverged is None:
+            message = f"the run does not go as it did: {what}{place}"
+            self.diverged = ErrorValue("RuntimeError", message, "Diverged")
+            if "order" in vars(self):
+                self.order.break_off(Raised(self.diverged))
+        return Raised(self.diverged)
+
+    def _end(self, effect: AnyEffect, key: str) -> BaseException:
+        return RecordingEnds(f"the recording ends before effect {key}, {self._shown(effect)}")
+
+    def unknown(self) -> list[dict[str, Json]]:
+        """The effects of which nobody knows how they ended."""
+        from concerto.journal.settling import is_unknown, waits_for
+
+        return waits_for([row for row in self._earlier.values() if is_unknown(row)], self._blobs)
+
+    def unreached(self) -> EffectRow | None:
+        """The first recorded effect that was not asked for."""
+        left = [row for key, row in self._earlier.items() if key not in self._reached and row.ended_at]
+        return min(left, key=lambda row: row.begun_at, default=None)
+
+    def _named(self, step: Step) -> str:
+        row = self._earlier.get(step)
+        return f"effect {step}, {_of(row)}" if row is not None else f"branch {step}"
+
+    def _shown(self, effect: AnyEffect) -> str:
+        return _title(type(effect).__name__, subject_of(effect))
+
+
+def recorded_steps(effects: Iterable[EffectRow], rest: str) -> list[Step]:
+    """The order in which a recorded run went."""
+    moments: list[tuple[int, str, str]] = []
+    for row in effects:
+        moments.append((row.begun_at, row.steps_begun, ""))
+        if row.ended_at:
+            waited = row.state in ("done", "failed") and row.kind not in _IMMEDIATE
+            moments.append((row.ended_at, row.steps_ended, row.key if waited else ""))
+    moments.sort(key=lambda moment: moment[0])
+    steps: list[Step] = []
+    for _, before, key in moments:
+        steps += before.split()
+        if key:
+            steps.append(key)
+    return steps + rest.split()
+
+
+def _listened(passage: Passage, effect: ModelCall, parts: list[Any]) -> Passage:
+    """The passage with a sink that writes down what goes into it."""
+    sink = effect.sink
+    assert sink is not None
+
+    async def noted(part: Any) -> None:
+        parts.append(part)
+        await sink(part)
+
+    return Passage(replace(effect, sink=noted), passage.identity)
+
+
+def _title(kind: str, subject: str) -> str:
+    return f"{kind} `{subject}`" if kind != subject else f"`{kind}`"
+
+
+def _of(row: EffectRow) -> str:
+    return _title(row.kind, row.subject)
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:200]}…"

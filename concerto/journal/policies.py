@@ -1,0 +1,50 @@
+"""What becomes of an effect that was under way when its process ended."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from concerto.effects.kinds import (
+    AgentRun,
+    AnyEffect,
+    Clock,
+    Env,
+    FileSize,
+    HostCall,
+    Http,
+    ListFolder,
+    LoadStore,
+    McpCall,
+    ModelCall,
+    Random,
+    ReadFile,
+    Sleep,
+    StageRun,
+    ToolCall,
+)
+
+Redo: TypeAlias = Literal["redo", "repeat", "once", "inside"]
+"""`redo`: done again, as if it had not been. `repeat`: done again, as another attempt. `once`: not without
+somebody's decision. `inside`: made of other effects, which say it for themselves."""
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def redo_of(effect: AnyEffect) -> Redo:
+    match effect:
+        case AgentRun() | StageRun():
+            return "inside"
+        case ToolCall() if not effect.outside:
+            return "inside"
+        case HostCall() if effect.by_library:
+            return "inside"
+        case Clock() | Random() | Env() | ReadFile() | ListFolder() | FileSize() | LoadStore() | Sleep():
+            return "redo"
+        case ModelCall():
+            return "repeat"
+        case Http():
+            return "repeat" if effect.method.upper() in _SAFE_METHODS else "once"
+        case ToolCall() | McpCall() | HostCall():
+            return "repeat" if effect.repeatable else "once"
+        case _:
+            return "once"

@@ -1,0 +1,95 @@
+"""A store in PostgreSQL, through psycopg 3."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from concerto.journal.databases import Row, StoreError, Transaction, migrate
+from concerto.redaction import without_user
+
+try:
+    import psycopg
+except ImportError:
+    raise StoreError(
+        "a store in PostgreSQL needs the extra `postgres`: pip install 'concerto-lang[postgres]'"
+    ) from None
+
+_WORDS = {"BYTES": "BYTEA", "REAL8": "DOUBLE PRECISION", "COMPACT": ""}
+_MIGRATING = 0x436F6E63
+"""The lock under which tables are made."""
+
+
+class _PostgresTransaction:
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        self._connection = connection
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
+        return self._connection.execute(_placed(statement), values or None).rowcount
+
+    def execute_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_placed(statement), rows)
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        return self._connection.execute(_placed(statement), values or None).fetchall()
+
+
+class PostgresDatabase:
+    """A database in a server; the tables stand in the schema `concerto`."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._shown = without_user(url)
+        self._lock = threading.RLock()
+        with self._told():
+            self._connection = psycopg.connect(url, autocommit=True, connect_timeout=10)
+        try:
+            with self._told():
+                self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self) -> None:
+        with self.transaction() as database:
+            database.execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATING,))
+            database.execute("CREATE SCHEMA IF NOT EXISTS concerto")
+            database.execute("SET search_path TO concerto")
+            database.execute("CREATE TABLE IF NOT EXISTS version (number INT NOT NULL)")
+            rows = database.rows("SELECT number FROM version")
+            if migrate(database, rows[0][0] if rows else 0, _WORDS, f"the store `{self._shown}`"):
+                from concerto.journal.schema import VERSION
+
+                database.execute("DELETE FROM version")
+                database.execute("INSERT INTO version VALUES (?)", (VERSION,))
+
+    @contextmanager
+    def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:
+        with self._lock, self._told(), self._connection.transaction():
+            if not durable and not reading:
+                self._connection.execute("SET LOCAL synchronous_commit = off")
+            yield _PostgresTransaction(self._connection)
+
+    def compact(self) -> None:
+        with self._lock, self._told():
+            for table in ("runs", "effects", "blobs", "programs"):
+                self._connection.execute(f"VACUUM FULL concerto.{table}")
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            said = " ".join(str(error).split())
+            raise StoreError(f"the store `{self._shown}` cannot be used: {said}") from error
+
+
+def _placed(statement: str) -> Any:
+    return statement.replace("%", "%%").replace("?", "%s")

@@ -1,0 +1,62 @@
+"""What is kept of a run and of its effects, row by row."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from concerto.json_data import Json
+from concerto.records import field, record
+
+Status: TypeAlias = Literal["running", "waiting", "unknown", "interrupted", "done", "failed", "cancelled"]
+State: TypeAlias = Literal["begun", "asked", "done", "failed", "cancelled"]
+
+ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
+
+
+@record
+class EffectRow:
+    """An effect as it is kept. `key` is its name (`0.2/7`), `begun_at` and `ended_at` its numbers among all
+    that was written of the run, 0 for not yet; `steps_begun` and `steps_ended` are the branches that went on
+    before. `request` and `outcome` are JSON texts; `place` is the line of the source."""
+
+    key: str
+    kind: str
+    subject: str
+    policy: str
+    state: State = "begun"
+    attempt: int = 1
+    fingerprint: str = ""
+    request: str = ""
+    outcome: str = ""
+    begun_at: int = 0
+    ended_at: int = 0
+    steps_begun: str = ""
+    steps_ended: str = ""
+    begun: float = 0.0
+    ended: float = 0.0
+    place: str = ""
+
+
+@record(frozen=True)
+class RunRow:
+    """What is known of a run without its effects. `steps` are those after its last effect, `seed` is where
+    its random numbers come from, `origin` the run that it was forked from. Times are in seconds since
+    1970."""
+
+    id: str
+    program: str
+    name: str
+    folder: str
+    status: Status
+    owner: str
+    epoch: int
+    started: float
+    updated: float
+    options: dict[str, Json]
+    seed: bytes
+    origin: str = ""
+    said: int = 0
+    effects: int = 0
+    cost: float = 0.0
+    steps: str = ""
+    result: dict[str, Json] = field(default_factory=dict)

@@ -1,0 +1,59 @@
+"""The tables of a store. A store of an earlier version is brought up to date when it is opened."""
+
+from __future__ import annotations
+
+VERSION = 1
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE programs (hash TEXT PRIMARY KEY, ir BYTES NOT NULL)""",
+        """CREATE TABLE runs (
+            id TEXT PRIMARY KEY,
+            program TEXT NOT NULL REFERENCES programs (hash),
+            name TEXT NOT NULL,
+            folder TEXT NOT NULL,
+            status TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            epoch BIGINT NOT NULL,
+            started REAL8 NOT NULL,
+            updated REAL8 NOT NULL,
+            options TEXT NOT NULL,
+            seed BYTES NOT NULL,
+            origin TEXT NOT NULL,
+            said BIGINT NOT NULL DEFAULT 0,
+            effects BIGINT NOT NULL DEFAULT 0,
+            cost REAL8 NOT NULL DEFAULT 0,
+            steps TEXT NOT NULL DEFAULT '',
+            result TEXT NOT NULL DEFAULT ''
+        )""",
+        """CREATE INDEX runs_by_age ON runs (started)""",
+        """CREATE TABLE effects (
+            run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+            key TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            policy TEXT NOT NULL,
+            state TEXT NOT NULL,
+            attempt BIGINT NOT NULL,
+            fingerprint TEXT NOT NULL,
+            request TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            begun_at BIGINT NOT NULL,
+            ended_at BIGINT NOT NULL,
+            steps_begun TEXT NOT NULL,
+            steps_ended TEXT NOT NULL,
+            begun REAL8 NOT NULL,
+            ended REAL8 NOT NULL,
+            place TEXT NOT NULL,
+            PRIMARY KEY (run, key)
+        ) COMPACT""",
+        """CREATE TABLE blobs (
+            run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+            hash TEXT NOT NULL,
+            data BYTES NOT NULL,
+            PRIMARY KEY (run, hash)
+        ) COMPACT""",
+    ),
+)
+"""What makes version n + 1 of a store from version n. BYTES, REAL8 and COMPACT are
+spelled by each database."""

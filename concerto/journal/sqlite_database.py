@@ -1,0 +1,121 @@
+"""A store in a file, through SQLite."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from concerto.files import PRIVATE
+from concerto.journal.databases import Row, StoreError, Transaction, migrate
+from concerto.journal.schema import VERSION
+
+_APPLICATION = 0x436F6E63
+"""`Conc`, in the header of an SQLite file: whose it is."""
+_MEMORY = ":memory:"
+_PATIENCE = 30.0
+"""Seconds to wait for other writers."""
+
+
+class _SqliteTransaction:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
+        return self._connection.execute(statement, values).rowcount
+
+    def execute_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._connection.executemany(statement, rows)
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        return self._connection.execute(statement, values).fetchall()
+
+
+_SQLITE_WORDS = {"BYTES": "BLOB", "REAL8": "REAL", "COMPACT": "WITHOUT ROWID"}
+
+
+class SqliteDatabase:
+    """A file, with a log of what was written last (WAL) beside it."""
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self.path = path if str(path) == _MEMORY else path.expanduser().absolute()
+        self.url = f"sqlite:{self.path}"
+        self._lock = threading.RLock()
+        self._durable = True
+        with self._told():
+            self._connection = self._open(create)
+        try:
+            with self._told():
+                self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _open(self, create: bool) -> sqlite3.Connection:
+        if create and str(self.path) != _MEMORY:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Made by us, so that it is private from its first byte.
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
+        elif not create and not self.path.exists():
+            raise StoreError(f"there is no store `{self.path}`")
+        return sqlite3.connect(
+            self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=64
+        )
+
+    def _prepare(self) -> None:
+        connection = self._connection
+        (application,), (version,) = (
+            connection.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
+        )
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if application != _APPLICATION and (application or version or tables):
+            raise StoreError(f"`{self.path}` is a database of something else, not a store of runs")
+        connection.execute("PRAGMA foreign_keys = ON")
+        if version != VERSION or application != _APPLICATION:
+            connection.execute("PRAGMA journal_mode = WAL")
+            with self.transaction() as database:
+                # Another process may have been faster.
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                if migrate(database, version, _SQLITE_WORDS, f"`{self.path}`"):
+                    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    @contextmanager
+    def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:
+        with self._lock, self._told():
+            if durable is not self._durable:
+                self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                self._durable = durable
+            self._connection.execute("BEGIN" if reading else "BEGIN IMMEDIATE")
+            try:
+                yield _SqliteTransaction(self._connection)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # A full disk has undone it already.
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def compact(self) -> None:
+        with self._lock, self._told():
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(f"the store `{self.path}` cannot be used: {error}") from error
+        except OSError as error:
+            raise StoreError(
+                f"the store `{self.path}` cannot be used: {(error.strerror or str(error)).lower()}"
+            ) from error

@@ -1,0 +1,303 @@
+"""The store of runs: what is known of each run and its effects, in the tables of a database.
+
+A run has one owner at a time. Whoever begins or goes on with it raises its epoch, and every later write holds
+only if the epoch is still the same: a process that was given up for dead can do no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from time import time
+from typing import Any
+
+from concerto.journal.databases import Database, StoreError, Transaction
+from concerto.journal.rows import ENDED, EffectRow, RunRow
+from concerto.records import replace
+
+
+class NoSuchRun(StoreError):
+    """The store has no run of this id."""
+
+
+class NotOurs(Exception):
+    """The run belongs to somebody else by now; `status` is what it has become."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Busy(StoreError):
+    """A live process drives the run."""
+
+
+_EFFECT_COLUMNS = (
+    "key", "kind", "subject", "policy", "state", "attempt", "fingerprint", "request", "outcome", "begun_at",
+    "ended_at", "steps_begun", "steps_ended", "begun", "ended", "place",
+)  # fmt: skip
+_PUT_EFFECT = (
+    f"INSERT INTO effects (run, {', '.join(_EFFECT_COLUMNS)}) VALUES ({', '.join('?' * 17)}) "
+    "ON CONFLICT (run, key) DO UPDATE SET "
+    + ", ".join([f"{name} = excluded.{name}" for name in _EFFECT_COLUMNS[1:]])
+)
+
+
+_RUN_COLUMNS = (
+    "id", "program", "name", "folder", "status", "owner", "epoch", "started", "updated", "options", "seed",
+    "origin", "said", "effects", "cost", "steps", "result",
+)  # fmt: skip
+_RUN = f"SELECT {', '.join(_RUN_COLUMNS)} FROM runs"
+_PUT_RUN = f"INSERT INTO runs ({', '.join(_RUN_COLUMNS)}) VALUES ({', '.join('?' * len(_RUN_COLUMNS))})"
+
+
+class JournalStore:
+    """All runs of a database. Everything raises StoreError where the database fails."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def url(self) -> str:
+        return self._database.url
+
+    @property
+    def in_memory(self) -> bool:
+        return self.url == "sqlite::memory:"
+
+    def close(self) -> None:
+        self._database.close()
+
+    # -- One run
+
+    def begin(self, run: RunRow, ir: bytes) -> int:
+        """Keep a new run, with the program that it runs, as one of this process; its epoch."""
+        program = sha256(ir).hexdigest()
+        row = replace(run, program=program, owner=this_process(), epoch=1)
+        with self._database.transaction(durable=False) as database:
+            database.execute(
+                "INSERT INTO programs (hash, ir) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (program, zlib.compress(ir, 1)),
+            )
+            database.execute(_PUT_RUN, _values(row))
+        return row.epoch
+
+    def take(self, run: str) -> int:
+        """Own a run from now on: its new epoch. Raises NoSuchRun, Busy."""
+        with self._database.transaction() as database:
+            found = _one(database, run)
+            if found.status == "running" and is_alive(found.owner):
+                raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
+            database.execute(
+                "UPDATE runs SET epoch = epoch + 1, owner = ?, status = 'running', updated = ? WHERE id = ?",
+                (this_process(), time(), run),
+            )
+            return found.epoch + 1
+
+    def write(
+        self,
+        run: str,
+        epoch: int,
+        rows: Iterable[EffectRow] = (),
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        durable: bool,
+        **changes: Any,
+    ) -> None:
+        """Write effects, the texts they need and changed columns of a run as one; raises NotOurs."""
+        columns = "".join([f", {name} = ?" for name in changes])
+        with self._database.transaction(durable=durable) as database:
+            held = database.execute(
+                f"UPDATE runs SET updated = ?{columns} WHERE id = ? AND epoch = ?",
+                (time(), *changes.values(), run, epoch),
+            )
+            if not held:
+                found = database.rows("SELECT status FROM runs WHERE id = ?", (run,))
+                raise NotOurs(found[0][0] if found else "pruned")
+            if blobs:
+                database.execute_many(
+                    "INSERT INTO blobs (run, hash, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                    [(run, name, data) for name, data in blobs.items()],
+                )
+            written = [(run, *[getattr(each, name) for name in _EFFECT_COLUMNS]) for each in rows]
+            if written:
+                database.execute_many(_PUT_EFFECT, written)
+
+    def run(self, run: str) -> RunRow:
+        """Raises NoSuchRun."""
+        with self._database.transaction(reading=True) as database:
+            return _seen(_one(database, run))
+
+    def effects(self, run: str) -> list[EffectRow]:
+        """The effects of a run, in the order in which they began."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows(
+                f"SELECT {', '.join(_EFFECT_COLUMNS)} FROM effects WHERE run = ? ORDER BY begun_at, key",
+                (run,),
+            )
+        return [EffectRow(*row) for row in rows]
+
+    def blobs(self, run: str) -> dict[str, bytes]:
+        with self._database.transaction(reading=True) as database:
+            return dict(database.rows("SELECT hash, data FROM blobs WHERE run = ?", (run,)))
+
+    def program(self, program: str) -> bytes:
+        """The IR of a program."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows("SELECT ir FROM programs WHERE hash = ?", (program,))
+        if not rows:
+            raise StoreError(f"the store `{self.url}` has lost the program `{program}`")
+        return zlib.decompress(bytes(rows[0][0]))
+
+    # -- All runs
+
+    def runs(self, folder: Path | str | None = None, status: str | None = None) -> list[RunRow]:
+        """The runs of a project's folder, or all; the newest first."""
+        with self._database.transaction(reading=True) as database:
+            if folder is None:
+                rows = database.rows(f"{_RUN} ORDER BY started DESC, id")
+            else:
+                rows = database.rows(f"{_RUN} WHERE folder = ? ORDER BY started DESC, id", (str(folder),))
+        found = [_seen(_run_of(row)) for row in rows]
+        return [each for each in found if status in (None, each.status)]
+
+    def cancel(self, run: str) -> RunRow:
+        """Cancel a run that has not ended, in another process at its next effect; what it was before."""
+        with self._database.transaction() as database:
+            found = _one(database, run)
+            if found.status not in ENDED:
+                database.execute(
+                    "UPDATE runs SET status = 'cancelled', epoch = epoch + 1, updated = ? WHERE id = ?",
+                    (time(), run),
+                )
+        return found
+
+    def change_program(self, run: str, ir: bytes) -> None:
+        """Let a run go on with another program; raises Busy if a process drives it."""
+        program = sha256(ir).hexdigest()
+        with self._database.transaction() as database:
+            found = _one(database, run)
+            if found.status == "running" and is_alive(found.owner):
+                raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
+            database.execute(
+                "INSERT INTO programs (hash, ir) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (program, zlib.compress(ir, 1)),
+            )
+            database.execute("UPDATE runs SET program = ? WHERE id = ?", (program, run))
+
+    def prune(self, older: float) -> int:
+        """Delete what ended more than so many seconds ago, really; how many runs."""
+        with self._database.transaction() as database:
+            rows = database.rows(
+                f"SELECT id FROM runs WHERE status IN {ENDED} AND updated <= ?", (time() - older,)
+            )
+            _delete(database, [row[0] for row in rows])
+        if rows:
+            self._database.compact()
+        return len(rows)
+
+
+def new_id() -> str:
+    """The id of a run."""
+    return secrets.token_hex(6)
+
+
+def open_database(url: str, *, create: bool = True) -> Database:
+    """The database of `sqlite:PATH`, of a path, or of `postgresql://…`. Raises StoreError."""
+    if url.startswith(("postgresql://", "postgres://")):
+        from concerto.journal.postgres_database import PostgresDatabase
+
+        return PostgresDatabase(url)
+    scheme, colon, rest = url.partition(":")
+    if colon and scheme.isalpha() and len(scheme) > 1 and scheme != "sqlite":
+        raise StoreError(f"`{url}` is no store; expected `sqlite:PATH` or `postgresql://…`")
+    from concerto.journal.sqlite_database import SqliteDatabase
+
+    return SqliteDatabase(Path(rest if colon and scheme == "sqlite" else url), create=create)
+
+
+def open_store(url: str, *, create: bool = True) -> JournalStore:
+    """The store of `sqlite:PATH` or `postgresql://…`. Raises StoreError."""
+    return JournalStore(open_database(url, create=create))
+
+
+def this_process() -> str:
+    """`HOST:PID:BEGIN`, as owner of a run."""
+    return f"{socket.gethostname()}:{os.getpid()}:{_begin_of(os.getpid())}"
+
+
+def is_alive(owner: str) -> bool:
+    """Whether the process of an owner lives; one of another machine counts as alive."""
+    host, pid, begin = owner.rsplit(":", 2)
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError):
+        pass
+    return _begin_of(int(pid)) in (begin, "")
+
+
+def _begin_of(pid: int) -> str:
+    return _kept_begin(pid) if pid == os.getpid() else _read_begin(pid)
+
+
+@cache
+def _kept_begin(pid: int) -> str:
+    return _read_begin(pid)
+
+
+def _read_begin(pid: int) -> str:
+    """When a process began, in ticks of the kernel: ids of processes are used again. Empty where it cannot be
+    known."""
+    try:
+        return (
+            Path(f"/proc/{pid}/stat")
+            .read_text(encoding="utf-8", errors="replace")
+            .rpartition(")")[2]
+            .split()[19]
+        )
+    except (OSError, IndexError):
+        return ""
+
+
+def _values(run: RunRow) -> tuple[Any, ...]:
+    given = [getattr(run, name) for name in _RUN_COLUMNS]
+    return tuple(json.dumps(each) if isinstance(each, dict) else each for each in given)
+
+
+def _run_of(row: Sequence[Any]) -> RunRow:
+    given = dict(zip(_RUN_COLUMNS, row, strict=True))
+    given["options"] = json.loads(given["options"])
+    given["result"] = json.loads(given["result"] or "{}")
+    given["seed"] = bytes(given["seed"])
+    return RunRow(**given)
+
+
+def _one(database: Transaction, run: str) -> RunRow:
+    rows = database.rows(f"{_RUN} WHERE id = ?", (run,))
+    if not rows:
+        raise NoSuchRun(f"there is no run `{run}`")
+    return _run_of(rows[0])
+
+
+def _seen(run: RunRow) -> RunRow:
+    """A run whose process has gone is interrupted."""
+    gone = run.status == "running" and not is_alive(run.owner)
+    return replace(run, status="interrupted") if gone else run
+
+
+def _delete(database: Transaction, runs: Iterable[str]) -> None:
+    for run in runs:
+        for table, column in (("effects", "run"), ("blobs", "run"), ("runs", "id")):
+            database.execute(f"DELETE FROM {table} WHERE {column} = ?", (run,))
+    database.execute("DELETE FROM programs WHERE hash NOT IN (SELECT program FROM runs)")

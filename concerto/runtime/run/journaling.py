@@ -1,0 +1,160 @@
+"""What ties a run to its journal: how replies of models are written, what they cost, and the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from concerto.effects.kinds import ModelCall
+from concerto.journal.encoding import Blobs, message_json
+from concerto.json_data import Json
+from concerto.records import field_names
+from concerto.redaction import HIDDEN, is_secret
+from concerto.runtime.llm.providers import StreamPart
+from concerto.runtime.llm.requests import Message, Reply, ToolCallRequest
+from concerto.runtime.run.agent_failures import RunEnds
+from concerto.vm.values import ErrorValue
+
+if TYPE_CHECKING:
+    from concerto.journal.journal import Journal
+    from concerto.journal.plan import JournalPlan
+    from concerto.journal.recording import Recording
+    from concerto.journal.rows import EffectRow, Status
+    from concerto.journal.store import JournalStore
+    from concerto.runtime.run.parts import Parts
+
+
+class JournalHost:
+    """Implements `journal.journal.JournaledRun`."""
+
+    def __init__(self, run: Parts) -> None:
+        self._run = run
+
+    def write_reply(self, reply: Reply, parts: Sequence[StreamPart], blobs: Blobs) -> Json:
+        written: dict[str, Json] = {name: getattr(reply, name) for name in field_names(Reply) or ()}
+        written["message"] = message_json(reply.message, blobs)
+        if parts:
+            written["parts"] = [
+                part.text if part.call is None else {"text": part.text, "call": asdict(part.call)}
+                for part in parts
+            ]
+        return written
+
+    def read_reply(self, written: Json, blobs: Blobs) -> tuple[Reply, list[StreamPart]]:
+        parts = [
+            StreamPart(each)
+            if isinstance(each, str)
+            else StreamPart(each["text"], ToolCallRequest(**each["call"]))
+            for each in written.pop("parts", ())
+        ]
+        message = written.pop("message")
+        calls = tuple(
+            ToolCallRequest(**{**call, "arguments": blobs.text_of(call["arguments"])})
+            for call in message.pop("calls", ())
+        )
+        message["text"] = blobs.text_of(message["text"])
+        return Reply(message=Message(calls=calls, **message), **written), parts
+
+    def charge(self, effect: ModelCall, outcome: Any) -> None:
+        costs = self._run.costs
+        if isinstance(outcome, ErrorValue):
+            from concerto.effects.layers.budget import cost_of_failure
+
+            spent = cost_of_failure(costs, effect, outcome)
+        else:
+            spent = costs.spent(effect, outcome)
+        for meter in effect.meters:
+            meter.add(spent)
+
+    def hides(self, variable: str) -> bool:
+        return is_secret(variable, self._run.options.connections)
+
+    def environment(self, name: str) -> str | None:
+        """A secret is read again; where it is not known any more its place is held."""
+        found = self._run.options.environment.get(name)
+        return HIDDEN if found is None else found
+
+    def stopping(self) -> bool:
+        return self._run.waiting.stopping
+
+
+class StoreWriter:
+    """Writes a run into its store, which is opened when there is something to write."""
+
+    def __init__(self, run: Parts, plan: JournalPlan) -> None:
+        self._run = run
+        self._plan = plan
+        self._store: JournalStore | None = None
+        self._epoch = plan.epoch
+        self.count: Callable[[], int] = lambda: 0
+
+    def write(self, effects: Sequence[EffectRow], blobs: dict[str, bytes], *, durable: bool) -> None:
+        self.change(effects, blobs, durable=durable)
+
+    def change(
+        self, rows: Sequence[EffectRow], blobs: dict[str, bytes], *, durable: bool, **changes: Any
+    ) -> None:
+        """Write effects and columns of the run; RunEnds if that cannot be."""
+        from concerto.journal.databases import StoreError
+        from concerto.journal.store import NotOurs
+
+        run = self._run
+        run.emits.flush()
+        try:
+            store = self._opened()
+            store.write(
+                self._plan.run.id,
+                self._epoch,
+                rows,
+                blobs,
+                durable=durable,
+                said=run.emits.said,
+                effects=self.count(),
+                cost=run.spent.usd,
+                **changes,
+            )
+        except StoreError as error:
+            raise RunEnds(f"the run cannot be kept and goes no further: {error}") from None
+        except NotOurs as other:
+            if other.status == "cancelled":
+                raise RunEnds("the run was cancelled", "Cancelled", 130) from None
+            raise RunEnds("another process goes on with the run", "Superseded") from None
+
+    def _opened(self) -> JournalStore:
+        if self._store is None:
+            assert self._plan.open is not None
+            store = self._plan.open()
+            if not self._epoch:
+                self._epoch = store.begin(self._plan.run, self._plan.program())
+            self._store = store
+        return self._store
+
+    def end(self, journal: Journal, status: Status, result: dict[str, Json]) -> None:
+        """Write what is left, and how the run ended."""
+        rows, blobs = journal.left()
+        self.change(
+            rows,
+            blobs,
+            durable=True,
+            status=status,
+            result=json.dumps(result),
+            steps=journal.rest(),
+            owner="",
+        )
+
+    def recording(self) -> Recording:
+        """The run as it stands in the store."""
+        from concerto.journal.recording import recording_from
+
+        return recording_from(self._opened(), self._plan.run.id)
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the run is in a store that outlives the process."""
+        return self._store is not None and not (self._store.in_memory and self._plan.closes)
+
+    def close(self) -> None:
+        if self._store is not None and self._plan.closes:
+            self._store.close()

@@ -1,0 +1,236 @@
+"""Runs that are kept: where, from when on, and what is written at their end."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from concerto.effects.endings import OutcomeUnknown
+from concerto.journal.plan import JournalPlan
+from concerto.journal.rows import RunRow, Status
+from concerto.json_data import Json
+from concerto.records import field_names, record, replace
+from concerto.runtime.run.agent_failures import RequiresAction, RunEnds
+from concerto.runtime.run.options import ResolvedOptions, RunOptions, stored
+from concerto.runtime.run.reporting import WAITS, RunResult, failed
+
+if TYPE_CHECKING:
+    from concerto.ir.module import ModuleIR
+    from concerto.journal.journal import Journal
+    from concerto.journal.recording import Recording
+    from concerto.journal.store import JournalStore
+    from concerto.manifest.load_cached import ProjectSettings
+    from concerto.runtime.run.journaling import StoreWriter
+    from concerto.runtime.run.lifecycle import Ended
+    from concerto.runtime.run.parts import Parts
+
+
+_IN_MEMORY = "sqlite::memory:"
+
+
+def plan_of(
+    given: RunOptions, options: ResolvedOptions, module: ModuleIR, project: ProjectSettings | None
+) -> JournalPlan:
+    """The journal of a run that is to be kept in its store, or only recorded."""
+    from concerto.ir.codec import encode
+
+    keep = options.manifest.runs.get("keep", "auto")
+    given_store = None if options.mock or keep == "never" else options.store
+    own: Any = getattr(given_store, "store", given_store)
+    opened: list[JournalStore] = []
+
+    def store() -> JournalStore:
+        if not opened:
+            from concerto.journal.store import open_store
+
+            is_open = own is not None and not isinstance(own, str | Path)
+            opened.append(own if is_open else open_store(_IN_MEMORY if own is None else str(own)))
+        return opened[0]
+
+    return JournalPlan(
+        new_run(given, options, module, project),
+        lambda: encode(module),
+        store,
+        keep_all=options.record is not None or keep == "always",
+        closes=own is None or isinstance(own, str | Path),
+    )
+
+
+def replay_of(file: str | Path) -> Callable[[], JournalPlan]:
+    """The journal of a run that is shown again from a file; raises BadRecording, OSError."""
+    from concerto.journal.recording import read_recording
+
+    plan = shown_again(read_recording(Path(file)))
+    return lambda: plan
+
+
+def new_run(
+    given: RunOptions, options: ResolvedOptions, module: ModuleIR, project: ProjectSettings | None
+) -> RunRow:
+    now = time()
+    kept = stored(given, options.folder, project) | {"said": _written(options.manifest)}
+    return RunRow(
+        id=secrets.token_hex(6),
+        program="",
+        name=module.source_file,
+        folder=str(options.folder),
+        status="running",
+        owner="",
+        epoch=1,
+        started=now,
+        updated=now,
+        options=kept,
+        seed=secrets.token_bytes(32),
+    )
+
+
+def shown_again(recording: Recording) -> JournalPlan:
+    """The plan of a replay."""
+    return JournalPlan(
+        recording.run, lambda: recording.program, None, effects=recording.effects, blobs=recording.blobs
+    )
+
+
+def _written(manifest: Any) -> dict[str, Json]:
+    return {name: getattr(manifest, name) for name in field_names(type(manifest)) or ()}
+
+
+@record
+class Keeping:
+    """The journal of a run that has begun to need it, and where it is written."""
+
+    plan: JournalPlan
+    journal: Journal
+    writer: StoreWriter | None
+
+
+def begin_keeping(run: Parts, plan: JournalPlan) -> Keeping:
+    """The journal of a run that is kept, goes on, or is shown again."""
+    from concerto.journal.encoding import Blobs
+    from concerto.journal.journal import Journal
+    from concerto.redaction import redactor
+    from concerto.runtime.run.journaling import JournalHost, StoreWriter
+
+    hide = redactor(run.options.environment, run.options.connections)
+    writer = None if plan.only_shown else StoreWriter(run, plan)
+    journal = Journal(
+        JournalHost(run),
+        Blobs(plan.blobs, hide),
+        plan.run.seed,
+        writer,
+        plan.effects,
+        plan.run.steps,
+        keep_all=plan.keep_all,
+        model=plan.model,
+    )
+    if writer is not None:
+        writer.count = lambda: journal.count
+    return Keeping(plan, journal, writer)
+
+
+def finish(
+    run: Parts, keeping: Keeping | None, ended: Ended, result: RunResult, record_to: str | Path | None
+) -> RunResult:
+    """What a run has come to, once that is written down; `keeping` is None for one that is not."""
+    if keeping is None:
+        if result.status == WAITS:
+            show_waiting(run, pending(run, ended), "")
+        return result
+    journal, writer = keeping.journal, keeping.writer
+    if journal.diverged is not None and result.kind != "Diverged":
+        result = failed(run, journal.diverged.message, "Diverged")
+    if writer is None:
+        return _as_recorded(run, journal, result)
+    if not (journal.keeps or record_to):
+        return result
+    try:
+        written = {"status": result.status, "value": result.value, "error": result.error, "kind": result.kind}
+        writer.end(journal, _status(ended, result), written)
+        if record_to is not None:
+            _record(writer, Path(record_to))
+    except RunEnds as unwritten:
+        # One that is somebody else's by now has said so already.
+        return result if unwritten is ended.error else failed(run, str(unwritten), unwritten.kind)
+    except OSError as error:
+        return failed(run, f"the recording `{record_to}` cannot be written: {error.strerror or error}")
+    finally:
+        writer.close()
+    lasting = keeping.plan.run.id if writer.lasts else ""
+    if result.status == WAITS:
+        show_waiting(run, pending(run, ended), lasting)
+    return replace(result, run_id=lasting)
+
+
+def pending(run: Parts, ended: Ended) -> list[dict[str, Json]]:
+    """What a run waits for that has stopped: as `concerto runs --json` tells it."""
+    if isinstance(ended.error, RequiresAction):
+        return ended.error.calls
+    if isinstance(ended.error, OutcomeUnknown) and run.journal is not None:
+        return run.journal.unknown()
+    return []
+
+
+def show_waiting(run: Parts, waiting: list[dict[str, Json]], run_id: str) -> None:
+    """Say what somebody outside has to do or decide, and how the run goes on then."""
+    from concerto.escape import visible
+
+    output, errors = run.emits.output, run.emits.errors
+    if run.options.json and run.options.echo:
+        what = "unknown" if any(each["kind"] == "unknown" for each in waiting) else "requires_action"
+        output.write(json.dumps({what: waiting, "run": run_id}, ensure_ascii=False) + "\n")
+        return
+    output.flush()
+    how = []
+    for each in waiting:
+        said = json.dumps(each["arguments"], ensure_ascii=False)
+        if each["kind"] == "unknown":
+            errors.write(
+                f"unknown outcome: effect {each['effect']}, {visible(each['name'])}({visible(said)})\n"
+            )
+        elif each["kind"] == "emit":
+            errors.write(f"waits for an answer: {visible(each['name'])} {visible(said)}\n")
+            how.append(f"--answer {each['name']}=JSON")
+        else:
+            errors.write(f"requires action: {visible(each['name'])}({visible(said)})\n")
+            how.append(f"--result {each['call_id']}=JSON")
+    if not run_id:
+        errors.write("the run is not kept, so it cannot be resumed\n")
+    for each in waiting:
+        if run_id and each["kind"] == "unknown":
+            command = f"concerto resume {run_id} --effect {each['effect']}"
+            errors.write(
+                f"resume with: {command} --happened JSON (it was done, with this result), "
+                f"--repeat (it was not done) or --fail TEXT\n"
+            )
+    if run_id and how:
+        errors.write(f"resume with: concerto resume {run_id} {' '.join(how)}\n")
+
+
+def _as_recorded(run: Parts, journal: Journal, result: RunResult) -> RunResult:
+    """The result of a run that was shown again; all that was recorded has to have come."""
+    left = journal.unreached()
+    if left is None or result.kind in ("Diverged", "RecordingEnds"):
+        return result
+    what = f"effect {left.key}, {left.kind} `{left.subject}`, was recorded and is not asked for"
+    return failed(run, f"the run does not go as it did: {what}", "Diverged")
+
+
+def _status(ended: Ended, result: RunResult) -> Status:
+    match ended.error:
+        case RequiresAction():
+            return "waiting"
+        case OutcomeUnknown():
+            return "unknown"
+    if ended.interrupted:
+        return "interrupted"
+    return "done" if result.ok else "failed"
+
+
+def _record(writer: StoreWriter, path: Path) -> None:
+    from concerto.journal.recording import write_recording
+
+    write_recording(path, writer.recording())

@@ -1,0 +1,354 @@
+"""Runs in a store, and what can be done with them: go on, show again, fork, cancel, export.
+
+>>> from concerto import Runtime, compile_source, open_store
+>>> program = compile_source('''
+... tool Desk {
+...     description: "People at a desk",
+...     @describe("Ask them") @param("what", "the question")
+...     pub fn ask(what: String) -> String;
+... }
+... fn main() -> Result<String, ToolError> { Ok(Desk::ask("When?")) }
+... ''')
+>>> import io
+>>> store = open_store("sqlite::memory:")
+>>> stopped = Runtime(program, store=store, errors=io.StringIO()).run()
+>>> stopped.status, store.get(stopped.run_id).waits_for[0]["name"]
+(3, 'Desk::ask')
+>>> store.resume(stopped.run_id, results={"0/1": "at noon"}).value
+'at noon'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING
+
+from concerto.journal.encoding import Blobs
+from concerto.journal.plan import JournalPlan
+from concerto.journal.recording import Recording, recording_bytes, recording_from
+from concerto.journal.rows import ENDED, EffectRow, RunRow
+from concerto.journal.settling import CannotResume, Decision, before, settle, waits_for
+from concerto.journal.store import JournalStore, new_id
+from concerto.journal.store import open_store as open_rows
+from concerto.json_data import Json
+from concerto.manifest.load_cached import ProjectSettings
+from concerto.program import Program, Runtime
+from concerto.records import record, replace
+from concerto.runtime.run.options import RunOptions, said_of, stored_manifest
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from concerto.ir.module import ModuleIR
+    from concerto.runtime.run.options import RunKeywords
+    from concerto.runtime.run.reporting import RunResult
+
+
+@record(frozen=True)
+class StoredRun:
+    """A run as the store has it. `started` and `updated` are in seconds since 1970; `effects` counts them;
+    `waits_for` is what somebody has to do or decide: `{effect, call_id, kind, name, arguments}` each."""
+
+    id: str
+    program: str
+    status: str
+    started: float
+    updated: float
+    effects: int
+    cost_usd: float
+    waits_for: list[dict[str, Json]]
+
+
+class RunStore:
+    """All runs of a store; what `open_store` gives. Everything raises StoreError where the database fails,
+    NoSuchRun for an id that it does not know."""
+
+    def __init__(self, store: JournalStore) -> None:
+        self._store = store
+
+    @property
+    def store(self) -> JournalStore:
+        return self._store
+
+    def runs(self, folder: str | Path | None = None, status: str | None = None) -> list[StoredRun]:
+        """The runs of a project's folder, or all; the newest first."""
+        return [self._seen(row) for row in self.store.runs(folder, status)]
+
+    def get(self, run: str) -> StoredRun:
+        return self._seen(self.store.run(run))
+
+    def effects(self, run: str) -> list[EffectRow]:
+        """The effects of a run, in the order in which they began."""
+        self.store.run(run)
+        return self.store.effects(run)
+
+    def export(self, run: str) -> bytes:
+        """The recording of a run, as it stands in a file `*.conc-run`."""
+        return recording_bytes(recording_from(self.store, run))
+
+    def cancel(self, run: str) -> StoredRun:
+        """Cancel a run that has not ended; one in another process stops at its next effect."""
+        self.store.cancel(run)
+        return self.get(run)
+
+    def prune(self, older: float = 0.0) -> int:
+        """Delete the runs that ended more than so many seconds ago; how many."""
+        return self.store.prune(older)
+
+    def close(self) -> None:
+        self.store.close()
+
+    def resume(
+        self,
+        run: str,
+        *,
+        results: Mapping[str, Json] | None = None,
+        answers: Mapping[str, Json] | None = None,
+        effect: Decision | Sequence[Decision] = (),
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunKeywords],
+    ) -> RunResult:
+        """Go on with a run that was interrupted, waits, or has effects of unknown outcome.
+
+        `results` are those of calls by their id, `{"error": text}` for a failure; `answers` are those to
+        awaited emits by channel; `effect` decides on effects of unknown outcome. The options are those that a
+        run does not keep. Raises CannotResume; then nothing was changed.
+        """
+        decisions = [effect] if isinstance(effect, Decision) else list(effect)
+        runtime = self.going_on(run, results or {}, answers or {}, decisions, options, **keywords)
+        return runtime.run()
+
+    async def resume_async(
+        self,
+        run: str,
+        *,
+        results: Mapping[str, Json] | None = None,
+        answers: Mapping[str, Json] | None = None,
+        effect: Decision | Sequence[Decision] = (),
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunKeywords],
+    ) -> RunResult:
+        """As `resume`, in the caller's event loop."""
+        decisions = [effect] if isinstance(effect, Decision) else list(effect)
+        runtime = self.going_on(run, results or {}, answers or {}, decisions, options, **keywords)
+        return await runtime.run_async()
+
+    def fork(
+        self,
+        run: str,
+        *,
+        at: str,
+        answer: Json = ...,
+        model: str | None = None,
+        program: Program | None = None,
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunKeywords],
+    ) -> RunResult:
+        """A new run with everything before the effect `at` answered from this one; it goes on live.
+
+        `answer` is what that effect gives (of a model call its text), `model` takes the place of the models
+        that are asked from there on, `program` that of the program.
+        """
+        recording = recording_from(self.store, run)
+        return forked(self.store, recording, at, answer, model, program, options, keywords).run()
+
+    async def fork_async(
+        self,
+        run: str,
+        *,
+        at: str,
+        answer: Json = ...,
+        model: str | None = None,
+        program: Program | None = None,
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunKeywords],
+    ) -> RunResult:
+        """As `fork`, in the caller's event loop."""
+        recording = recording_from(self.store, run)
+        return await forked(self.store, recording, at, answer, model, program, options, keywords).run_async()
+
+    def _seen(self, row: RunRow) -> StoredRun:
+        waiting: list[dict[str, Json]] = []
+        if row.status in ("waiting", "unknown", "interrupted"):
+            waiting = waits_for(self.store.effects(row.id), Blobs(self.store.blobs(row.id)))
+        return StoredRun(
+            row.id, row.name, row.status, row.started, row.updated, row.effects, row.cost, waiting
+        )
+
+    def going_on(
+        self,
+        run: str,
+        results: Mapping[str, Json],
+        answers: Mapping[str, Json],
+        decisions: Sequence[Decision],
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunKeywords],
+    ) -> Runtime:
+        """The Runtime with which `resume` goes on; the run belongs to this process from then on."""
+        row = self.store.run(run)
+        if row.status in ENDED:
+            raise CannotResume(f"run `{run}` has ended: it is {row.status}")
+        effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run))
+        changed = settle(effects, blobs, results, answers, decisions)
+        module = decoded(self.store.program(row.program), run)
+        now = {each.key: each for each in [*effects, *changed]}
+        given, project = _with_manifest(row, _given(row, options, keywords))
+        _require_fitting(
+            Program(module, project=project),
+            given,
+            [each for each in changed if each.state == "done"],
+            results,
+            effects,
+            blobs,
+        )
+        epoch = self.store.take(run)
+        if changed:
+            self.store.write(run, epoch, changed, blobs.new, durable=True)
+        plan = JournalPlan(
+            row,
+            lambda: b"",
+            lambda: self.store,
+            epoch,
+            sorted(now.values(), key=lambda each: each.begun_at),
+            self.store.blobs(run),
+            closes=False,
+        )
+        program = Program(module, project=project)
+        return Runtime(program, replace(given, journal=lambda: plan, already_said=row.said))
+
+
+def decoded(ir: bytes, run: str) -> ModuleIR:
+    """The program of a run; raises CannotResume."""
+    from concerto.diagnostics import Problems
+    from concerto.ir.codec import decode
+    from concerto.ir.verifier import verify
+
+    problems = Problems()
+    module = decode(ir, f"run {run}", problems)
+    if module is None or not verify(module, problems):
+        raise CannotResume(f"the program of run `{run}` cannot be read by this version of Concerto")
+    return module
+
+
+def replayed(
+    recording: Recording, options: RunOptions | None = None, program: Program | None = None
+) -> Runtime:
+    """A run that shows a recorded one again, without touching the world."""
+    from concerto.runtime.run.keeping import shown_again
+
+    given, plan = _given(recording.run, options, {}), shown_again(recording)
+    own = Program(decoded(recording.program, recording.run.id)) if program is None else program
+    return Runtime(own, replace(given, manifest=said_of(recording.run.options["said"]), journal=lambda: plan))
+
+
+def forked(
+    store: JournalStore,
+    recording: Recording,
+    at: str,
+    answer: Json,
+    model: str | None,
+    program: Program | None,
+    options: RunOptions | None,
+    keywords: RunKeywords,
+) -> Runtime:
+    """A new run in the store that takes over what a recorded one did before the effect `at`."""
+    effects, steps = before(recording.effects, at)
+    blobs = Blobs(recording.blobs)
+    if answer is not ...:
+        effects.append(_answered(recording, at, answer, blobs))
+    row = replace(
+        recording.run, id=new_id(), origin=f"{recording.run.id} at {at}", started=time(), steps=steps, said=0
+    )
+    row = replace(row, folder=row.folder or str(Path.cwd()))
+    ir = recording.program
+    if program is not None:
+        from concerto.ir.codec import encode
+
+        ir = encode(program.module)
+    given, project = _given(recording.run, options, keywords), None
+    if recording.run.options["manifest"] is None or recording.run.folder:
+        given, project = _with_manifest(recording.run, given)
+    else:
+        given = replace(given, manifest=said_of(recording.run.options["said"]))
+    own = program or Program(decoded(ir, recording.run.id), project=project)
+    epoch = store.begin(row, ir)
+    store.write(row.id, epoch, effects, {**recording.blobs, **blobs.new}, durable=True)
+    plan = JournalPlan(
+        row,
+        lambda: ir,
+        lambda: store,
+        epoch,
+        effects,
+        {**recording.blobs, **blobs.new},
+        model=model,
+        closes=False,
+    )
+    return Runtime(own, replace(given, journal=lambda: plan))
+
+
+def _answered(recording: Recording, at: str, answer: Json, blobs: Blobs) -> EffectRow:
+    """The effect with another outcome."""
+    import json
+
+    row = next(each for each in recording.effects if each.key == at)
+    if row.kind == "ModelCall":
+        if not isinstance(answer, str):
+            raise CannotResume(f"the answer to effect {at}, a model's, is a text")
+        outcome: Json = {
+            "message": {"role": "assistant", "text": blobs.text(answer)},
+            "stop_reason": "stop",
+            "model": "fork",
+        }
+    else:
+        outcome = blobs.value(answer)
+    begun = max(row.begun_at, 1)
+    return replace(
+        row, state="done", outcome=json.dumps(outcome, ensure_ascii=False), begun_at=begun, ended_at=begun
+    )
+
+
+def _given(row: RunRow, options: RunOptions | None, keywords: RunKeywords) -> RunOptions:
+    """The options of a run that goes on: those that it keeps, and those of this process."""
+    kept = {name: value for name, value in row.options.items() if name not in ("manifest", "said")}
+    given = RunOptions(**keywords) if options is None else replace(options, **keywords)
+    return replace(given, **kept)
+
+
+def _with_manifest(row: RunRow, given: RunOptions) -> tuple[RunOptions, ProjectSettings | None]:
+    """The options with the manifest that the run had, read again where it stands in a folder. Raises
+    CannotResume if it is gone, or as `load_manifest` does."""
+    try:
+        manifest = stored_manifest(row.options["manifest"])
+    except FileNotFoundError as gone:
+        raise CannotResume(f"the manifest of run `{row.id}` is gone: `{gone}`") from None
+    if isinstance(manifest, ProjectSettings):
+        return replace(given, manifest="project"), manifest
+    return replace(given, manifest=manifest), None
+
+
+def _require_fitting(
+    program: Program,
+    given: RunOptions,
+    settled: Sequence[EffectRow],
+    results: Mapping[str, Json],
+    effects: Sequence[EffectRow],
+    blobs: Blobs,
+) -> None:
+    """Raises CannotResume for a result that is not what its method declares."""
+    import json
+
+    runtime = Runtime(program, given)
+    for row in settled:
+        if row.kind == "HostCall":
+            tool, _, method = row.subject.rpartition("::")
+            try:
+                runtime.require_result(tool, method, blobs.value_of(json.loads(row.outcome)))
+            except TypeError as misfit:
+                raise CannotResume(str(misfit)) from None
+
+
+def open_store(url: str | Path) -> RunStore:
+    """The store of `sqlite:PATH` or `postgresql://…`, made if it is not there. Raises StoreError."""
+    return RunStore(open_rows(str(url)))

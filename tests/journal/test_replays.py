@@ -1,0 +1,140 @@
+"""Runs that are shown again: whatever order things came in, it comes again, and nothing is done."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concerto import Program, RunResult, Runtime, compile_source
+from concerto.journal.recording import BadRecording, read_recording
+
+SOURCE = """
+use std::math;
+use std::time;
+tool Desk {
+    description: "People",
+    @describe("Ask") @param("n", "which")
+    pub fn ask(n: Int) -> Result<Int, ToolError>;
+    @describe("Slow") @param("n", "which") @retry(max: 2, delay_ms: 5)
+    pub fn unsure(n: Int) -> Result<Int, ToolError>;
+}
+hashmap seen: HashMap<String, Int> = HashMap::new();
+tool Hurry {
+    description: "Does not wait for long",
+    @describe("Ask, if it is fast") @param("n", "which") @timeout(seconds: 0.004)
+    pub fn ask(n: Int) -> Result<Int, ToolError> { Ok(Desk::ask(n)? + Desk::ask(n)?) }
+}
+fn work(n: Int) -> Int {
+    let first = Desk::ask(n).unwrap_or(-1);
+    println("${n} goes on after ${seen.len()}");
+    seen.set("${n}", first);
+    let second = Desk::unsure(n * 10).unwrap_or(-7);
+    println("${n} ends with ${second} as ${seen.len()}, ${math::random_int(0, 1000)}");
+    first + second + Hurry::ask(n).unwrap_or(1000)
+}
+fn main() -> Result<Array<Int>, ToolError> {
+    let all = parallel for n in 1..=40 { work(n) };
+    let (a, b, c) = await (spawn work(50), spawn work(51), spawn work(52));
+    let first = race (Desk::ask(100), Desk::ask(200), Desk::ask(300));
+    println("first ${first} of ${a} ${b} ${c}, ${time::now_ms()}");
+    Ok(all)
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    return compile_source(SOURCE)
+
+
+def handlers(chance: random.Random, asked: list[int]) -> dict[str, Any]:
+    async def ask(given: dict[str, int]) -> int:
+        asked.append(given["n"])
+        await asyncio.sleep(chance.choice([0, 0, 0.001, chance.random() * 0.01]))
+        return given["n"] * 2
+
+    async def unsure(given: dict[str, int]) -> int:
+        await ask(given)
+        if chance.random() < 0.4:
+            raise ValueError("not now")
+        return given["n"]
+
+    return {"tool:Desk::ask": ask, "tool:Desk::unsure": unsure}
+
+
+def recorded(program: Program, seed: int, place: Path, asked: list[int]) -> tuple[RunResult, str]:
+    output = io.StringIO()
+    given = handlers(random.Random(seed), asked)
+    result = Runtime(program, handlers=given, output=output, errors=output, record=place).run()
+    return result, output.getvalue()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_went_in_any_order_goes_so_again(program: Program, tmp_path: Path, seed: int) -> None:
+    place = tmp_path / "run.conc-run"
+    asked: list[int] = []
+    result, said = recorded(program, seed, place, asked)
+    assert result.ok, said
+    done = len(asked)
+    for tier in ("python", "interpreter"):
+        output = io.StringIO()
+        again = Runtime(
+            program,
+            handlers=handlers(random.Random(), asked),
+            output=output,
+            errors=output,
+            replay=place,
+            tier=tier,
+        ).run()
+        assert output.getvalue() == said
+        assert (again.value, again.status) == (result.value, result.status)
+    assert len(asked) == done
+
+
+def test_a_recording_that_was_cut_or_changed_is_refused(program: Program, tmp_path: Path) -> None:
+    place, broken = tmp_path / "run.conc-run", tmp_path / "broken.conc-run"
+    recorded(program, 1, place, [])
+    data = place.read_bytes()
+    for cut in [0, 1, 40, 200, *range(300, len(data), len(data) // 30), len(data) - 1]:
+        broken.write_bytes(data[:cut])
+        with pytest.raises(BadRecording, match=r"is no recording|was cut or changed"):
+            read_recording(broken)
+    for at in range(0, len(data), len(data) // 30):
+        broken.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        with pytest.raises(BadRecording):
+            read_recording(broken)
+
+
+def test_another_program_is_told_where_it_differs(program: Program, tmp_path: Path) -> None:
+    place = tmp_path / "run.conc-run"
+    recorded(program, 1, place, [])
+    for changed, reason in (
+        (SOURCE.replace("Desk::ask(100)", "Desk::ask(101)"), "asks for"),
+        (SOURCE.replace("let first = race", "Desk::unsure(1); let first = race"), "`Desk::unsure`"),
+        (
+            SOURCE.replace("spawn work(52)", "spawn fine(52)") + "fn fine(n: Int) -> Int { n }",
+            "does not go as it did",
+        ),
+    ):
+        errors = io.StringIO()
+        other = compile_source(changed)
+        result = Runtime(other, output=io.StringIO(), errors=errors, replay=place).run()
+        assert (result.status, result.kind) == (1, "Diverged"), errors.getvalue()
+        assert reason in errors.getvalue()
+
+
+def test_a_run_that_failed_fails_again(tmp_path: Path) -> None:
+    program = compile_source(
+        SOURCE.replace("Ok(all)", 'throw "broken ${all.len()}"').replace("ToolError>", "String>", 2)
+    )
+    place = tmp_path / "run.conc-run"
+    result, said = recorded(program, 3, place, [])
+    assert (result.status, result.error) == (1, "broken 40")
+    output = io.StringIO()
+    again = Runtime(program, output=output, errors=output, replay=place).run()
+    assert (again.status, again.error, output.getvalue()) == (1, "broken 40", said)
