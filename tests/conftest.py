@@ -34,8 +34,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests neither read nor fill the cache of the person who runs them."""
+def _private_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests neither read nor fill the cache and the runs of the person who runs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONCERTO_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("CONCERTO_STATE", str(tmp_path_factory.mktemp("state")))
+        patch.delenv("CONCERTO_STORE", raising=False)
         yield
