@@ -75,7 +75,7 @@ class PostgresDatabase:
 
     def compact(self) -> None:
         with self._lock, self._told():
-            for table in ("runs", "effects", "blobs", "programs"):
+            for table in ("runs", "run_options", "effects", "blobs", "programs"):
                 self._connection.execute(f"VACUUM FULL concerto.{table}")
 
     def close(self) -> None:

@@ -17,7 +17,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             epoch BIGINT NOT NULL,
             started REAL8 NOT NULL,
             updated REAL8 NOT NULL,
-            options TEXT NOT NULL,
             seed BYTES NOT NULL,
             origin TEXT NOT NULL,
             said BIGINT NOT NULL DEFAULT 0,
@@ -27,6 +26,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             result TEXT NOT NULL DEFAULT ''
         )""",
         """CREATE INDEX runs_by_age ON runs (started)""",
+        """CREATE TABLE run_options (
+            run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+            options TEXT NOT NULL
+        )""",
         """CREATE TABLE effects (
             run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
             key TEXT NOT NULL,

@@ -51,10 +51,11 @@ _PUT_EFFECT = (
 
 
 _RUN_COLUMNS = (
-    "id", "program", "name", "folder", "status", "owner", "epoch", "started", "updated", "options", "seed",
-    "origin", "said", "effects", "cost", "steps", "result",
+    "id", "program", "name", "folder", "status", "owner", "epoch", "started", "updated", "seed", "origin",
+    "said", "effects", "cost", "steps", "result",
 )  # fmt: skip
-_RUN = f"SELECT {', '.join(_RUN_COLUMNS)} FROM runs"
+# Options may be long, and a run's row is written again at every effect.
+_RUN = f"SELECT {', '.join(_RUN_COLUMNS)}, options FROM runs JOIN run_options ON run = id"
 _PUT_RUN = f"INSERT INTO runs ({', '.join(_RUN_COLUMNS)}) VALUES ({', '.join('?' * len(_RUN_COLUMNS))})"
 
 
@@ -87,6 +88,8 @@ class JournalStore:
                 (program, zlib.compress(ir, 1)),
             )
             database.execute(_PUT_RUN, _values(row))
+            written = (row.id, json.dumps(row.options, ensure_ascii=False))
+            database.execute("INSERT INTO run_options (run, options) VALUES (?, ?)", written)
         return row.epoch
 
     def take(self, run: str) -> int:
@@ -276,7 +279,7 @@ def _values(run: RunRow) -> tuple[Any, ...]:
 
 
 def _run_of(row: Sequence[Any]) -> RunRow:
-    given = dict(zip(_RUN_COLUMNS, row, strict=True))
+    given = dict(zip((*_RUN_COLUMNS, "options"), row, strict=True))
     given["options"] = json.loads(given["options"])
     given["result"] = json.loads(given["result"] or "{}")
     given["seed"] = bytes(given["seed"])
@@ -298,6 +301,11 @@ def _seen(run: RunRow) -> RunRow:
 
 def _delete(database: Transaction, runs: Iterable[str]) -> None:
     for run in runs:
-        for table, column in (("effects", "run"), ("blobs", "run"), ("runs", "id")):
+        for table, column in (
+            ("effects", "run"),
+            ("blobs", "run"),
+            ("run_options", "run"),
+            ("runs", "id"),
+        ):
             database.execute(f"DELETE FROM {table} WHERE {column} = ?", (run,))
     database.execute("DELETE FROM programs WHERE hash NOT IN (SELECT program FROM runs)")
