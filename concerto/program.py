@@ -283,13 +283,12 @@ class Runtime:
 
     def _finish(self, ended: Ended) -> RunResult:
         result = report(ended, self._run)
-        if self._options.journal is not None or result.status == WAITS:
+        keeps = self._options.journal is not None
+        begun = keeps and ("keeping" in vars(self._run) or self._options.record is not None)
+        if begun or result.status == WAITS:
             from concerto.runtime.run.keeping import finish, pending
 
             self.pending = pending(self._run, ended)
-            begun = self._options.journal is not None and (
-                self._options.record or "keeping" in vars(self._run)
-            )
             keeping = self._run.keeping if begun else None
             result = finish(self._run, keeping, ended, result, self._options.record)
         self.result, self.run_id = result, result.run_id

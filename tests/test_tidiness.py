@@ -64,7 +64,13 @@ def test_nothing_is_left_to_do() -> None:
 
 def test_what_is_imported_is_declared_as_a_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    declared = {re.split(r"[<>=]", each)[0] for each in project["dependencies"]}
+    extras = [
+        each
+        for name, found in project["optional-dependencies"].items()
+        for each in found
+        if name not in ("dev", "docs")
+    ]
+    declared = {re.split(r"[<>=\[]", each)[0] for each in [*project["dependencies"], *extras]}
     homes = {name: {home.lower() for home in found} for name, found in packages_distributions().items()}
     # The plugin is loaded by pytest, or not at all.
     imported = {name for path in MODULES if path.name != "pytest_plugin.py" for name in imports(path)}

@@ -10,7 +10,6 @@ import json
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from hashlib import blake2b
 from typing import Any
 
@@ -273,6 +272,8 @@ def _same_settings(earlier: Any, now: Any) -> bool:
 
 
 def _settings(request: Any) -> str:
+    from dataclasses import asdict
+
     written = {name: getattr(request, name) for name in _SETTINGS}
     written["tools"] = [asdict(each) for each in request.tools]
     written["schema"] = None if request.schema is None else asdict(request.schema)

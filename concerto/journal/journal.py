@@ -313,6 +313,8 @@ class Journal:
         return self._number
 
     def _steps(self) -> str:
+        if "order" not in vars(self):
+            return ""
         noted, self.order.noted = self.order.noted, []
         return " ".join(noted)
 

@@ -175,6 +175,8 @@ fn main() {
 
 
 def test_a_full_disk_keeps_the_old_text(tmp_path: Path) -> None:
+    # A run that is kept would stop because it cannot be.
+    (tmp_path / "Concerto.toml").write_text('[runs]\nkeep = "never"\n')
     (tmp_path / "main.conc").write_text(WRITE % ("new", 100_000))
     (tmp_path / "kept.txt").write_text("old")
     start = "from concerto.cli.entry import concerto; concerto()"

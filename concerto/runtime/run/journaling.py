@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from concerto.effects.kinds import ModelCall
@@ -36,6 +35,8 @@ class JournalHost:
         written: dict[str, Json] = {name: getattr(reply, name) for name in field_names(Reply) or ()}
         written["message"] = message_json(reply.message, blobs)
         if parts:
+            from dataclasses import asdict
+
             written["parts"] = [
                 part.text if part.call is None else {"text": part.text, "call": asdict(part.call)}
                 for part in parts
