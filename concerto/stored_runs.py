@@ -304,9 +304,7 @@ def _answered(recording: Recording, at: str, answer: Json, blobs: Blobs) -> Effe
     else:
         outcome = blobs.value(answer)
     begun = max(row.begun_at, 1)
-    return replace(
-        row, state="done", outcome=json.dumps(outcome, ensure_ascii=False), begun_at=begun, ended_at=begun
-    )
+    return replace(row, state="done", outcome=json.dumps(outcome), begun_at=begun, ended_at=begun)
 
 
 def _given(row: RunRow, options: RunOptions | None, keywords: RunKeywords) -> RunOptions:

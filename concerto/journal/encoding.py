@@ -124,7 +124,7 @@ class Requests:
         if isinstance(effect, ModelCall):
             return self._model_call(effect, path, key)
         written = {name: self._blobs.value(value) for name, value in asked_of(effect).items()}
-        text = json.dumps(written, ensure_ascii=False)
+        text = json.dumps(written)
         return text, fingerprint(text)
 
     def _model_call(self, effect: ModelCall, path: tuple[int, ...], key: str) -> tuple[str, str]:

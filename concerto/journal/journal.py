@@ -244,7 +244,7 @@ class Journal:
         return error_json(error, self._blobs)
 
     async def _ended(self, row: EffectRow, effect: AnyEffect, state: str, outcome: Json) -> None:
-        self._finish(row, state, json.dumps(outcome, ensure_ascii=False))
+        self._finish(row, state, json.dumps(outcome))
         if not effect.immediate:
             await self.order.answered(row.key)
 

@@ -101,14 +101,14 @@ def _decided(row: EffectRow, decision: Decision, number: int, blobs: Blobs) -> E
     begun_at = row.begun_at or number
     ended = {"begun_at": begun_at, "ended_at": number, "begun": row.begun or time(), "ended": time()}
     if decision.kind == "happened":
-        outcome = json.dumps(blobs.value(decision.value), ensure_ascii=False)
+        outcome = json.dumps(blobs.value(decision.value))
         return replace(row, state="done", outcome=outcome, **ended)
     kind = "EmitError" if row.kind == "EmitAwait" else "ToolError"
     tool, _, method = row.subject.partition("::")
     error = ErrorValue(kind, str(decision.value), kind)
     if kind == "ToolError":
         error.fields.update(tool=tool, method=method)
-    outcome = json.dumps(error_json(error, blobs), ensure_ascii=False)
+    outcome = json.dumps(error_json(error, blobs))
     return replace(row, state="failed", outcome=outcome, **ended)
 
 

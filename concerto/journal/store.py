@@ -88,7 +88,7 @@ class JournalStore:
                 (program, zlib.compress(ir, 1)),
             )
             database.execute(_PUT_RUN, _values(row))
-            written = (row.id, json.dumps(row.options, ensure_ascii=False))
+            written = (row.id, json.dumps(row.options))
             database.execute("INSERT INTO run_options (run, options) VALUES (?, ?)", written)
         return row.epoch
 
