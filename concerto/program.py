@@ -121,10 +121,10 @@ class Runtime:
             given = replace(given, tools={**program.tools, **(given.tools or {})})
         resolved = resolve(given, program.project)
         if given.replay is not None:
-            from concerto.runtime.run.keeping import replay_of
+            from concerto.runtime.run.persistence import replay_of
 
             resolved = replace(resolved, journal=replay_of(given.replay))
-        elif given.journal is None and _is_kept(resolved):
+        elif given.journal is None and _is_journaled(resolved):
             resolved = replace(resolved, journal=partial(_plan, given, resolved, program))
         self.pending: list[dict[str, Json]] = []
         """After exit status 3: what somebody has to do or decide, as `concerto runs --json` tells it."""
@@ -253,7 +253,7 @@ class Runtime:
         def start() -> Value:
             import asyncio
 
-            return asyncio.run(self._run.hold(work(self._run)))
+            return asyncio.run(self._run.await_within(work(self._run)))
 
         return self._to_end(start, timeout=None)
 
@@ -263,7 +263,7 @@ class Runtime:
         async def start() -> Value:
             import asyncio
 
-            return await asyncio.create_task(self._run.hold(work(self._run)))
+            return await asyncio.create_task(self._run.await_within(work(self._run)))
 
         most = self._options.max_memory_mb
         return await run_to_end_here(start, self._run.interrupt, None, most)
@@ -284,12 +284,12 @@ class Runtime:
     def _finish(self, ended: Ended) -> RunResult:
         result = report(ended, self._run)
         keeps = self._options.journal is not None
-        begun = keeps and ("keeping" in vars(self._run) or self._options.record is not None)
+        begun = keeps and ("open_journal" in vars(self._run) or self._options.record is not None)
         if begun or result.status == WAITS:
-            from concerto.runtime.run.keeping import finish, pending
+            from concerto.runtime.run.persistence import finish, pending
 
             self.pending = pending(self._run, ended)
-            keeping = self._run.keeping if begun else None
+            keeping = self._run.open_journal if begun else None
             result = finish(self._run, keeping, ended, result, self._options.record)
         self.result, self.run_id = result, result.run_id
         self._run.end_trace(result.status, result.error)
@@ -297,14 +297,14 @@ class Runtime:
         return result
 
 
-def _is_kept(options: ResolvedOptions) -> bool:
+def _is_journaled(options: ResolvedOptions) -> bool:
     """Whether a run is to be written down: into a store if it reaches the world, or into a file."""
     in_store = options.store is not None and not options.mock and options.manifest.runs.get("keep") != "never"
     return in_store or options.record is not None
 
 
 def _plan(given: RunOptions, options: ResolvedOptions, program: Program) -> JournalPlan:
-    from concerto.runtime.run.keeping import plan_of
+    from concerto.runtime.run.persistence import plan_of
 
     return plan_of(given, options, program.module, program.project)
 

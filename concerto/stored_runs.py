@@ -36,7 +36,7 @@ from concerto.json_data import Json
 from concerto.manifest.load_cached import ProjectSettings
 from concerto.program import Program, Runtime
 from concerto.records import record, replace
-from concerto.runtime.run.options import RunOptions, said_of, stored_manifest
+from concerto.runtime.run.options import RunOptions, settings_from_json, stored_manifest
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -203,7 +203,7 @@ class RunStore:
             effects,
             blobs,
         )
-        epoch = self.store.take(run)
+        epoch = self.store.claim(run)
         if changed:
             self.store.write(run, epoch, changed, blobs.new, durable=True)
         plan = JournalPlan(
@@ -216,7 +216,7 @@ class RunStore:
             closes=False,
         )
         program = Program(module, project=project)
-        return Runtime(program, replace(given, journal=lambda: plan, already_said=row.said))
+        return Runtime(program, replace(given, journal=lambda: plan, already_emitted=row.said))
 
 
 def decoded(ir: bytes, run: str) -> ModuleIR:
@@ -236,11 +236,13 @@ def replayed(
     recording: Recording, options: RunOptions | None = None, program: Program | None = None
 ) -> Runtime:
     """A run that shows a recorded one again, without touching the world."""
-    from concerto.runtime.run.keeping import shown_again
+    from concerto.runtime.run.persistence import shown_again
 
     given, plan = _given(recording.run, options, {}), shown_again(recording)
     own = Program(decoded(recording.program, recording.run.id)) if program is None else program
-    return Runtime(own, replace(given, manifest=said_of(recording.run.options["said"]), journal=lambda: plan))
+    return Runtime(
+        own, replace(given, manifest=settings_from_json(recording.run.options["said"]), journal=lambda: plan)
+    )
 
 
 def forked(
@@ -271,7 +273,7 @@ def forked(
     if recording.run.options["manifest"] is None or recording.run.folder:
         given, project = _with_manifest(recording.run, given)
     else:
-        given = replace(given, manifest=said_of(recording.run.options["said"]))
+        given = replace(given, manifest=settings_from_json(recording.run.options["said"]))
     own = program or Program(decoded(ir, recording.run.id), project=project)
     epoch = store.begin(row, ir)
     store.write(row.id, epoch, effects, {**recording.blobs, **blobs.new}, durable=True)

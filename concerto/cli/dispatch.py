@@ -72,7 +72,7 @@ def status_of(command: Callable[[], int]) -> int:
         return failure.status
     except OSError as error:
         if is_of_output(error):
-            _give_up_output(error)
+            _abandon_output(error)
         elif _has_no_folder():
             report_failure("the current folder is gone", sys.argv[1:])
         else:
@@ -92,7 +92,7 @@ def _has_no_folder() -> bool:
     return False
 
 
-def _give_up_output(error: OSError) -> None:
+def _abandon_output(error: OSError) -> None:
     """Say that the output cannot be written, but not to whoever has left it."""
     # What is still kept goes nowhere, or Python would try and complain once more while it shuts down.
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -114,7 +114,7 @@ def _prepare_line_editing(session: Session) -> None:
     with suppress(OSError):
         history.parent.mkdir(parents=True, exist_ok=True)
         readline.read_history_file(history)
-    atexit.register(_keep_history, history)
+    atexit.register(_save_history, history)
     found: list[str] = []
 
     def complete(word: str, number: int) -> str | None:
@@ -178,7 +178,7 @@ def _opening(text: str, closer: int) -> int:
     return -1
 
 
-def _keep_history(path: Path) -> None:
+def _save_history(path: Path) -> None:
     import readline
     from contextlib import suppress
 

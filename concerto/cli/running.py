@@ -92,7 +92,7 @@ def store_url(given: str | None, project: ProjectSettings | None) -> str:
     named = given or os.environ.get("CONCERTO_STORE")
     if named:
         return named
-    named = None if project is None else project.said.runs.get("store")
+    named = None if project is None else project.settings.runs.get("store")
     if named is None or project is None:
         return f"sqlite:{state_folder() / 'runs.db'}"
     scheme, colon, path = named.partition(":")
@@ -134,7 +134,7 @@ def _check_permissions(given: list[str], program: Program) -> None:
         return
     from concerto.runtime.run.permission_names import unknown_names
 
-    manifest = program.project.said if program.project is not None else None
+    manifest = program.project.settings if program.project is not None else None
     others = {*manifest.mcp, *manifest.hosts, *manifest.python_tools} if manifest is not None else set()
     for message, near in unknown_names(given, program.module, others):
         raise Failure(message + near, USAGE)

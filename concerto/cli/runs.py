@@ -73,7 +73,7 @@ def cancel(store: str | None, run: str) -> int:
 
 def prune(store: str | None, older: str | None) -> int:
     project = _project()
-    days = 30.0 if project is None else project.said.runs.get("prune_days", 30.0)
+    days = 30.0 if project is None else project.settings.runs.get("prune_days", 30.0)
     with _Required(store) as found:
         count = found.prune(days * 86400 if older is None else _seconds(older))
     print(f"deleted {count} run{'' if count == 1 else 's'}")

@@ -154,7 +154,7 @@ class Session:
         if program is not None:
             known = [piece.words for piece in self._entered.declarations]
             self._anew |= frozenset().union(*(piece.names for piece in given if piece.words not in known))
-            self._keep(program.entered)
+            self._commit(program.entered)
 
     def _do(self, program: _Program) -> None:
         """Run what was compiled and keep the variables that it leaves."""
@@ -172,7 +172,7 @@ class Session:
                 kept.pop(name, None)
                 why = f"its type `{variable.type}` cannot be written"
                 print(f"note: `{name}` is not kept: {why}", file=sys.stderr)
-        self._keep(_Entered(self._entered.declarations, tuple(kept.values())))
+        self._commit(_Entered(self._entered.declarations, tuple(kept.values())))
 
     def _has_type(self, variable: Variable) -> bool:
         """Whether the type of a variable can be that of a parameter."""
@@ -183,7 +183,7 @@ class Session:
             return False
         return all(variable_of(each).type == variable.type for each in parameters_of(tree, analysis))
 
-    def _keep(self, entered: _Entered) -> None:
+    def _commit(self, entered: _Entered) -> None:
         """Go on with what was entered, and say which variables are lost."""
         names = {each.name for each in entered.variables}
         for lost in self._entered.variables:
@@ -336,10 +336,10 @@ class Session:
         )
         classes = ClassTable(module.types)
         if self._run is not None:
-            classes.go_on_from(self._run.machine.classes)
+            classes.inherit(self._run.machine.classes)
         run = Run(module, resolve(given), classes=classes)
         if self._run is not None:
-            run.go_on_from(self._run, self._anew)
+            run.inherit(self._run, self._anew)
         self._run, self._anew = run, frozenset()
         return run
 

@@ -72,7 +72,7 @@ def init(name: str, provider: str) -> int:
                 file.write(text)
     except OSError as error:
         raise cannot("write", error.filename or name, error) from None
-    _say_how_to_go_on(name, _key_of(provider))
+    _print_next_step(name, _key_of(provider))
     return OK
 
 
@@ -94,7 +94,7 @@ def _key_of(provider: str) -> str:
     return "" if provider == "mock" else find_provider(provider).key_env
 
 
-def _say_how_to_go_on(name: str, key: str) -> None:
+def _print_next_step(name: str, key: str) -> None:
     folder = shlex.quote(name)
     print(f"made the project `{name}`; go on with:")
     print(f"  concerto test {folder}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from concerto.compiler.disk import DiskProject, ProgramFile, open_project, read_program
 from concerto.compiler.packing import unpack_module, unpack_problems
 from concerto.compiler.pipeline import read_source, require_main
-from concerto.compiler.store import find_entry, find_units, keep_entry, keep_units
+from concerto.compiler.store import find_entry, find_units, save_entry, save_units
 from concerto.diagnostics import Problems
 from concerto.manifest.load_cached import project_around
 from concerto.program import Program
@@ -57,11 +57,11 @@ def open_program(file: ProgramFile, problems: Problems) -> OpenedProgram:
 def load_module(program: OpenedProgram, problems: Problems) -> ModuleIR | None:
     """The module of an opened program, as by `load_program`. Its project has then looked at everything that
     the result depends on."""
-    module = _kept_module(program, problems)
+    module = _cached_module(program, problems)
     if module is None:
         module = _compiled_module(program, problems)
         if module is not None:
-            keep_entry(program.file, program.project.looked_at, problems, module, b"")
+            save_entry(program.file, program.project.looked_at, problems, module, b"")
     return module
 
 
@@ -79,17 +79,17 @@ def _compiled(file: ProgramFile, problems: Problems, known: Problems) -> Program
     from concerto.vm.python_tier import compile_module as compile_code
 
     program = open_program(file, problems)
-    module = _kept_module(program, known)
+    module = _cached_module(program, known)
     found = problems if module is None else known
     module = module or _compiled_module(program, problems)
     if module is None:
         return None
     code = compile_code(module)
-    keep_entry(file, program.project.looked_at, found, module, code)
+    save_entry(file, program.project.looked_at, found, module, code)
     return Program(module, code, project_around(file.path))
 
 
-def _kept_module(program: OpenedProgram, problems: Problems) -> ModuleIR | None:
+def _cached_module(program: OpenedProgram, problems: Problems) -> ModuleIR | None:
     entry = find_entry(program.file)
     if entry is None:
         return None
@@ -107,5 +107,5 @@ def _compiled_module(program: OpenedProgram, problems: Problems) -> ModuleIR | N
     if problems.errors:
         return None
     if done.units is not None:
-        keep_units(program.file, done.units)
+        save_units(program.file, done.units)
     return done.module

@@ -6,7 +6,7 @@ from concerto.contracts.comparison import Change, breaking, compare
 from concerto.contracts.interface import Interface, ToolInterface
 from concerto.contracts.lock_file import BadLock, read_lock
 from concerto.diagnostics import McpNotAsLocked, Problems
-from concerto.emit.declarative.schemas import answer_schema, tool_schema
+from concerto.emit.declarative.schemas import result_schema, tool_schema
 from concerto.manifest import LOCK_NAME
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.symbols import FunctionSymbol, McpSymbol
@@ -38,7 +38,7 @@ def declared_functions(analysis: Analysis, server: McpSymbol) -> Interface:
 
 def _interface(analysis: Analysis, function: FunctionSymbol) -> ToolInterface:
     parameters = tool_schema(analysis, "", function)["parameters"]
-    return ToolInterface(function.name, parameters, answer_schema(analysis, function), function.description)
+    return ToolInterface(function.name, parameters, result_schema(analysis, function), function.description)
 
 
 def _problem(server: McpSymbol, change: Change) -> McpNotAsLocked:

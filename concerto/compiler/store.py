@@ -47,7 +47,7 @@ def find_entry(file: ProgramFile) -> ProgramEntry | None:
     return entry
 
 
-def keep_entry(
+def save_entry(
     file: ProgramFile,
     looked_at: Mapping[Path, bytes | None],
     problems: Problems,
@@ -67,7 +67,7 @@ def find_units(file: ProgramFile) -> Units | None:
     return unpack_units(kept) if kept is not None else None
 
 
-def keep_units(file: ProgramFile, units: Units) -> None:
+def save_units(file: ProgramFile, units: Units) -> None:
     from concerto.compiler.units import pack_units
 
     write_entry(_name(file, "units"), _compiler(), pack_units(units))

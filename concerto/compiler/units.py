@@ -89,7 +89,7 @@ def _compile(source: Source, project: DiskProject, problems: Problems, units: Un
         if analysis is None and valid:
             valid = {}
         elif analysis is None:
-            _hand_over(attempt.problems, [], problems)
+            _add_in_order(attempt.problems, [], problems)
             return Compiled(None, None, trees.paths)
         elif valid and units is not None and attempt.foreign_impls(analysis) != units.foreign_impls:
             valid = {}
@@ -130,7 +130,7 @@ def _finished(attempt: _Attempt, analysis: Analysis, problems: Problems) -> Comp
         if source in attempt.before:
             for warning in attempt.valid[source.path].warnings:
                 attempt.problems.add(_unpack_warning(warning, source))
-    _hand_over(attempt.problems, files, problems)
+    _add_in_order(attempt.problems, files, problems)
     compiled = [source.path for source in files if source not in attempt.before]
     if len(files) == 1:
         return Compiled(emit_program(analysis), None, compiled)
@@ -290,7 +290,7 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _hand_over(found: Iterable[Problem], files: list[Source], problems: Problems) -> None:
+def _add_in_order(found: Iterable[Problem], files: list[Source], problems: Problems) -> None:
     """Add what was found, file by file in the program's order."""
     order = {source: number for number, source in enumerate(files)}
     for problem in sorted(found, key=lambda problem: order.get(problem.span.source, len(order))):

@@ -137,11 +137,11 @@ def _laid_out(text: str) -> str:
 
 
 def _description(schema: Json, root: Json) -> str:
-    found = _said(schema, root, "description")
+    found = _keyword(schema, root, "description")
     return well_formed(found) if isinstance(found, str) else ""
 
 
-def _said(schema: Json, root: Json, key: str) -> Json:
+def _keyword(schema: Json, root: Json, key: str) -> Json:
     found = resolved(schema, root)
     return found.get(key) if isinstance(found, dict) else None
 
@@ -152,7 +152,7 @@ def _optional(name: str, type_: str, schema: Json, root: Json, needed: bool) -> 
         type_ = "Any"
     if needed:
         return f"{name}: {type_}"
-    default = _said(schema, root, "default")
+    default = _keyword(schema, root, "default")
     if _is_simple(default) and type_ != "Any" and fits({"const": default}, _without_default(schema, root)):
         return f"{name}: {_without_none(type_)} = {literal(default)}"
     return f"{name}: {type_ if type_.startswith('Option<') else f'Option<{type_}>'} = None"

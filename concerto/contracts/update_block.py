@@ -184,7 +184,7 @@ def _write_structs(texts: Mapping[str, str], node: ast.McpDecl, module: ast.Modu
     """Structs that the edits speak of: those that are there already under their name are replaced, the
     others follow the block."""
     there = {item.name.text: item for item in module.items if isinstance(item, ast.StructDecl)}
-    for name in _spoken_of(texts, edits):
+    for name in _needed_structs(texts, edits):
         written = texts[name]
         struct = there.get(name)
         if struct is None:
@@ -193,7 +193,7 @@ def _write_structs(texts: Mapping[str, str], node: ast.McpDecl, module: ast.Modu
             edits.replace(struct.start, struct.end, written.rstrip())
 
 
-def _spoken_of(texts: Mapping[str, str], edits: _Edits) -> list[str]:
+def _needed_structs(texts: Mapping[str, str], edits: _Edits) -> list[str]:
     """The structs that what was written needs, and those that they need."""
     spoken = " ".join([text for _, _, text in edits.edits])
     found: set[str] = set()

@@ -32,7 +32,7 @@ from concerto.vm.values import ErrorValue, Raised, Value
 Facts: TypeAlias = dict[str, Json]
 
 
-def asked_of(effect: AnyEffect) -> Facts:
+def request_facts(effect: AnyEffect) -> Facts:
     """Kind and name of an effect, and what is asked."""
     facts: Facts = {"kind": type(effect).__name__, "name": subject_of(effect)}
     match effect:
@@ -74,7 +74,7 @@ def asked_of(effect: AnyEffect) -> Facts:
     return {**facts, "attributes": attributes} if attributes else facts
 
 
-def given_by(effect: AnyEffect, value: Value) -> Facts:
+def outcome_facts(effect: AnyEffect, value: Value) -> Facts:
     """What came of an effect that went well."""
     match effect:
         case ModelCall():

@@ -20,7 +20,7 @@ from typing import TypeAlias
 from concerto.effects.gate import Passage
 from concerto.effects.identity import Identity, key_of
 from concerto.effects.kinds import AgentRun, AnyEffect, StageRun, ToolCall
-from concerto.effects.span_attributes import asked_of, error_facts, given_by
+from concerto.effects.span_attributes import error_facts, outcome_facts, request_facts
 from concerto.json_data import Json
 from concerto.vm.values import Value
 
@@ -60,7 +60,7 @@ class Trace:
         if isinstance(effect, AgentRun | StageRun | ToolCall):
             self._around.setdefault(identity.path, []).append(opened)
         self._write(
-            {"event": "begin", "id": opened.key, "parent": _key(opened.parent), **asked_of(effect)},
+            {"event": "begin", "id": opened.key, "parent": _key(opened.parent), **request_facts(effect)},
         )
         return opened
 
@@ -76,7 +76,7 @@ class Trace:
         if opened.attempts > 1:
             line["attempts"] = opened.attempts
         if outcome["outcome"] == "ok":
-            line |= given_by(effect, value)
+            line |= outcome_facts(effect, value)
         self._count(opened, line)
         self._write(line)
 
@@ -103,7 +103,7 @@ class Trace:
         parent = self._innermost(of) if isinstance(of, tuple) else self._opened.get(id(of))
         self._write({"event": "note", "kind": kind, "parent": _key(parent), "facts": facts})
 
-    def tell(self, line: Line) -> None:
+    def write(self, line: Line) -> None:
         """A line about the run itself."""
         self._write(line)
 

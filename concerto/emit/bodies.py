@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.emit.control import function_body
-from concerto.emit.failing_changes import keep_changes
+from concerto.emit.failing_changes import attach_self_on_failure
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import RETURN
 from concerto.emit.program import ProgramBuilder
@@ -43,9 +43,9 @@ def _declared(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:
     if symbol.inout:
         b.self_slot = len(witnesses)
     names = [*(local.name for local in witnesses), *_parameters(b, decl.parameters)]
-    function_body(b, decl.body, gives_nil=symbol.result is NIL)
+    function_body(b, decl.body, returns_nil=symbol.result is NIL)
     if b.self_slot is not None:
-        keep_changes(b, b.self_slot)
+        attach_self_on_failure(b, b.self_slot)
     return b.finish(names, inout=symbol.inout)
 
 
@@ -72,7 +72,7 @@ def emit_stage(program: ProgramBuilder, pipeline: PipelineSymbol, stage: StageSy
     assert isinstance(decl, ast.StageDecl)
     b = FunctionBuilder(program, f"{pipeline.qualified}::{stage.name}", program.file(stage.source))
     names = _parameters(b, decl.parameters)
-    function_body(b, decl.body, gives_nil=stage.result == NIL)
+    function_body(b, decl.body, returns_nil=stage.result == NIL)
     return program.add(b.finish(names))
 
 

@@ -23,8 +23,8 @@ from concerto.emit.instructions import (
     POP,
     SECOND,
 )
-from concerto.emit.lvalues import Lvalue, is_place, prepare, require, settle
-from concerto.emit.tasks import take_tasks
+from concerto.emit.lvalues import Lvalue, evaluate_indices, is_place, prepare, require
+from concerto.emit.tasks import own_tasks
 from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import (
@@ -63,17 +63,17 @@ def call(b: FunctionBuilder, node: ast.Expr) -> None:
     target = b.calls[node]
     if node in b.program.analysis.late_places:
         assert isinstance(target, FunctionCall | NativeCall | DynamicCall | BoundCall)
-        _settle_operands(b, target.arguments)
+        _evaluate_operands(b, target.arguments)
     _EMITTERS[target.__class__](b, target, node)
-    take_tasks(b, node)
+    own_tasks(b, node)
 
 
-def _settle_operands(b: FunctionBuilder, given: Sequence[Given]) -> None:
+def _evaluate_operands(b: FunctionBuilder, given: Sequence[Given]) -> None:
     """Evaluate the arguments and the way to the receiver, which is looked up when the call begins."""
     written = [argument for argument in given if not isinstance(argument, Default)]
     for argument in sorted(written, key=lambda argument: argument.start):
         if argument is given[0]:
-            settle(b, argument)
+            evaluate_indices(b, argument)
             require(b, argument)
         else:
             b.compute_early(argument)
@@ -185,7 +185,7 @@ def _change(
         changing(b, place, run)
     else:
         run()
-    both = b.keep()
+    both = b.spill()
     if place is not None:
         b.load(both)
         b.emit(SECOND)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.emit.control import function_body
-from concerto.emit.exceptions import let_out
+from concerto.emit.exceptions import return_thrown
 from concerto.emit.function import FunctionBuilder, value_of
 from concerto.emit.instructions import AWAIT, COPY, LOAD_NIL, PARALLEL_FOR, SPAWN
 from concerto.emit.pattern_matching.bindings import irrefutable
-from concerto.emit.tasks import take_tasks
+from concerto.emit.tasks import own_tasks
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import EmitCall
 from concerto.semantics.model.builtins import ANY, NIL, task_item
@@ -26,8 +26,8 @@ def closure(b: FunctionBuilder, node: ast.Closure) -> None:
             inner.load(slot)
             irrefutable(inner, parameter.pattern)
     type_ = b.types[node]
-    gives_nil = isinstance(type_, FunctionOf) and type_.result == NIL
-    function_body(inner, node.body, gives_nil=gives_nil)
+    returns_nil = isinstance(type_, FunctionOf) and type_.result == NIL
+    function_body(inner, node.body, returns_nil=returns_nil)
     _make(b, inner, node, [parameter.name.text for parameter in node.parameters])
 
 
@@ -83,8 +83,8 @@ def _branches(b: FunctionBuilder, node: ast.AwaitAll | ast.Race, instruction: In
         b.mark(node)
         b.emit(instruction)
 
-    let_out(b, branches, run)
-    take_tasks(b, node)
+    return_thrown(b, branches, run)
+    own_tasks(b, node)
 
 
 def _branch(b: FunctionBuilder, item: ast.Expr) -> FunctionBuilder:
@@ -93,7 +93,7 @@ def _branch(b: FunctionBuilder, item: ast.Expr) -> FunctionBuilder:
     if not inner.dead:
         if _may_be_task(inner.type_of(item)):
             inner.emit(AWAIT)
-        inner.give_back()
+        inner.return_top()
     return inner
 
 
@@ -103,7 +103,7 @@ def spawn(b: FunctionBuilder, node: ast.Spawn) -> None:
     inner = _inner(b, node.operand)
     inner.value(node.operand)
     if not inner.dead:
-        inner.give_back()
+        inner.return_top()
     _make(b, inner, node.operand, [])
     b.mark(node)
     b.emit(SPAWN)
@@ -112,16 +112,16 @@ def spawn(b: FunctionBuilder, node: ast.Spawn) -> None:
 @value_of(ast.ParallelFor)
 def parallel_for(b: FunctionBuilder, node: ast.ParallelFor) -> None:
     b.value(node.iterable)
-    items = b.keep()
+    items = b.spill()
     if node.limit is None:
         b.emit(LOAD_NIL)
     else:
         b.value(node.limit)
-    limit = b.keep()
+    limit = b.spill()
     inner = _inner(b, node, around=b)
     inner.load(inner.temporary())
     irrefutable(inner, node.pattern)
-    function_body(inner, node.body, gives_nil=b.types[node.body] == NIL)
+    function_body(inner, node.body, returns_nil=b.types[node.body] == NIL)
 
     def run() -> None:
         b.load(items)
@@ -130,8 +130,8 @@ def parallel_for(b: FunctionBuilder, node: ast.ParallelFor) -> None:
         b.mark(node)
         b.emit(PARALLEL_FOR)
 
-    let_out(b, [inner], run)
-    take_tasks(b, node)
+    return_thrown(b, [inner], run)
+    own_tasks(b, node)
 
 
 @value_of(ast.Await)

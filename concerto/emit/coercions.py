@@ -50,13 +50,13 @@ def convert(b: FunctionBuilder, coercion: Coercion) -> None:
     if coercion.function is not None and coercion.function.native is None:
         witnesses = coercion.witnesses
         if witnesses:
-            error = b.keep()
+            error = b.spill()
             push_witnesses(b, witnesses)
             b.load(error)
         b.emit(("CALL", b.program.function(coercion.function), len(witnesses) + 1))
         return
     assert coercion.target is not None
-    error = b.keep()
+    error = b.spill()
     b.emit(("LOAD_TYPE", b.program.types.index(coercion.target)))
     b.load(error)
     b.emit(("CALL_NATIVE", "std::errors::convert", 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.emit.exceptions import take_chunk
+from concerto.emit.exceptions import unwrap_chunk
 from concerto.emit.function import FunctionBuilder, LoopRegions, effect_of, value_of
 from concerto.emit.instructions import (
     BLOCK,
@@ -132,7 +132,7 @@ def _test(b: FunctionBuilder, node: ast.If) -> int:
     b.value(node.condition)
     if node.pattern is None:
         return -1
-    subject = b.keep()
+    subject = b.spill()
     condition(b, node.pattern, subject)
     return subject
 
@@ -155,7 +155,7 @@ def while_loop(b: FunctionBuilder, node: ast.While) -> None:
         b.emit(NOT)
         b.branch_to_if(outside)
     else:
-        subject = b.keep()
+        subject = b.spill()
         condition(b, node.pattern, subject)
         b.emit(NOT)
         b.branch_to_if(outside)
@@ -203,7 +203,7 @@ def for_loop(b: FunctionBuilder, node: ast.For) -> None:
     inside = b.open(("FOR", slot))
     b.loops[node] = LoopRegions(outside, inside)
     if thrown:
-        take_chunk(b, node, slot)
+        unwrap_chunk(b, node, slot)
     if not simple:
         b.load(slot)
         irrefutable(b, node.pattern)
@@ -264,15 +264,15 @@ def leave_function(b: FunctionBuilder, node: ast.Return) -> None:
         b.value(node.value)
     if b.is_entry:
         b.mark(node)
-    b.give_back()
+    b.return_top()
 
 
-def function_body(b: FunctionBuilder, body: ast.Expr, *, gives_nil: bool) -> None:
+def function_body(b: FunctionBuilder, body: ast.Expr, *, returns_nil: bool) -> None:
     """The body of a function, its value returned; a function that gives nil may simply end."""
-    if gives_nil and b.self_slot is None:
+    if returns_nil and b.self_slot is None:
         b.effect(body)
         return
-    if gives_nil:
+    if returns_nil:
         b.effect(body)
         b.emit(LOAD_NIL)
     else:
@@ -282,4 +282,4 @@ def function_body(b: FunctionBuilder, body: ast.Expr, *, gives_nil: bool) -> Non
             while isinstance(body, ast.Block) and body.result is not None:
                 body = body.result
             b.mark(body)
-        b.give_back()
+        b.return_top()

@@ -28,16 +28,16 @@ def propagate(b: FunctionBuilder, node: ast.Try) -> None:
     """`e?`: the content, or leave with what failed."""
     b.value(node.operand)
     type_ = b.type_of(node.operand)
-    given = b.keep()
+    given = b.spill()
     if result_parts(type_) is not None:
-        _take_ok(b, node, given)
+        _unwrap_ok(b, node, given)
     elif option_item(type_) is not None:
-        _take_some(b, node, given)
+        _unwrap_some(b, node, given)
     else:
-        _take_any(b, node, given)
+        _unwrap_any(b, node, given)
 
 
-def _take_ok(b: FunctionBuilder, node: ast.Expr, given: int) -> None:
+def _unwrap_ok(b: FunctionBuilder, node: ast.Expr, given: int) -> None:
     b.load(given)
     b.emit(IS_OK)
     b.emit(NOT)
@@ -48,13 +48,13 @@ def _take_ok(b: FunctionBuilder, node: ast.Expr, given: int) -> None:
     b.emit(UNWRAP)
 
 
-def take_chunk(b: FunctionBuilder, node: ast.For, slot: int) -> None:
+def unwrap_chunk(b: FunctionBuilder, node: ast.For, slot: int) -> None:
     """Put the next chunk of a stream, which is there as a Result, into the local, or leave as by `throw`."""
-    _take_ok(b, node, slot)
+    _unwrap_ok(b, node, slot)
     b.store(slot)
 
 
-def _take_some(b: FunctionBuilder, node: ast.Try, given: int) -> None:
+def _unwrap_some(b: FunctionBuilder, node: ast.Try, given: int) -> None:
     b.load(given)
     b.emit(IS_SOME)
     b.emit(NOT)
@@ -65,17 +65,17 @@ def _take_some(b: FunctionBuilder, node: ast.Try, given: int) -> None:
     b.emit(UNWRAP)
 
 
-def _take_any(b: FunctionBuilder, node: ast.Try, given: int) -> None:
+def _unwrap_any(b: FunctionBuilder, node: ast.Try, given: int) -> None:
     """An Option or, which is checked, a Result."""
     b.load(given)
     b.emit(("IS_TYPE", b.program.types.general(OPTION)))
     b.open(IF_VALUE)
-    _take_some(b, node, given)
+    _unwrap_some(b, node, given)
     b.part(ELSE)
     b.load(given)
     b.mark(node)
     b.emit(("CHECK", b.program.types.general(RESULT)))
-    _take_ok(b, node, b.keep())
+    _unwrap_ok(b, node, b.spill())
     b.close()
 
 
@@ -99,23 +99,23 @@ def _leave_with_error(b: FunctionBuilder, node: ast.Expr, given: int) -> None:
 
 def _leave_function(b: FunctionBuilder) -> None:
     """Return the top of the stack from the function. A branch throws it inside an `Err`, which nothing else
-    that leaves a branch is: `let_out` takes it where the branch stands."""
+    that leaves a branch is: `return_thrown` takes it where the branch stands."""
     if b.around is None:
-        b.give_back()
+        b.return_top()
         return
-    b.lets_out = True
+    b.throws_return = True
     b.emit(BUILD_ERR)
     b.leave(THROW)
 
 
-def let_out(b: FunctionBuilder, branches: Sequence[FunctionBuilder], run: Callable[[], None]) -> None:
+def return_thrown(b: FunctionBuilder, branches: Sequence[FunctionBuilder], run: Callable[[], None]) -> None:
     """Push the value of a concurrent construct that `run` pushes, or return what one of its branches threw to
     leave the function. The failure of a branch has cancelled the others."""
-    if not any(branch.lets_out for branch in branches):
+    if not any(branch.throws_return for branch in branches):
         run()
         return
     if b.around is not None:
-        b.lets_out = True
+        b.throws_return = True
         run()
         return
     b.open(("TRY", 1))
@@ -127,7 +127,7 @@ def let_out(b: FunctionBuilder, branches: Sequence[FunctionBuilder], run: Callab
     b.open(IF)
     b.load(error)
     b.emit(UNWRAP)
-    b.give_back()
+    b.return_top()
     b.close()
     b.leave(("RETHROW", error))
     b.close()

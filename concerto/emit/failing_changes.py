@@ -20,7 +20,7 @@ _CANNOT_FAIL: Final = frozenset({"LOAD_LOCAL", "LOAD_CONST", "LOAD_NIL", "LOAD_T
                                  "BUILD_TUPLE", "END", "BR", "ELSE", "RETURN"})  # fmt: skip
 
 
-def keep_changes(b: FunctionBuilder, self_slot: int) -> None:
+def attach_self_on_failure(b: FunctionBuilder, self_slot: int) -> None:
     """Put the body of an `inout` function into a region that notes its self on what leaves it."""
     if not _fails_changed(b, self_slot):
         return

@@ -81,16 +81,17 @@ class LoopRegions:
 class FunctionBuilder:
     """`slots` maps locals to their numbers, `loops` knows the regions of the loops around the code being
     written, `guarded` counts its TRY regions. `around` is set in a concurrent branch: the code that it
-    stands in, whose TRY regions guard it too; `lets_out` says that an error leaves that code. `piped` is the
-    bare function name that a `|>` is about to call. `self_slot` is set in an `inout` function: every return
-    then gives (result, self). `owns_tasks`: it starts tasks, or is given some by what it calls. `is_entry`:
-    it is `main`, which may return an Err. `early` are operands that were computed before their turn, with
-    their locals."""
+    stands in, whose TRY regions guard it too; `throws_return` says that an error leaves that code. `piped` is
+    the bare function name that a `|>` is about to call. `self_slot` is set in an `inout` function: every
+    return then gives (result, self). `owns_tasks`: it starts tasks, or is given some by what it calls.
+    `is_entry`: it is `main`, which may return an Err. `early` are operands that were computed before their
+    turn, with their locals."""
 
     __slots__ = (
         "_end", "_start", "around", "calls", "code", "coercions", "copies", "dead", "depth", "early", "emit",
-        "fields", "file", "fixed", "guarded", "is_entry", "lets_out", "locals", "loops", "name",
-        "owns_tasks", "piped", "positions", "program", "self_slot", "slots", "types", "uses",
+        "fields", "file", "fixed", "guarded", "is_entry", "locals", "loops", "name",
+        "owns_tasks", "piped", "positions", "program", "self_slot", "slots", "throws_return",
+        "types", "uses",
     )  # fmt: skip
 
     def __init__(
@@ -109,7 +110,7 @@ class FunctionBuilder:
         self.loops: dict[ast.Node, LoopRegions] = {}
         self.around = around
         self.guarded: int = 0 if around is None else around.guarded
-        self.lets_out = False
+        self.throws_return = False
         self.self_slot: int | None = None
         self.is_entry = False
         self.owns_tasks = False
@@ -144,7 +145,7 @@ class FunctionBuilder:
         """Compute an operand before its turn, unless that was done."""
         if node not in self.early:
             self.value(node)
-            self.early[node] = self.keep()
+            self.early[node] = self.spill()
 
     def operand(self, node: ast.Expr) -> None:
         """Push the value of an operand that may have been computed early."""
@@ -205,7 +206,7 @@ class FunctionBuilder:
     def store(self, slot: int) -> None:
         self.emit(("STORE_LOCAL", slot))
 
-    def keep(self) -> int:
+    def spill(self) -> int:
         """Move the top of the stack into a new local."""
         slot = self.temporary()
         self.emit(("STORE_LOCAL", slot))
@@ -247,7 +248,7 @@ class FunctionBuilder:
         self.emit(instruction)
         self.dead = True
 
-    def give_back(self) -> None:
+    def return_top(self) -> None:
         """Return the top of the stack from the function."""
         if self.self_slot is not None:
             self.load(self.self_slot)

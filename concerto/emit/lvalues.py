@@ -29,7 +29,7 @@ def assign(b: FunctionBuilder, node: ast.Assign) -> None:
     target = node.target
     if node in b.program.analysis.late_places:
         b.compute_early(node.value)
-        settle(b, target)
+        evaluate_indices(b, target)
     elif not _comes_last(b, node):
         b.compute_early(node.value)
     if isinstance(target, ast.Path):
@@ -160,10 +160,10 @@ def _store_part(b: FunctionBuilder, target: ast.Expr) -> None:
             raise AssertionError("a tuple is replaced, not changed")
 
 
-def settle(b: FunctionBuilder, place: ast.Expr) -> None:
+def evaluate_indices(b: FunctionBuilder, place: ast.Expr) -> None:
     """Evaluate the indices of a place and leave its containers for later. What is not there is missed now."""
     if isinstance(place, ast.FieldAccess | ast.Index):
-        settle(b, place.receiver)
+        evaluate_indices(b, place.receiver)
         if isinstance(place, ast.Index) and not isinstance(place.index, _LITERALS):
             require(b, place.receiver)
             b.compute_early(place.index)
@@ -221,7 +221,7 @@ def _local_place(b: FunctionBuilder, node: ast.Path) -> Lvalue:
 
     def store() -> None:
         if local.role == "self" and b.self_slot is None:
-            changed = b.keep()
+            changed = b.spill()
             b.load(slot)
             b.load(changed)
             b.emit(REPLACE)
@@ -255,7 +255,7 @@ def _index_place(
 
 
 def _store_kept(b: FunctionBuilder, node: ast.Expr, container: Callable[[], None]) -> None:
-    changed = b.keep()
+    changed = b.spill()
     container()
     b.load(changed)
     _store_part(b, node)
@@ -272,7 +272,7 @@ def _tuple_place(b: FunctionBuilder, node: ast.FieldAccess | ast.Index, receiver
         b.emit(("GET_ITEM", target.index))
 
     def store() -> None:
-        changed = b.keep()
+        changed = b.spill()
         whole.load()
         b.load(changed)
         b.emit(("WITH_ITEM", target.index))
@@ -286,7 +286,7 @@ def _once(b: FunctionBuilder, node: ast.Expr) -> Callable[[], None]:
     if node not in b.early and _is_stable(b, node):
         return lambda: b.value(node)
     b.operand(node)
-    slot = b.keep()
+    slot = b.spill()
     return lambda: b.load(slot)
 
 

@@ -103,7 +103,7 @@ def _apply(b: FunctionBuilder, node: ast.Binary) -> None:
 
 def _coalesce(b: FunctionBuilder, node: ast.Binary) -> None:
     left = b.type_of(node.left)
-    given = b.keep()
+    given = b.spill()
     b.load(given)
     if isinstance(left, Named) and left.symbol is OPTION:
         b.emit(IS_SOME)

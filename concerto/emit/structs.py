@@ -21,7 +21,7 @@ def struct(b: FunctionBuilder, node: ast.StructLit) -> None:
     base = None
     if node.base is not None:
         b.value(node.base)
-        base = b.keep()
+        base = b.spill()
     for field in symbol.fields:
         init = written.get(field.name)
         if init is None:
@@ -57,7 +57,7 @@ def _evaluate(b: FunctionBuilder, written: list[ast.FieldInit]) -> dict[str, int
     places: dict[str, int] = {}
     for init in written:
         b.value(init)
-        places[init.name.text] = b.keep()
+        places[init.name.text] = b.spill()
     return places
 
 

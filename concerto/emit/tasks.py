@@ -8,7 +8,7 @@ from concerto.semantics.model.symbols import EnumSymbol, Named, StructSymbol, Tu
 from concerto.syntax import ast
 
 
-def take_tasks(b: FunctionBuilder, node: ast.Expr) -> None:
+def own_tasks(b: FunctionBuilder, node: ast.Expr) -> None:
     """Note that the function now has the tasks in the value of a call or a concurrent construct."""
     if not b.owns_tasks and _may_hold(b.types[node], b.program.task_types):
         b.owns_tasks = True

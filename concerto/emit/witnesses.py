@@ -63,7 +63,7 @@ def _push(b: FunctionBuilder, witness: Witness, slots: dict[int, int]) -> None:
                 _push(b, part, slots)
             b.emit(table_call(b.program, owner))
             if id(witness) in slots:
-                slots[id(witness)] = b.keep()
+                slots[id(witness)] = b.spill()
                 b.load(slots[id(witness)])
 
 

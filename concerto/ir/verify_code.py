@@ -155,7 +155,7 @@ class _CodeVerifier:
 
     # Heights
 
-    def take(self, count: int) -> None:
+    def pop(self, count: int) -> None:
         if not self.live:
             return
         floor = self.regions[-1].height if self.regions else 0
@@ -163,11 +163,11 @@ class _CodeVerifier:
         if count:
             del self.kinds[-count:]
 
-    def take_of(self, instr: Instr) -> None:
+    def pop_operands(self, instr: Instr) -> None:
         """Take what the instruction takes, of the kinds that it takes."""
         count = pops(instr)
         taken = self.kinds[len(self.kinds) - count :]
-        self.take(count)
+        self.pop(count)
         if self.live:
             for expected, kind in zip(KINDS[instr[0]][0], taken, strict=False):
                 fits = not kind or not expected or kind == expected
@@ -175,7 +175,7 @@ class _CodeVerifier:
 
     def plain(self, instr: Instr) -> None:
         name = instr[0]
-        self.take_of(instr)
+        self.pop_operands(instr)
         left = KINDS[name][1]
         if name == "LOAD_CONST":
             left = CONSTANTS[type(self.module.constants[instr[1]])]
@@ -204,7 +204,7 @@ class _CodeVerifier:
     # Regions
 
     def open(self, instr: Instr) -> None:
-        self.take_of(instr)
+        self.pop_operands(instr)
         name = instr[0]
         result = 0 if name in ("LOOP", "FOR") else instr[1]
         self.regions.append(_Region(name, self.height, result, self.live, self.assigned))
@@ -287,13 +287,13 @@ class _CodeVerifier:
         name, level = instr
         target = self.regions[-1 - level]
         if name == "BR_IF":
-            self.take_of(instr)
+            self.pop_operands(instr)
             self.expect(not target.result, "a BR_IF to a region with a result")
         if not self.live:
             return
         if target.kind in ("LOOP", "FOR"):
             return
-        self.take(target.result)
+        self.pop(target.result)
         self.kinds += [""] * target.result
         self.reach(target)
 

@@ -123,7 +123,7 @@ class Requests:
         """The request as JSON and its fingerprint, which two equal requests share."""
         if isinstance(effect, ModelCall):
             return self._model_call(effect, path, key)
-        written = {name: self._blobs.value(value) for name, value in asked_of(effect).items()}
+        written = {name: self._blobs.value(value) for name, value in request_fields(effect).items()}
         text = json.dumps(written)
         return text, fingerprint(text)
 
@@ -152,7 +152,7 @@ class Requests:
         return self._blobs.put(json.dumps(message_json(message, self._blobs), ensure_ascii=False))
 
 
-def asked_of(effect: AnyEffect) -> dict[str, Json]:
+def request_fields(effect: AnyEffect) -> dict[str, Json]:
     """What an effect asks for, but of a model, by name."""
     match effect:
         case ToolCall():

@@ -68,7 +68,7 @@ class JournaledRun(Protocol):
 
 class Journal:
     """`earlier` are the effects that were recorded before, `steps` what came after them. A journal without a
-    `writer` only shows again; with `keep_all` it writes from the first effect on. `model` takes the place of
+    `writer` only shows again; with `record_all` it writes from the first effect on. `model` stands in for
     the models that are asked."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Journal:
         earlier: Sequence[EffectRow] = (),
         steps: str = "",
         *,
-        keep_all: bool = False,
+        record_all: bool = False,
         model: str | None = None,
     ) -> None:
         self._host = host
@@ -93,7 +93,7 @@ class Journal:
         self._held: dict[str, EffectRow] = {}
         self._begun: dict[str, EffectRow] = {}
         self._requests = Requests(blobs)
-        self._keeps = keep_all or bool(earlier)
+        self._keeps = record_all or bool(earlier)
         self._model = model
         self._stops = False
         self._failed: BaseException | None = None
@@ -115,7 +115,7 @@ class Journal:
 
     # -- The way of an effect
 
-    def holds(self, effect: AnyEffect) -> bool:
+    def covers(self, effect: AnyEffect) -> bool:
         return redo_of(effect) != "inside"
 
     async def answer(self, passage: Passage, inner: Perform) -> Value:
@@ -192,7 +192,7 @@ class Journal:
     async def _again(self, row: EffectRow, effect: AnyEffect, key: str) -> Value:
         """A recorded outcome, at its turn."""
         if not effect.immediate:
-            await self.order.answered(key, again=True)
+            await self.order.before_answer(key, again=True)
         written = json.loads(row.outcome)
         if row.state == "failed":
             error = error_of(written, self._blobs)
@@ -246,7 +246,7 @@ class Journal:
     async def _ended(self, row: EffectRow, effect: AnyEffect, state: str, outcome: Json) -> None:
         self._finish(row, state, json.dumps(outcome))
         if not effect.immediate:
-            await self.order.answered(row.key)
+            await self.order.before_answer(row.key)
 
     def _finish(self, row: EffectRow, state: str, outcome: str) -> None:
         row.state, row.outcome, row.ended = state, outcome, time()  # type: ignore[assignment]
@@ -256,7 +256,7 @@ class Journal:
         row.steps_ended = self._steps()
         self._put(row, at_once=row.policy != "redo", durable=row.policy == "once")
 
-    def asked(self, key: str) -> None:
+    def mark_pending(self, key: str) -> None:
         """Somebody outside has to do this effect: it has not begun, and the run stops."""
         self._stops = True
         row = self._begun.get(key)
@@ -300,7 +300,7 @@ class Journal:
         return rows, blobs
 
     @property
-    def keeps(self) -> bool:
+    def has_entries(self) -> bool:
         """Whether anything had to be kept."""
         return self._keeps
 

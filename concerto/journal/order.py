@@ -46,14 +46,14 @@ class Order:
         """Whether recorded steps are left."""
         return bool(self._left)
 
-    async def go_on(self, branch: Step) -> None:
+    async def before_branch(self, branch: Step) -> None:
         """A branch is about to go on: wait for its turn."""
         if self._left:
             await self._turn(branch)
         else:
             self.noted.append(branch)
 
-    async def answered(self, effect: Step, *, again: bool = False) -> None:
+    async def before_answer(self, effect: Step, *, again: bool = False) -> None:
         """An answer is about to reach the program: wait for its turn. `again` for a recorded one."""
         if again and self._left:
             await self._turn(effect)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class JournalPlan:
     """`open` gives the store when there is something to write; None for a run that is only shown again.
     `program` gives the IR. `epoch` is that of a run which is in the store already, 0 for a new one; then
-    `effects`, `blobs` and the steps of `run` are what was recorded. `keep_all` keeps a run whatever it does;
-    the store is closed at the end of a run that `closes` it; `model` takes the place of the models
-    that are asked from now on."""
+    `effects`, `blobs` and the steps of `run` are what was recorded. `record_all` records
+    whatever a run does; the store is closed at the end of a run that `closes` it; `model` takes the place of
+    the models that are asked from now on."""
 
     run: RunRow
     program: Callable[[], bytes]
@@ -26,7 +26,7 @@ class JournalPlan:
     epoch: int = 0
     effects: Sequence[EffectRow] = ()
     blobs: Mapping[str, bytes] = field(default_factory=dict)
-    keep_all: bool = False
+    record_all: bool = False
     closes: bool = True
     model: str | None = None
 

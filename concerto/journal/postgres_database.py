@@ -44,10 +44,10 @@ class PostgresDatabase:
         self.url = url
         self._shown = without_user(url)
         self._lock = threading.RLock()
-        with self._told():
+        with self._store_errors():
             self._connection = psycopg.connect(url, autocommit=True, connect_timeout=10)
         try:
-            with self._told():
+            with self._store_errors():
                 self._prepare()
         except BaseException:
             self._connection.close()
@@ -68,13 +68,13 @@ class PostgresDatabase:
 
     @contextmanager
     def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:
-        with self._lock, self._told(), self._connection.transaction():
+        with self._lock, self._store_errors(), self._connection.transaction():
             if not durable and not reading:
                 self._connection.execute("SET LOCAL synchronous_commit = off")
             yield _PostgresTransaction(self._connection)
 
     def compact(self) -> None:
-        with self._lock, self._told():
+        with self._lock, self._store_errors():
             for table in ("runs", "run_options", "effects", "blobs", "programs"):
                 self._connection.execute(f"VACUUM FULL concerto.{table}")
 
@@ -83,7 +83,7 @@ class PostgresDatabase:
             self._connection.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         try:
             yield
         except psycopg.Error as error:

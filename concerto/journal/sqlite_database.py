@@ -46,10 +46,10 @@ class SqliteDatabase:
         self.url = f"sqlite:{self.path}"
         self._lock = threading.RLock()
         self._durable = True
-        with self._told():
+        with self._store_errors():
             self._connection = self._open(create)
         try:
-            with self._told():
+            with self._store_errors():
                 self._prepare()
         except BaseException:
             self._connection.close()
@@ -86,7 +86,7 @@ class SqliteDatabase:
 
     @contextmanager
     def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:
-        with self._lock, self._told():
+        with self._lock, self._store_errors():
             if durable is not self._durable:
                 self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 self._durable = durable
@@ -101,7 +101,7 @@ class SqliteDatabase:
                 raise
 
     def compact(self) -> None:
-        with self._lock, self._told():
+        with self._lock, self._store_errors():
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -110,7 +110,7 @@ class SqliteDatabase:
             self._connection.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:

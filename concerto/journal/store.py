@@ -92,7 +92,7 @@ class JournalStore:
             database.execute("INSERT INTO run_options (run, options) VALUES (?, ?)", written)
         return row.epoch
 
-    def take(self, run: str) -> int:
+    def claim(self, run: str) -> int:
         """Own a run from now on: its new epoch. Raises NoSuchRun, Busy."""
         with self._database.transaction() as database:
             found = _one(database, run)
@@ -251,11 +251,11 @@ def is_alive(owner: str) -> bool:
 
 
 def _begin_of(pid: int) -> str:
-    return _kept_begin(pid) if pid == os.getpid() else _read_begin(pid)
+    return _cached_begin(pid) if pid == os.getpid() else _read_begin(pid)
 
 
 @cache
-def _kept_begin(pid: int) -> str:
+def _cached_begin(pid: int) -> str:
     return _read_begin(pid)
 
 

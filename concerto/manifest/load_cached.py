@@ -1,7 +1,7 @@
 """The parts of a manifest that a run reads, as plain data.
 
-Reading a manifest costs more than most runs, as checking it needs pydantic: `said_in` keeps what it found in
-the cache, for as long as the file and this package are the same.
+Reading a manifest costs more than most runs, as checking it needs pydantic: `load_settings` keeps what it
+found in the cache, for as long as the file and this package are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True)
-class Said:
+class ManifestSettings:
     """`prices` are input, output and cached input in USD per million tokens, `python_tools` imports by name.
     Settings that a table leaves out are not in its dictionary."""
 
@@ -38,7 +38,7 @@ class ProjectSettings:
     """What surrounds a program on disk: the folder of its manifest, and what that says."""
 
     folder: Path
-    said: Said
+    settings: ManifestSettings
 
 
 def project_around(file: Path) -> ProjectSettings | None:
@@ -47,11 +47,11 @@ def project_around(file: Path) -> ProjectSettings | None:
     from concerto.manifest import find_manifest
 
     place = find_manifest(file.parent)
-    return None if place is None else ProjectSettings(place.parent, said_in(place))
+    return None if place is None else ProjectSettings(place.parent, load_settings(place))
 
 
-def said_by(manifest: Manifest) -> Said:
-    return Said(
+def settings_of(manifest: Manifest) -> ManifestSettings:
+    return ManifestSettings(
         runtime=manifest.runtime.model_dump(exclude_unset=True),
         permissions=manifest.permissions.model_dump(exclude_none=True),
         connections={
@@ -68,16 +68,16 @@ def said_by(manifest: Manifest) -> Said:
     )
 
 
-def said_in(path: Path) -> Said:
+def load_settings(path: Path) -> ManifestSettings:
     """What the manifest at `path` says; raises as `load_manifest` does."""
     data = path.read_bytes()
     key = state_of([code_folder("manifest")]) + f"{path}\0".encode("utf-8", "surrogateescape") + data
     name = entry_name(key, "manifest")
     kept = read_entry(name, key)
     if kept is not None:
-        return Said(*kept)
+        return ManifestSettings(*kept)
     from concerto.manifest import load_manifest
 
-    said = said_by(load_manifest(path))
-    write_entry(name, key, [getattr(said, field) for field in field_names(Said) or ()])
-    return said
+    settings = settings_of(load_manifest(path))
+    write_entry(name, key, [getattr(settings, field) for field in field_names(ManifestSettings) or ()])
+    return settings

@@ -33,7 +33,7 @@ class KeyWatcher:
     prefix: str
     listener: Callable[..., Value]
 
-    def tell(self, key: Value, old: Value, new: Value) -> None:
+    def notify(self, key: Value, old: Value, new: Value) -> None:
         if self.key is not MISSING:
             if key == self.key:
                 self.listener(_option(old), _option(new))
@@ -67,7 +67,7 @@ class Store:
         self.watchers: list[KeyWatcher] = []
         self.file: File | None = None
         self.updates = 0
-        self._telling: dict[greenlet, _Telling] = {}
+        self._telling: dict[greenlet, _Notification] = {}
 
     def change(self, changes: Changes) -> None:
         """Make all changes, then tell the watchers of each. A failing watcher keeps nothing from happening:
@@ -99,22 +99,22 @@ class Store:
                 self.entries[key] = value
             made.append((key, old, value))
         if self.watchers:
-            self._tell(made)
+            self._notify(made)
 
-    def _tell(self, made: list[tuple[Value, Value, Value]]) -> None:
+    def _notify(self, made: list[tuple[Value, Value, Value]]) -> None:
         """What a watcher changes itself is told after everything that happened before it."""
         fiber = getcurrent()
         if fiber in self._telling:
             self._telling[fiber].add(made)
             return
-        telling = self._telling[fiber] = _Telling(made)
+        telling = self._telling[fiber] = _Notification(made)
         try:
             telling.run(self.watchers)
         finally:
             del self._telling[fiber]
 
 
-class _Telling:
+class _Notification:
     """Changes on their way to the watchers, in one fiber."""
 
     __slots__ = ("_left", "_nested")
@@ -135,7 +135,7 @@ class _Telling:
             key, old, new = self._left.popleft()
             for watcher in list(watchers):
                 try:
-                    watcher.tell(key, old, new)
+                    watcher.notify(key, old, new)
                 except Exception as error:
                     failed = failed or error
         if failed is not None:
@@ -281,7 +281,7 @@ def with_persistence(machine: Machine, types: TypeValue, hashmap: HashMap, path:
     if hashmap.prefix:
         raise failure("a scope of a hashmap is kept where the hashmap is", "ValueError")
     key_type, value_type = machine.module.types[types.index].items
-    machine.host.keep_in_file(hashmap, path, key_type, value_type)
+    machine.host.persist_hashmap(hashmap, path, key_type, value_type)
     return hashmap
 
 

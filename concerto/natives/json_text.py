@@ -31,7 +31,7 @@ def decode(text: str) -> Value:
     except json.JSONDecodeError as error:
         message = error.msg[0].lower() + error.msg[1:]
         raise ValueError(f"{message} at line {error.lineno}, column {error.colno}") from None
-    return _mended(value) if _may_hold_halves(text) else value
+    return _without_surrogates(value) if _may_hold_halves(text) else value
 
 
 def loads(text: str | bytes, **how: Any) -> Any:
@@ -45,7 +45,7 @@ def loads(text: str | bytes, **how: Any) -> Any:
         value = json.loads(well_formed(text), **how)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    return _mended(value) if _may_hold_halves(text) else value
+    return _without_surrogates(value) if _may_hold_halves(text) else value
 
 
 def _integer(digits: str) -> int | float:
@@ -77,14 +77,14 @@ def _may_hold_halves(text: str) -> bool:
     return "\\ud" in text or "\\uD" in text
 
 
-def _mended(value: Value) -> Value:
+def _without_surrogates(value: Value) -> Value:
     """Half of a surrogate pair, which no text can hold, becomes the replacement character."""
     match value:
         case str():
             return well_formed(value)
         case list():
-            return [_mended(item) for item in value]
+            return [_without_surrogates(item) for item in value]
         case dict():
-            return {_mended(key): _mended(item) for key, item in value.items()}
+            return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
         case _:
             return value

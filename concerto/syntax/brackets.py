@@ -28,7 +28,7 @@ def balance(source: Source, lexed: Lexed, problems: Problems) -> list[Token] | N
     tokens = lexed.tokens
     deep, paired = check_nesting(tokens)
     if deep is None:
-        return tokens if paired else _Mender(source, lexed, problems).mend()
+        return tokens if paired else _Balancer(source, lexed, problems).balance()
     problems.add(
         TooDeep(
             Span(source, deep.start, deep.end),
@@ -48,7 +48,7 @@ class _Open:
     inline: bool
 
 
-class _Mender:
+class _Balancer:
     def __init__(self, source: Source, lexed: Lexed, problems: Problems) -> None:
         self.source = source
         self.lexed = lexed
@@ -59,7 +59,7 @@ class _Mender:
         # How many `{` are missing in all, if not all the `}` can be meant.
         self.missing = kinds.count("RBRACE") - kinds.count("LBRACE")
 
-    def mend(self) -> list[Token]:
+    def balance(self) -> list[Token]:
         line = 0
         line_start: Token | None = None
         tokens = self.lexed.tokens

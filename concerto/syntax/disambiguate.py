@@ -37,7 +37,7 @@ class _Head(Enum):
     TYPE = auto()  # behind `->`
 
 
-def settle(tokens: list[Token]) -> None:
+def disambiguate(tokens: list[Token]) -> None:
     """Retypes tokens in place; may split a `>=` that closes type arguments."""
     walk = _Walk(tokens)
     handlers = walk.handlers()

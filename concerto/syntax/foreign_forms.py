@@ -1,6 +1,6 @@
 """Whole constructs of other languages: one error each, and the rest of the file is read as if all were right.
 
-`find_form` takes a `Scene` as `find_mend` does, before that one: a form is known by several tokens at once.
+`find_form` takes a `Scene` as `find_edit` does, before that one: a form is known by several tokens at once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from concerto.diagnostics import Problem
 from concerto.syntax.other_languages import COMBINATIONS, WORDS
-from concerto.syntax.token_repair import Mend, Scene, indentation, matching
+from concerto.syntax.token_repair import Scene, TokenEdit, indentation, matching
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token
 
 _TYPES = ("class", "interface", "protocol", "record")
@@ -22,11 +22,11 @@ _STATEMENTS = {
 }
 
 
-def find_form(scene: Scene) -> Mend | None:
+def find_form(scene: Scene) -> TokenEdit | None:
     return next((mend for form in _FORMS if (mend := form(scene)) is not None), None)
 
 
-def _type(scene: Scene) -> Mend | None:
+def _type(scene: Scene) -> TokenEdit | None:
     """`interface X { a: T; }`, `class A(B):`, if the body is not one that `struct` or `trait` could have."""
     tokens, at, undo = _from_word(scene, _TYPES)
     word = tokens[at]
@@ -47,7 +47,7 @@ def _type(scene: Scene) -> Mend | None:
         return None
     problem = scene.error(f"there is no `{word.text}`", WORDS[word.text].advice, word)
     error = Token("ERROR_ITEM", "", word.start, tokens[end].end)
-    return Mend(problem, (error,), undo=undo, drop=drop, cut=undo)
+    return TokenEdit(problem, (error,), undo=undo, drop=drop, cut=undo)
 
 
 def _from_word(scene: Scene, texts: tuple[str, ...]) -> tuple[list[Token], int, int]:
@@ -73,7 +73,7 @@ def _last_below(scene: Scene, colon: int) -> int:
     return end
 
 
-def _export(scene: Scene) -> Mend | None:
+def _export(scene: Scene) -> TokenEdit | None:
     """`export default …`, `export interface …`: the rest is looked at by itself."""
     tokens, at, undo = _from_word(scene, ("export",))
     word, token = tokens[at], tokens[min(at + 1, len(tokens) - 1)]
@@ -85,15 +85,15 @@ def _export(scene: Scene) -> Mend | None:
     )
     end = at + 1 + default
     if not default or tokens[end].kind != "NAME" or tokens[end].text in WORDS:
-        return Mend(problem, undo=undo, drop=end - at - undo, cut=undo)
+        return TokenEdit(problem, undo=undo, drop=end - at - undo, cut=undo)
     while tokens[end].kind not in ("SEMICOLON", END):
         end += 1
     end += tokens[end].kind == "SEMICOLON"
     error = Token("ERROR_ITEM", "", word.start, tokens[end - 1].end)
-    return Mend(problem, (error,), undo=undo, drop=end - at - undo, cut=undo)
+    return TokenEdit(problem, (error,), undo=undo, drop=end - at - undo, cut=undo)
 
 
-def _arrow_function(scene: Scene) -> Mend | None:
+def _arrow_function(scene: Scene) -> TokenEdit | None:
     """`(x: T): U => …`, `() => …`"""
     tokens, at = scene.tokens, scene.position
     if scene.token.kind == "COLON" and scene.before.kind == "NAME":
@@ -117,7 +117,7 @@ def _arrow_function(scene: Scene) -> Mend | None:
     if not scene.works(["ERROR"], undo=cut, drop=end - at, ahead=1):
         return None
     problem = scene.error("there are no arrow functions", "a closure is written `|x| x + 1`", tokens[arrow])
-    return Mend(problem, (error,), undo=at - opener, drop=end - at, cut=cut)
+    return TokenEdit(problem, (error,), undo=at - opener, drop=end - at, cut=cut)
 
 
 def _end_of_value(tokens: list[Token], start: int) -> int:
@@ -142,14 +142,14 @@ def _values_from(scene: Scene, token: Token) -> int | None:
     return next((len(values) - i for i in places), None)
 
 
-def _async_closure(scene: Scene) -> Mend | None:
+def _async_closure(scene: Scene) -> TokenEdit | None:
     if scene.token.kind != "ASYNC" or not scene.parser.accepts("INT") or scene.kind_ahead(1) == "FN":
         return None
     advice = "a closure is written `|x| x + 1`, and whatever waits may be called everywhere"
-    return Mend(scene.error("a closure is not marked `async`", advice), drop=1)
+    return TokenEdit(scene.error("a closure is not marked `async`", advice), drop=1)
 
 
-def _for_head(scene: Scene) -> Mend | None:
+def _for_head(scene: Scene) -> TokenEdit | None:
     """`for (const x of xs) { … }`, `for (let i = 0; i < n; i++) { … }`"""
     tokens, at = scene.tokens, scene.position
     if scene.before.kind != "LPAR" or tokens[at - 2].kind != "FOR" or not scene.fresh:
@@ -172,10 +172,10 @@ def _for_head(scene: Scene) -> Mend | None:
         items = tokens[at + 3 : end]
     else:
         return None
-    return Mend(problem, (name, through, *items), undo=1, drop=end - at + 1, cut=1)
+    return TokenEdit(problem, (name, through, *items), undo=1, drop=end - at + 1, cut=1)
 
 
-def _declared_by_value(scene: Scene) -> Mend | None:
+def _declared_by_value(scene: Scene) -> TokenEdit | None:
     """`name := value`"""
     name, token = scene.before, scene.token
     if name.kind != "NAME" or not scene.fresh or token.kind != "COLON" or scene.kind_ahead(1) != "EQUAL":
@@ -184,10 +184,10 @@ def _declared_by_value(scene: Scene) -> Mend | None:
         return None
     problem = scene.error("there is no `:=`", COMBINATIONS[":="])
     let = Token("LET", "let", name.start, name.start)
-    return Mend(problem, (let, name, scene.tokens[scene.position + 1]), undo=1, drop=2, cut=1)
+    return TokenEdit(problem, (let, name, scene.tokens[scene.position + 1]), undo=1, drop=2, cut=1)
 
 
-def _several_names(scene: Scene) -> Mend | None:
+def _several_names(scene: Scene) -> TokenEdit | None:
     """`a, b = 1, 2`, `let a, b = …`, `a, err := f()`"""
     tokens, at = scene.tokens, scene.position
     if scene.token.kind != "COMMA" or scene.before.kind != "NAME" or not _stands_alone(scene, scene.before):
@@ -220,7 +220,7 @@ def _several_names(scene: Scene) -> Mend | None:
     names = ", ".join(token.text for token in tokens[at - 1 : last : 2])
     message = "there is no `:=`" if go else "several names stand in parentheses"
     problem = scene.error(message, f"write `let ({names}) = (…);`", tokens[last] if go else scene.before)
-    return Mend(problem, tuple(stand_in), undo=1, drop=end - at, cut=1)
+    return TokenEdit(problem, tuple(stand_in), undo=1, drop=end - at, cut=1)
 
 
 def _stands_alone(scene: Scene, token: Token) -> bool:
@@ -232,7 +232,7 @@ def _on_new_line(scene: Scene, tokens: list[Token], index: int) -> bool:
     return "\n" in scene.source.text[tokens[index - 1].end : tokens[index].start]
 
 
-def _catch(scene: Scene) -> Mend | None:
+def _catch(scene: Scene) -> TokenEdit | None:
     """`catch (e) { … }`, `except ValueError as e { … }`"""
     tokens, at, before = scene.tokens, scene.position, scene.before
     kinds = [token.kind for token in tokens[at : at + 3]]
@@ -258,10 +258,10 @@ def _catch(scene: Scene) -> Mend | None:
         return None
     if tokens[at + drop].kind in BRACES:
         tokens[at + drop].kind = "LBRACE"
-    return Mend(problem, (*words, *parts), undo=undo, drop=drop, cut=undo)
+    return TokenEdit(problem, (*words, *parts), undo=undo, drop=drop, cut=undo)
 
 
-def _statement(scene: Scene) -> Mend | None:
+def _statement(scene: Scene) -> TokenEdit | None:
     """`del x`, to the end of its line."""
     tokens, at, word = scene.tokens, scene.position, scene.before
     if word.text not in _STATEMENTS or scene.token.kind != "NAME" or scene.on_new_line:
@@ -274,10 +274,10 @@ def _statement(scene: Scene) -> Mend | None:
     if not _stands_alone(scene, word) or not scene.works(["ERROR", "SEMICOLON"], undo=1, drop=drop, ahead=1):
         return None
     problem = scene.error(f"there is no `{word.text}`", _STATEMENTS[word.text], word)
-    return Mend(problem, tuple(stand_in), undo=1, drop=drop, cut=1)
+    return TokenEdit(problem, tuple(stand_in), undo=1, drop=drop, cut=1)
 
 
-def _finally(scene: Scene) -> Mend | None:
+def _finally(scene: Scene) -> TokenEdit | None:
     """`finally { … }`: a block like others."""
     word = scene.before
     if word.text != "finally" or scene.token.kind != "LBRACE" or not _stands_alone(scene, word):
@@ -285,10 +285,10 @@ def _finally(scene: Scene) -> Mend | None:
     problem = scene.error(
         "there is no `finally`", "write behind the `try` what is to happen in any case", word
     )
-    return Mend(problem, undo=1, cut=1)
+    return TokenEdit(problem, undo=1, cut=1)
 
 
-def _switch(scene: Scene) -> Mend | None:
+def _switch(scene: Scene) -> TokenEdit | None:
     """`switch (x) { case 1: … }`, read as a call with a block behind it."""
     tokens, at = scene.tokens, scene.position
     if scene.before.kind != "RPAR" or scene.token.kind not in BRACES:
@@ -303,10 +303,10 @@ def _switch(scene: Scene) -> Mend | None:
     if not scene.works(["ERROR", "SEMICOLON"], undo=cut, drop=end + 1 - at, ahead=1):
         return None
     problem = scene.error(f"there is no `{word.text}`", WORDS[word.text].advice, word)
-    return Mend(problem, (error, closed), undo=at + 1 - opener, drop=end + 1 - at, cut=cut)
+    return TokenEdit(problem, (error, closed), undo=at + 1 - opener, drop=end + 1 - at, cut=cut)
 
 
-_FORMS: tuple[Callable[[Scene], Mend | None], ...] = (
+_FORMS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _type,
     _export,
     _arrow_function,

@@ -116,6 +116,6 @@ def _steps(builder: Hashable) -> list[tuple[str, int, Callable[[Any, list[Any]],
     """For each rule what it yields, its size and what builds its node: nothing is called for one that only
     hands its one symbol on. They are in reverse order, so that actions, which are negative, are indices."""
     return [
-        (rule.origin, rule.size, None if rule.hands_on else getattr(builder, rule.method))
+        (rule.origin, rule.size, None if rule.is_unit else getattr(builder, rule.method))
         for rule in reversed(tables().rules)
     ]

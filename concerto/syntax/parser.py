@@ -18,7 +18,7 @@ from concerto.syntax import ast
 from concerto.syntax.brackets import balance
 from concerto.syntax.building import TreeBuilder
 from concerto.syntax.decoding import decode
-from concerto.syntax.disambiguate import settle
+from concerto.syntax.disambiguate import disambiguate
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed, scan
 from concerto.syntax.recovery import Recovery
@@ -43,7 +43,7 @@ def _parse(source: Source, problems: Problems) -> ast.Module:
     tokens = balance(source, lexed, problems)
     items: list[ast.Item] = []
     if tokens is not None:
-        settle(tokens)
+        disambiguate(tokens)
         builder = TreeBuilder(source, problems, lexed.docs)
         recovery = Recovery(source, problems, lexed)
         items = LalrParser(builder).run(tokens, recovery)

@@ -20,7 +20,7 @@ from concerto.syntax.foreign_forms import find_form
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.other_languages import WORDS
-from concerto.syntax.token_repair import Mend, Scene, find_mend
+from concerto.syntax.token_repair import Scene, TokenEdit, find_edit
 from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token, words
 
 # More mistakes help nobody, and each costs a walk over the token list.
@@ -58,12 +58,12 @@ class Recovery:
     def repair(self, parser: LalrParser, tokens: list[Token], position: int) -> int:
         self.repairs += 1
         if self.repairs > _MOST_REPAIRS:
-            self.give_up(parser, tokens, position)
+            self.skip_rest(parser, tokens, position)
             return position
         silent = self.known(tokens, position)
         scene = Scene(self.source, parser, tokens, position)
         form = find_form(scene)
-        mend = form or find_mend(scene)
+        mend = form or find_edit(scene)
         if mend is not None:
             if not silent and not self.repeats(mend.problem, scene.before):
                 self.problems.add(mend.problem)
@@ -115,7 +115,7 @@ class Recovery:
 
     # --- Mends ---
 
-    def apply(self, mend: Mend, parser: LalrParser, tokens: list[Token], position: int) -> int:
+    def apply(self, mend: TokenEdit, parser: LalrParser, tokens: list[Token], position: int) -> int:
         if mend.cut:
             parser.cut(len(parser.states) - mend.cut)
         position -= mend.undo
@@ -135,7 +135,7 @@ class Recovery:
                 parser.cut(depth)
                 tokens[position:end] = [Token(kind, "", min(start, at), at) for kind in stand_in]
                 return
-        self.give_up(parser, tokens, position)
+        self.skip_rest(parser, tokens, position)
 
     def replacement(
         self, parser: LalrParser, tokens: list[Token], position: int, depth: int
@@ -214,7 +214,7 @@ class Recovery:
     def on_new_line(self, tokens: list[Token], index: int) -> bool:
         return "\n" in self.source.text[tokens[index - 1].end : tokens[index].start]
 
-    def give_up(self, parser: LalrParser, tokens: list[Token], position: int) -> None:
+    def skip_rest(self, parser: LalrParser, tokens: list[Token], position: int) -> None:
         """Leaves out the rest of the file."""
         parser.cut(2 if len(parser.states) > 1 and parser.try_kinds([END], 2) else 1)
         del tokens[position:-1]

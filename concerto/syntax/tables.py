@@ -31,7 +31,7 @@ class Rule:
     method: str
 
     @property
-    def hands_on(self) -> bool:
+    def is_unit(self) -> bool:
         """Whether its one symbol stays what it is."""
         return self.method == "first" and self.size == 1
 
@@ -115,7 +115,7 @@ def _skip_handing_on(actions: list[dict[str, int]], gotos: list[dict[str, int]],
         reductions = set(row.values())
         if len(reductions) == 1 and not gotos[state] and (action := reductions.pop()) < 0:
             rule = rules[~action]
-            if rule.hands_on:
+            if rule.is_unit:
                 handed_on[state] = rule.origin
     for row, onward in zip(actions, gotos, strict=True):
         for moves in (row, onward):

@@ -1,6 +1,6 @@
 """Plain slips: one token too few, too many or wrong, where the rest of the line shows what is meant.
 
-`find_mend` tries the kinds of slips in order. Each function looks at a `Scene` and gives a `Mend`,
+`find_edit` tries the kinds of slips in order. Each function looks at a `Scene` and gives a `TokenEdit`,
 or None if the slip is not of its kind; a mend is only offered if the tokens behind it then fit.
 """
 
@@ -41,7 +41,7 @@ _STATEMENT_WORDS = ("let", "return", "match", "while", "break", "continue", "thr
 
 
 @frozen
-class Mend:
+class TokenEdit:
     """Takes back `undo` tokens, drops `drop` more, and puts `tokens` in place. `cut` is the number of
     values on the machine's stack that the tokens taken back have become. `foreign`: what was mended is a
     habit of another language, which may show more than once in the line."""
@@ -112,7 +112,7 @@ class Scene:
         return self.error(f"expected {expected(self.parser)}, found {found}", advice)
 
 
-def find_mend(scene: Scene) -> Mend | None:
+def find_edit(scene: Scene) -> TokenEdit | None:
     for slip in _SLIPS:
         mend = slip(scene)
         if mend is not None:
@@ -120,7 +120,7 @@ def find_mend(scene: Scene) -> Mend | None:
     return None
 
 
-def _reserved_name(scene: Scene) -> Mend | None:
+def _reserved_name(scene: Scene) -> TokenEdit | None:
     token = scene.token
     reserved = token.kind in RESERVED_KINDS or token.kind == "WORD"
     if not reserved or not scene.parser.accepts("NAME"):
@@ -131,10 +131,10 @@ def _reserved_name(scene: Scene) -> Mend | None:
     name = Token("NAME", token.text, token.start, token.end)
     if not scene.works(["NAME"], drop=1, ahead=1) or scene.on_new_line:
         return None
-    return Mend(_reserved(scene, token), (name,), drop=1)
+    return TokenEdit(_reserved(scene, token), (name,), drop=1)
 
 
-def _reserved_operand(scene: Scene) -> Mend | None:
+def _reserved_operand(scene: Scene) -> TokenEdit | None:
     """`memory.len()`, where `memory` was taken for the start of a declaration."""
     before = scene.before
     if before.kind not in _DECLARING_KINDS or not scene.fresh:
@@ -144,7 +144,7 @@ def _reserved_operand(scene: Scene) -> Mend | None:
     if not scene.works(["NAME"], undo=cut):
         return None
     name = Token("NAME", before.text, before.start, before.end)
-    return Mend(_reserved(scene, before), (name,), undo=1, cut=cut)
+    return TokenEdit(_reserved(scene, before), (name,), undo=1, cut=cut)
 
 
 def _reserved(scene: Scene, token: Token) -> Problem:
@@ -155,23 +155,25 @@ def _reserved(scene: Scene, token: Token) -> Problem:
     )
 
 
-def _foreign_word_before(scene: Scene) -> Mend | None:
+def _foreign_word_before(scene: Scene) -> TokenEdit | None:
     before = scene.before
     if before.kind != "NAME" or not scene.fresh:
         return None
     if before.text in NEEDLESS and scene.works([], undo=1, ahead=1):
-        return Mend(scene.error(f"there is no `{before.text}`", NEEDLESS[before.text], before), undo=1, cut=1)
+        return TokenEdit(
+            scene.error(f"there is no `{before.text}`", NEEDLESS[before.text], before), undo=1, cut=1
+        )
     word = WORDS.get(before.text)
     if word is not None and scene.works([word.kind], undo=1, ahead=1):
         stand_in = Token(word.kind, word.text, before.start, before.end)
         _open_block(scene, word.kind)
-        return Mend(
+        return TokenEdit(
             scene.error(f"there is no `{before.text}`", word.advice, before), (stand_in,), undo=1, cut=1
         )
     return _type_first(scene)
 
 
-def _type_first(scene: Scene) -> Mend | None:
+def _type_first(scene: Scene) -> TokenEdit | None:
     """`String s = …`"""
     before, name = scene.before, scene.token
     if name.kind != "NAME" or scene.kind_ahead(1) not in ("EQUAL", "SEMICOLON") or scene.on_new_line:
@@ -180,10 +182,10 @@ def _type_first(scene: Scene) -> Mend | None:
         return None
     advice = f"write `let {name.text}: {before.text} = …`"
     stand_in = Token("LET", "let", before.start, before.end)
-    return Mend(scene.error("a variable is declared with `let`", advice), (stand_in,), undo=1, cut=1)
+    return TokenEdit(scene.error("a variable is declared with `let`", advice), (stand_in,), undo=1, cut=1)
 
 
-def _foreign_word_here(scene: Scene) -> Mend | None:
+def _foreign_word_here(scene: Scene) -> TokenEdit | None:
     token = scene.token
     word = WORDS.get(token.text) if token.kind == "NAME" else None
     # A brace behind a name was taken for that of a struct literal.
@@ -192,7 +194,7 @@ def _foreign_word_here(scene: Scene) -> Mend | None:
         return None
     stand_in = Token(word.kind, word.text, token.start, token.end)
     _open_block(scene, word.kind)
-    return Mend(scene.error(f"there is no `{token.text}`", word.advice), (stand_in,), drop=1)
+    return TokenEdit(scene.error(f"there is no `{token.text}`", word.advice), (stand_in,), drop=1)
 
 
 def _open_block(scene: Scene, kind: str) -> None:
@@ -207,20 +209,20 @@ def _open_block(scene: Scene, kind: str) -> None:
             return
 
 
-def _misspelt_word(scene: Scene) -> Mend | None:
+def _misspelt_word(scene: Scene) -> TokenEdit | None:
     """`fucntion main`, `retrun x`: a name where only a word of the language makes sense."""
     here, before = scene.token, scene.before
     if here.kind == "NAME" and scene.parser.accepts("STRUCT") and not scene.parser.accepts("INT"):
         word = _meant(here.text, _DECLARING_WORDS)
         if word and scene.works([word.upper()], drop=1, ahead=1):
             problem = scene.error(f"unexpected `{here.text}`", did_you_mean(word))
-            return Mend(problem, (Token(word.upper(), word, here.start, here.end),), drop=1)
+            return TokenEdit(problem, (Token(word.upper(), word, here.start, here.end),), drop=1)
     if before.kind == "NAME" and scene.fresh and not scene.on_new_line and here.kind != "BANG":
         word = _meant(before.text, (*_STATEMENT_WORDS, *_DECLARING_WORDS))
         if word and scene.works([word.upper()], undo=1):
             problem = scene.error(f"unexpected `{before.text}`", did_you_mean(word), before)
             stand_in = Token(word.upper(), word, before.start, before.end)
-            return Mend(problem, (stand_in,), undo=1, cut=1)
+            return TokenEdit(problem, (stand_in,), undo=1, cut=1)
     return None
 
 
@@ -229,7 +231,7 @@ def _meant(text: str, words: tuple[str, ...]) -> str | None:
     return WORDS[meant].text if meant in WORDS else meant
 
 
-def _combination(scene: Scene) -> Mend | None:
+def _combination(scene: Scene) -> TokenEdit | None:
     problem, token = _combined_signs(scene), scene.token
     if problem is None:
         return None
@@ -237,7 +239,7 @@ def _combination(scene: Scene) -> Mend | None:
     for drop in (1, 0):
         for stand_in in ((), (error,)):
             if (drop or stand_in) and scene.works([error.kind for error in stand_in], drop=drop, ahead=1):
-                return Mend(problem, stand_in, drop=drop)
+                return TokenEdit(problem, stand_in, drop=drop)
     return None
 
 
@@ -252,7 +254,7 @@ def _combined_signs(scene: Scene) -> Problem | None:
     return None
 
 
-def _turbofish(scene: Scene) -> Mend | None:
+def _turbofish(scene: Scene) -> TokenEdit | None:
     """`items.collect::<T>()`, `parse::<T>(text)`"""
     tokens, at = scene.tokens, scene.position
     if scene.token.kind == "COLON_COLON" and scene.kind_ahead(1) == "GENERIC_OPEN":
@@ -265,10 +267,10 @@ def _turbofish(scene: Scene) -> Mend | None:
         return None
     advice = f"leave them out, or write `{tokens[at - 1 - undo].text}<…>(…)`"
     problem = scene.error("type arguments stand right behind the name", advice, colons)
-    return Mend(problem, undo=undo, drop=drop, cut=undo)
+    return TokenEdit(problem, undo=undo, drop=drop, cut=undo)
 
 
-def _matches_macro(scene: Scene) -> Mend | None:
+def _matches_macro(scene: Scene) -> TokenEdit | None:
     """`matches!(value, pattern)`"""
     if scene.before.text != "matches" or scene.token.kind != "BANG" or not scene.fresh:
         return None
@@ -278,10 +280,10 @@ def _matches_macro(scene: Scene) -> Mend | None:
     advice = "write `match value { pattern => true, _ => false }`"
     error = Token("ERROR", "", scene.before.start, scene.tokens[end].end)
     problem = scene.error("there is no `matches!`", advice, scene.before)
-    return Mend(problem, (error,), undo=1, drop=end - scene.position + 1, cut=1)
+    return TokenEdit(problem, (error,), undo=1, drop=end - scene.position + 1, cut=1)
 
 
-def _let_in_condition(scene: Scene) -> Mend | None:
+def _let_in_condition(scene: Scene) -> TokenEdit | None:
     """`if a && let Some(x) = e { … }`"""
     if scene.token.kind != "LET" or scene.before.text not in ("&&", "||"):
         return None
@@ -290,10 +292,10 @@ def _let_in_condition(scene: Scene) -> Mend | None:
     advice = "write an `if let` inside: `if … { if let … = … { … } }`"
     problem = scene.error(f"a `let` stands alone in a condition, not behind `{scene.before.text}`", advice)
     error = Token("ERROR", "", scene.token.start, tokens[end - 1].end)
-    return Mend(problem, (error,), drop=end - at)
+    return TokenEdit(problem, (error,), drop=end - at)
 
 
-def _body_behind_colon(scene: Scene) -> Mend | None:
+def _body_behind_colon(scene: Scene) -> TokenEdit | None:
     """`if x:` and the lines below that are set further in, or the rest of the line."""
     if scene.token.kind != "COLON" or not scene.works(["LBRACE"], drop=1, ahead=0):
         return None
@@ -318,7 +320,7 @@ def _body_behind_colon(scene: Scene) -> Mend | None:
     start, stop = scene.token.start, tokens[end - 1].end
     body = (Token("LBRACE", "{", start, start), *tokens[at + 1 : end], Token("RBRACE", "}", stop, stop))
     problem = scene.error("a block stands in braces", "write `{ … }` instead of the `:`")
-    return Mend(problem, body, drop=end - at)
+    return TokenEdit(problem, body, drop=end - at)
 
 
 def indentation(scene: Scene, token: Token) -> int:
@@ -328,7 +330,7 @@ def indentation(scene: Scene, token: Token) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _no_such_syntax(scene: Scene) -> Mend | None:
+def _no_such_syntax(scene: Scene) -> TokenEdit | None:
     """Constructs that do not exist: the message says so, the recovery does the rest."""
     problem = _missing_syntax(scene, to_mend=True)
     ways = _ways_on(scene, problem) if problem else []
@@ -376,23 +378,23 @@ def _called_word(scene: Scene) -> Problem | None:
     )
 
 
-def _ways_on(scene: Scene, problem: Problem) -> list[Mend]:
+def _ways_on(scene: Scene, problem: Problem) -> list[TokenEdit]:
     token = scene.token
     error = Token("ERROR", "", token.start, token.start)
     ways = []
     if scene.works(["ERROR"]):
-        ways.append(Mend(problem, (error,)))
+        ways.append(TokenEdit(problem, (error,)))
     if token.kind not in _BRACKETS and scene.works([], drop=1):
-        ways.append(Mend(problem, drop=1))
+        ways.append(TokenEdit(problem, drop=1))
     if scene.fresh and scene.before.kind not in _BRACKETS and scene.works([], undo=1):
-        ways.append(Mend(problem, undo=1, cut=1))
+        ways.append(TokenEdit(problem, undo=1, cut=1))
     end = matching(scene.tokens, scene.position) if token.kind == "LSQB" else None
     if end is not None and scene.works([], drop=end - scene.position + 1):
-        ways.append(Mend(problem, drop=end - scene.position + 1))
+        ways.append(TokenEdit(problem, drop=end - scene.position + 1))
     return ways
 
 
-def _parenthesised_head(scene: Scene) -> Mend | None:
+def _parenthesised_head(scene: Scene) -> TokenEdit | None:
     """`for (x in xs) { … }`"""
     tokens, at = scene.tokens, scene.position
     kinds = [token.kind for token in tokens[max(at - 3, 0) : at + 1]]
@@ -407,10 +409,10 @@ def _parenthesised_head(scene: Scene) -> Mend | None:
         "the head of a loop stands without parentheses", "write `for x in xs { … }`", tokens[at - 2]
     )
     _open_block(scene, "FOR")
-    return Mend(problem, tuple(tokens[at - 1 : end]), undo=2, drop=end - at + 1, cut=cut)
+    return TokenEdit(problem, tuple(tokens[at - 1 : end]), undo=2, drop=end - at + 1, cut=cut)
 
 
-def _mut_before_pattern(scene: Scene) -> Mend | None:
+def _mut_before_pattern(scene: Scene) -> TokenEdit | None:
     """`let mut (a, b) = …`"""
     tokens, at = scene.tokens, scene.position
     if scene.before.kind != "MUT" or not scene.fresh or scene.token.kind not in ("LPAR", "LSQB"):
@@ -425,7 +427,7 @@ def _mut_before_pattern(scene: Scene) -> Mend | None:
         if token.kind == "NAME" and tokens[index + 1].kind in ("COMMA", "RPAR", "RSQB"):
             stand_in.append(Token("MUT", "mut", token.start, token.start))
         stand_in.append(token)
-    return Mend(problem, tuple(stand_in), undo=1, drop=end - at + 1, cut=1)
+    return TokenEdit(problem, tuple(stand_in), undo=1, drop=end - at + 1, cut=1)
 
 
 def matching(tokens: list[Token], opener: int) -> int | None:
@@ -438,7 +440,7 @@ def matching(tokens: list[Token], opener: int) -> int | None:
     return None
 
 
-def _missing_semicolon(scene: Scene) -> Mend | None:
+def _missing_semicolon(scene: Scene) -> TokenEdit | None:
     token = scene.token
     if not scene.works(["SEMICOLON"], ahead=1):
         return None
@@ -450,10 +452,10 @@ def _missing_semicolon(scene: Scene) -> Mend | None:
     if _DIVISOR.match(scene.source.text, at):
         advice = "`//` begins a comment; `/` of two Ints gives an Int"
     problem = UnexpectedToken(place, "expected `;`", help=advice)
-    return Mend(problem, (_sign("SEMICOLON", at),))
+    return TokenEdit(problem, (_sign("SEMICOLON", at),))
 
 
-def _missing_comma(scene: Scene) -> Mend | None:
+def _missing_comma(scene: Scene) -> TokenEdit | None:
     if not scene.works(["COMMA"], ahead=1) or _missing_syntax(scene) is not None:
         return None
     at = scene.before.end
@@ -461,10 +463,10 @@ def _missing_comma(scene: Scene) -> Mend | None:
     problem = UnexpectedToken(
         Span(scene.source, at, at), f"expected `,` before {found}", help="separate the two with `,`"
     )
-    return Mend(problem, (_sign("COMMA", at),))
+    return TokenEdit(problem, (_sign("COMMA", at),))
 
 
-def _untyped_parameter(scene: Scene) -> Mend | None:
+def _untyped_parameter(scene: Scene) -> TokenEdit | None:
     name = scene.before
     if name.kind != "NAME" or scene.token.kind not in ("COMMA", "RPAR"):
         return None
@@ -474,10 +476,10 @@ def _untyped_parameter(scene: Scene) -> Mend | None:
         f"`{name.text}` needs a type", f"write the type behind it: `{name.text}: Int`", name
     )
     at = name.end
-    return Mend(problem, (_sign("COLON", at), Token("ERROR", "", at, at)))
+    return TokenEdit(problem, (_sign("COLON", at), Token("ERROR", "", at, at)))
 
 
-def _wrong_sign(scene: Scene) -> Mend | None:
+def _wrong_sign(scene: Scene) -> TokenEdit | None:
     token = scene.token
     if token.kind not in _SIGN_KINDS:
         return None
@@ -489,13 +491,13 @@ def _wrong_sign(scene: Scene) -> Mend | None:
         if kind != token.kind and scene.works([kind], drop=1, ahead=ahead) and not scene.assigns(kind):
             _open_block(scene, kind)
             advice = WRONG_SIGNS.get((token.text, SIGN_TEXTS[kind]), "")
-            return Mend(
+            return TokenEdit(
                 scene.problem(advice), (Token(kind, SIGN_TEXTS[kind], token.start, token.end),), drop=1
             )
     return None
 
 
-def _missing_sign(scene: Scene) -> Mend | None:
+def _missing_sign(scene: Scene) -> TokenEdit | None:
     at = scene.before.end
     # `let a 5` is a value: the type `5` is rare.
     signs = sorted(_MISSING_SIGNS, key=lambda kind: kind != "EQUAL" or scene.token.kind not in _LITERALS)
@@ -503,26 +505,26 @@ def _missing_sign(scene: Scene) -> Mend | None:
         for kind in signs:
             if scene.works([kind], ahead=ahead) and not scene.assigns(kind):
                 _open_block(scene, kind)
-                return Mend(scene.problem(), (_sign(kind, at),))
+                return TokenEdit(scene.problem(), (_sign(kind, at),))
     return None
 
 
-def _stray_sign(scene: Scene) -> Mend | None:
+def _stray_sign(scene: Scene) -> TokenEdit | None:
     token = scene.token
     if token.kind not in _SIGN_KINDS or not scene.works([], drop=1):
         return None
     if token.kind == "SEMICOLON":
         if scene.before.kind in _AWAITS_OPERAND:
             return None
-        return Mend(scene.error("unexpected `;`", "remove it"), drop=1)
-    return Mend(scene.problem(), drop=1)
+        return TokenEdit(scene.error("unexpected `;`", "remove it"), drop=1)
+    return TokenEdit(scene.problem(), drop=1)
 
 
 def _sign(kind: str, at: int) -> Token:
     return Token(kind, SIGN_TEXTS.get(kind, kind.lower()), at, at)
 
 
-_SLIPS: tuple[Callable[[Scene], Mend | None], ...] = (
+_SLIPS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _reserved_name,
     _reserved_operand,
     _combination,

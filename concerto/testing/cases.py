@@ -94,7 +94,7 @@ def _line(module: ModuleIR, test: Test) -> int:
 def _shares_the_world(program: Program) -> bool:
     """Whether two tests of a program could meet outside of their runs: in files, processes, servers, or
     in the memory that each may take."""
-    module, said = program.module, program.project.said if program.project is not None else None
+    module, said = program.module, program.project.settings if program.project is not None else None
     if said is not None and (said.runtime.get("max_memory_mb") is not None or said.python_tools):
         return True
     if module.hosts or module.mcp_servers:

@@ -91,7 +91,7 @@ def run_tests(
     alone = partial(beside, own_process=own_process)
     try:
         # To the end: a test that could not be stopped may still take more.
-        with _held(files, at_once) if own_process else nullcontext():
+        with _all_limited(files, at_once) if own_process else nullcontext():
             for file in files:
                 if not file.together or len(file.cases) == 1:
                     yield from map(alone, file.cases)
@@ -110,13 +110,13 @@ def run_tests(
         pool.shutdown(cancel_futures=True)
 
 
-def _held(files: Sequence[TestFile], at_once: int) -> AbstractContextManager[None]:
+def _all_limited(files: Sequence[TestFile], at_once: int) -> AbstractContextManager[None]:
     """Let the system refuse what all tests take far beyond what one may."""
     from concerto.deep_threads import STACK_BYTES
-    from concerto.runtime.run.memory_limit import MEGABYTE, process_held
+    from concerto.runtime.run.memory_limit import MEGABYTE, memory_limited
 
     most = max((_megabytes(case) for file in files for case in file.cases), default=MEGABYTES)
-    return process_held(most + (at_once - 1) * STACK_BYTES / MEGABYTE)
+    return memory_limited(most + (at_once - 1) * STACK_BYTES / MEGABYTE)
 
 
 def _tried(case: Case, *, timeout: float, live: Live, own_process: bool = False) -> Outcome:
@@ -188,7 +188,7 @@ def _options(case: Case, output: Captured) -> ResolvedOptions:
 
 def _megabytes(case: Case) -> float:
     project = case.program.project
-    said = None if project is None else project.said.runtime.get("max_memory_mb")
+    said = None if project is None else project.settings.runtime.get("max_memory_mb")
     return MEGABYTES if said is None else float(said)
 
 

@@ -30,7 +30,7 @@ class ClassTable:
         self._variants: dict[tuple[str, int], Any] = {}
         self._others: dict[str, ClassTable] = {}
 
-    def go_on_from(self, earlier: ClassTable) -> None:
+    def inherit(self, earlier: ClassTable) -> None:
         """Before anything is made: let what is declared as it was before have the classes that it had. Values
         of a type that is declared otherwise are from now on of a type with another name."""
         for name, table in {**dict.fromkeys(earlier._by_name, earlier), **earlier._others}.items():

@@ -56,7 +56,7 @@ class Host(Protocol):
     def call_handle(self, receiver: Value, method: str, arguments: list[Value]) -> Value:
         """A method of a handle known only at run time (an `Any` that holds an agent, hashmap, …)."""
 
-    def keep_in_file(self, hashmap: Any, path: str, key_type: int, value_type: int) -> None:
+    def persist_hashmap(self, hashmap: Any, path: str, key_type: int, value_type: int) -> None:
         """Load what a file holds into a hashmap and write every change to it."""
 
     def in_turn(self, store: Any, key: Value, change: Callable[[], None]) -> None:

@@ -34,7 +34,7 @@ class Native:
     changes: bool
     looks_inside: bool
 
-    def takes(self, count: int) -> bool:
+    def accepts(self, count: int) -> bool:
         """Whether the function can be called with that many arguments, as far as Python tells."""
         code = getattr(self.body, "__code__", None)
         if code is None or code.co_flags & _VARIADIC:

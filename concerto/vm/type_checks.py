@@ -106,7 +106,7 @@ class TypeChecks:
         """`fits` for one type."""
         return self._judging(type_index, convert=False)
 
-    def takes(self, type_index: int) -> Callable[[Value], bool]:
+    def accepts(self, type_index: int) -> Callable[[Value], bool]:
         """Whether a value fits a type after implicit conversions."""
         checker = self.checker(type_index, convert=True)
 

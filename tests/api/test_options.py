@@ -14,7 +14,7 @@ from concerto.records import field_names, field_types
 from concerto.runtime.run import options
 from concerto.runtime.run.options import RunOptions, StoredOptions
 
-OF_CONCERTO = {"testing", "interactive", "journal", "already_said", "watcher", "own_process"}
+OF_CONCERTO = {"testing", "interactive", "journal", "already_emitted", "watcher", "own_process"}
 
 
 def keywords() -> dict[str, str]:

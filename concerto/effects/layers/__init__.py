@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from concerto.effects.gate import Layer, Waiter
 from concerto.effects.layers.budget import Costs, budget_layer
 from concerto.effects.layers.cache import cache_layer
-from concerto.effects.layers.journal import EffectJournal, answers_layer, intents_layer
+from concerto.effects.layers.journal import EffectJournal, intents_layer, journal_layer
 from concerto.effects.layers.log import Log, log_layer
 from concerto.effects.layers.mock import Answers, mock_layer
 from concerto.effects.layers.permission import permission_layer
@@ -49,7 +49,7 @@ def standard_layers(
         mock_layer(answers),
     ]
     if journal is not None:
-        layers = [*layers[:2], answers_layer(journal), *layers[2:], intents_layer(journal)]
+        layers = [*layers[:2], journal_layer(journal), *layers[2:], intents_layer(journal)]
     if trace is None:
         return layers
     from concerto.effects.layers.trace import attempts_layer, trace_layer

@@ -12,7 +12,7 @@ from concerto.vm.values import Value
 class EffectJournal(Protocol):
     """What a run has done, and what it did before."""
 
-    def holds(self, effect: AnyEffect) -> bool:
+    def covers(self, effect: AnyEffect) -> bool:
         """Whether the effect is one for the journal, not made of others."""
 
     async def answer(self, passage: Passage, inner: Perform) -> Value:
@@ -22,11 +22,11 @@ class EffectJournal(Protocol):
         """Do the effect, once that is written down."""
 
 
-def answers_layer(journal: EffectJournal) -> Layer:
+def journal_layer(journal: EffectJournal) -> Layer:
     """Outside of all that waits or tries again: a recorded answer takes no time and no attempt."""
-    return Layer(lambda effect, policy: journal.holds(effect), journal.answer)
+    return Layer(lambda effect, policy: journal.covers(effect), journal.answer)
 
 
 def intents_layer(journal: EffectJournal) -> Layer:
     """Innermost: each attempt is written down just before it is made."""
-    return Layer(lambda effect, policy: journal.holds(effect), journal.begin)
+    return Layer(lambda effect, policy: journal.covers(effect), journal.begin)

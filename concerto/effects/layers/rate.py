@@ -21,7 +21,7 @@ def rate_layer(waiting: Waiter) -> Layer:
         subject = subject_of(passage.effect)
         if subject not in turns:
             turns[subject] = RateLimiter(limit, waiting)
-        await turns[subject].take()
+        await turns[subject].acquire()
         return await inner(passage)
 
     return Layer(lambda effect, policy: policy.per_minute is not None, rate)
@@ -38,7 +38,7 @@ class RateLimiter:
         # The first in line waits for time to pass, the others for the line.
         self._line = waiting.line()
 
-    async def take(self) -> None:
+    async def acquire(self) -> None:
         async with self._line:
             begun = self._begun
             if len(begun) == self._limit:

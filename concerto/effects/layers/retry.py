@@ -28,7 +28,7 @@ def retry_layer(waiting: Waiter) -> Layer:
                 return await inner(passage)
             except Raised as raised:
                 error = raised.value
-                asked = _asked_pause(error)
+                asked = _retry_after(error)
                 if (
                     attempt >= policy.attempts
                     or asked > _LONGEST_ASKED
@@ -59,7 +59,7 @@ def _may_pass(error: Value, retry: Retry, of_model: bool) -> bool:
     return error.kind in _TRANSIENT_KINDS
 
 
-def _asked_pause(error: Value) -> float:
+def _retry_after(error: Value) -> float:
     """The seconds that a server asked for, 0 if it did not."""
     asked = error.fields.get("retry_after_ms") if isinstance(error, ErrorValue) else None
     return asked.value / 1000 if isinstance(asked, Some) else 0.0

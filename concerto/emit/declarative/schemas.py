@@ -70,7 +70,7 @@ def parameters_schema(analysis: Analysis, parameters: Iterable[ParameterSymbol])
     return writer.complete({"type": "object", "properties": properties, "required": required})
 
 
-def answer_schema(analysis: Analysis, method: FunctionSymbol) -> Json:
+def result_schema(analysis: Analysis, method: FunctionSymbol) -> Json:
     """What a method gives if all goes well."""
     result = method.result
     if isinstance(result, Named) and result.symbol is RESULT:

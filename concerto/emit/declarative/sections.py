@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from concerto.emit.bodies import emit_first_state, emit_stage
-from concerto.emit.declarative.schemas import answer_schema, tool_schema, type_schema
+from concerto.emit.declarative.schemas import result_schema, tool_schema, type_schema
 from concerto.emit.json_constants import json_constant
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import called_by_name
@@ -80,7 +80,7 @@ def emit_tool(program: ProgramBuilder, tool: ToolSymbol) -> ir.Tool:
         program.types.fields(tool.state.fields),
         [method(program, function, tool) for function in tool.methods.values()],
         [tool_schema(program.analysis, name, f) for f in tool.methods.values() if f.public],
-        {f.name: answer_schema(program.analysis, f) for f in tool.methods.values() if f.public},
+        {f.name: result_schema(program.analysis, f) for f in tool.methods.values() if f.public},
     )
 
 
@@ -122,7 +122,7 @@ def emit_mcp(program: ProgramBuilder, server: McpSymbol) -> ir.McpServerDef:
         dict(server.settings),
         [method(program, function) for function in functions],
         [tool_schema(program.analysis, name, function) for function in functions],
-        {function.name: answer_schema(program.analysis, function) for function in functions},
+        {function.name: result_schema(program.analysis, function) for function in functions},
     )
 
 

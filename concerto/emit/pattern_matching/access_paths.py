@@ -59,10 +59,10 @@ def load(b: FunctionBuilder, route: Route) -> None:
         b.emit(step)
 
 
-def keep(b: FunctionBuilder, route: Route) -> Route:
+def spill_route(b: FunctionBuilder, route: Route) -> Route:
     """Put the value at the end of a route into a new local."""
     load(b, route)
-    return Route(b.keep())
+    return Route(b.spill())
 
 
 def parts(b: FunctionBuilder, pattern: Part, route: Route) -> list[Pair]:

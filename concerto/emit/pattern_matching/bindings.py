@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import COPY, ELSE, IF, LENGTH, LOAD_NIL, SLICE, SUB_INT
-from concerto.emit.pattern_matching.access_paths import Part, Route, keep, load, parts
+from concerto.emit.pattern_matching.access_paths import Part, Route, load, parts, spill_route
 from concerto.emit.pattern_matching.conditions import push_all, tests
 from concerto.semantics.model.analysis import MatchBinding
 from concerto.semantics.model.symbols import LocalSymbol
@@ -28,7 +28,7 @@ def irrefutable(b: FunctionBuilder, pattern: ast.Pattern) -> None:
                 b.emit(COPY)
             b.store(b.declare(target.local))
             return
-    bind(b, pattern, b.keep())
+    bind(b, pattern, b.spill())
 
 
 def bind_parts(b: FunctionBuilder, pattern: Part, route: Route) -> None:
@@ -56,7 +56,7 @@ def bind_parts(b: FunctionBuilder, pattern: Part, route: Route) -> None:
 
 def _bind_inside(b: FunctionBuilder, pattern: Part, route: Route) -> None:
     before = len(b.code)
-    start = keep(b, route) if route.is_long else route
+    start = spill_route(b, route) if route.is_long else route
     kept = len(b.code)
     for part, part_route in parts(b, pattern, start):
         bind_parts(b, part, part_route)

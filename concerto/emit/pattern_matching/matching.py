@@ -84,7 +84,7 @@ def _subject(b: FunctionBuilder, node: ast.Expr) -> int:
         if isinstance(symbol, LocalSymbol) and not symbol.mutable:
             return b.slots[symbol]
     b.value(node)
-    return b.keep()
+    return b.spill()
 
 
 # --- One arm after the other --------------------------------------------------------------------

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def told_changes(run: Events, plan: Plan) -> Iterator[None]:
+def logged_changes(run: Events, plan: Plan) -> Iterator[None]:
     """Meanwhile, log every change of the execution's context and data."""
     watched = [("context", plan.context), ("data", plan.data)] if run.options.debug else []
     added = [(shared, _watcher(run, plan.agent, name, shared)) for name, shared in watched]
@@ -30,7 +30,7 @@ def told_changes(run: Events, plan: Plan) -> Iterator[None]:
             shared.store.watchers.remove(watcher)
 
 
-def tell_call(run: Events, agent: str, title: str, record: CallRecord, frames: list[TraceFrame]) -> None:
+def log_call(run: Events, agent: str, title: str, record: CallRecord, frames: list[TraceFrame]) -> None:
     """How a call went; with `frames`, those of the program that a failure came through."""
     if run.options.debug:
         outcome = "true" if record.success else f"false, {record.result}"
@@ -39,8 +39,8 @@ def tell_call(run: Events, agent: str, title: str, record: CallRecord, frames: l
 
 
 def _watcher(run: Events, agent: str, name: str, shared: HashMap) -> KeyWatcher:
-    def tell(key: Value, old: Value, new: Value) -> None:
+    def log_change(key: Value, old: Value, new: Value) -> None:
         text = to_text(new.value) if isinstance(new, Some) else "(deleted)"
         run.emits.log("debug", f"[{agent}] tool updated {name}: {key} = {text}")
 
-    return KeyWatcher(MISSING, shared.prefix, tell)
+    return KeyWatcher(MISSING, shared.prefix, log_change)

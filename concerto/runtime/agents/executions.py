@@ -11,7 +11,7 @@ from concerto.effects.kinds import AgentRun
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.memory import Memory
 from concerto.records import replace
-from concerto.runtime.agents.debugging import told_changes
+from concerto.runtime.agents.debugging import logged_changes
 from concerto.runtime.agents.execution import Execution, Plan, Sink
 from concerto.runtime.agents.guarding import bounded, failed
 from concerto.runtime.agents.loop import FatalToolError, tool_loop
@@ -97,10 +97,15 @@ class Agents:
         retry_message: str,
         branch: Branch,
     ) -> Value:
-        from concerto.runtime.agents.structured import Wanted, converse_for, prompt_with_schema, with_schema
+        from concerto.runtime.agents.structured import (
+            ExpectedOutput,
+            converse_for,
+            prompt_with_schema,
+            with_schema,
+        )
 
         async def body(track: Track) -> Value:
-            target = Wanted(self._run, wanted)
+            target = ExpectedOutput(self._run, wanted)
             plan = with_schema(await self._planner.plan(builder, branch), target.schema)
             text = prompt_with_schema(prompt, target.schema) if plan.toolbox.offers else prompt
             attempts = self._attempts(builder)
@@ -182,19 +187,19 @@ class Agents:
             messages += from_memory(plan.memory)
         work = Execution(plan, branch, [*messages, *asked], plan.toolbox, sink)
         track.append(work)
-        run.tell(
+        run.emit_event(
             Channel.AGENT_START,
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},
         )
         try:
-            with told_changes(run, plan):
+            with logged_changes(run, plan):
                 result = await bounded(run, builder, talk(work))
         except FatalToolError as fatal:
             raise fatal.raised from None
         except CancelledError:
             note_stopped(to_values(run.machine, work.messages))
             raise
-        run.tell(
+        run.emit_event(
             Channel.AGENT_COMPLETE,
             lambda: {
                 "agent": plan.agent,
@@ -265,7 +270,7 @@ def _key(builder: AgentBuilder, branch: Branch, asked: Any) -> Value:
     if builder.memory is not None or builder.context is not None or builder.data is not None:
         return None
     if isinstance(asked, list):
-        asked = [_said(each) if isinstance(each, Message) else each for each in asked]
+        asked = [_message_key(each) if isinstance(each, Message) else each for each in asked]
     allowed = builder.allowed_tools
     return [
         asked,
@@ -280,6 +285,6 @@ def _key(builder: AgentBuilder, branch: Branch, asked: Any) -> Value:
     ]
 
 
-def _said(message: Message) -> Value:
+def _message_key(message: Message) -> Value:
     calls = [[call.id, call.name, call.arguments] for call in message.calls]
     return [message.role, message.text, message.call_id, calls]

@@ -57,5 +57,5 @@ def failed(run: RunServices, builder: AgentBuilder, error: BaseException) -> Err
     for name, unknown in (("provider", ""), ("status", NONE), ("retry_after_ms", NONE), ("messages", [])):
         value.fields.setdefault(name, unknown)
     told = {"agent": builder.agent, "message": value.message, "kind": value.kind}
-    run.tell(Channel.AGENT_ERROR, lambda: told)
+    run.emit_event(Channel.AGENT_ERROR, lambda: told)
     return value

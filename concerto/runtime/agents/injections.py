@@ -86,7 +86,7 @@ class Injections:
         if work.plan.discovery and self._providers:
             result = self._discover(work, value, result)
         if self.strategies:
-            self._ask_strategies(work, call, value, result)
+            self._call_strategies(work, call, value, result)
         return result
 
     def _discover(self, work: Execution, value: Value, result: Json) -> Json:
@@ -112,7 +112,7 @@ class Injections:
         self._offer(work, tools, left_out)
         return _annotated(value, result, added) if tools else result
 
-    def _ask_strategies(self, work: Execution, call: ToolCallRequest, value: Value, result: Json) -> None:
+    def _call_strategies(self, work: Execution, call: ToolCallRequest, value: Value, result: Json) -> None:
         context = InjectionContext(
             tuple(work.messages),
             tuple(work.toolbox.tools),
@@ -134,7 +134,7 @@ class Injections:
         if tools or left_out:
             names = [tool.offer.name for tool in tools]
             told = {"agent": work.plan.agent, "tools": names, "left_out": left_out}
-            self._run.tell(Channel.AGENT_TOOLS_INJECTED, lambda: told)
+            self._run.emit_event(Channel.AGENT_TOOLS_INJECTED, lambda: told)
             self._run.note("tools_injected", lambda: told, work.branch)
 
     def _bind(self, work: Execution, entity: Entity, identity: str, taken: set[str]) -> Iterator[BoundTool]:

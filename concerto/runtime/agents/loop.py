@@ -20,7 +20,7 @@ from concerto.effects.kinds import ModelCall
 from concerto.json_data import Json
 from concerto.records import replace
 from concerto.runtime.agents.arguments import BadArguments, read_arguments
-from concerto.runtime.agents.debugging import tell_call
+from concerto.runtime.agents.debugging import log_call
 from concerto.runtime.agents.execution import CallRecord, Execution
 from concerto.runtime.agents.messages import parsed
 from concerto.runtime.concurrency.fibers import all_of, drive
@@ -54,11 +54,11 @@ async def tool_loop(run: AgentServices, work: Execution) -> Reply:
     while True:
         await work.renew_tools()
         work.iteration += 1
-        run.tell(
+        run.emit_event(
             Channel.AGENT_ITERATION,
             lambda: {"agent": plan.agent, "iteration": work.iteration, "tools": len(work.toolbox.offers)},
         )
-        reply = await _ask(run, work)
+        reply = await _call_model(run, work)
         work.messages.append(reply.message)
         calls = reply.message.calls
         if calls:
@@ -79,7 +79,7 @@ def _demanded_again(run: AgentServices, work: Execution) -> bool:
     """Ask once more where a tool had to be called and none was; an AgentError if that was done before."""
     request, offers = work.plan.request, work.toolbox.offers
     demands = request.tool_choice == "required" or request.forced_tool
-    if not (work.demanding and demands) or run.mocks.speak_for(work.plan.connection):
+    if not (work.demanding and demands) or run.mocks.mocks_connection(work.plan.connection):
         return False
     if any(offer.hosted for offer in offers):  # Their servers run them, and say nothing of it.
         return False
@@ -89,7 +89,7 @@ def _demanded_again(run: AgentServices, work: Execution) -> bool:
         message = f"`{agent}` had to call {what} and answered without a call"
         raise agent_failure(message, AgentKind.TOOL_NOT_CALLED, agent=agent)
     work.demanded_again = True
-    tell_repairs(run, work, ["an answer without the call that was required was asked for again"])
+    emit_repairs(run, work, ["an answer without the call that was required was asked for again"])
     work.messages.append(Message("user", f"Call {what} before you answer."))
     return True
 
@@ -100,12 +100,12 @@ def _nudged(run: AgentServices, work: Execution, reply: Reply) -> bool:
     if reply.message.text or reply.stop_reason != "stop" or not work.calls or work.nudged or last:
         return False
     work.nudged = True
-    tell_repairs(run, work, ["an empty answer was asked for again"])
+    emit_repairs(run, work, ["an empty answer was asked for again"])
     work.messages.append(Message("user", _NUDGE))
     return True
 
 
-async def _ask(run: AgentServices, work: Execution) -> Reply:
+async def _call_model(run: AgentServices, work: Execution) -> Reply:
     plan = work.plan
     connection = plan.connection
     call = ModelCall(
@@ -131,15 +131,15 @@ def _with_ids(run: AgentServices, work: Execution, reply: Reply) -> Reply:
     if all(new is old for new, old in zip(calls, reply.message.calls, strict=True)):
         return reply
     if repairs:
-        tell_repairs(run, work, repairs)
+        emit_repairs(run, work, repairs)
     return replace(reply, message=replace(reply.message, calls=tuple(calls)))
 
 
-def tell_repairs(run: RunServices, work: Execution, repairs: Sequence[str]) -> None:
+def emit_repairs(run: RunServices, work: Execution, repairs: Sequence[str]) -> None:
     """Record what was mended in what the model wrote."""
     work.repairs += repairs
     told = {"agent": work.plan.agent, "repairs": list(repairs)}
-    run.tell(Channel.AGENT_REPAIRED, lambda: told)
+    run.emit_event(Channel.AGENT_REPAIRED, lambda: told)
     run.note("repaired", lambda: told, work.branch)
 
 
@@ -203,7 +203,7 @@ async def _run_call(
     )
     caller = CallContext(branch, plan.agent, call.id, work.iteration, plan.context, plan.data, plan.memory)
     title = tool.title if tool else call.name
-    run.tell(
+    run.emit_event(
         Channel.AGENT_TOOL_CALL,
         lambda: {"agent": plan.agent, "tool": title, "id": call.id, "arguments": record.arguments},
     )
@@ -227,7 +227,7 @@ async def _run_call(
             run.note("refused", lambda: {"call": title, "id": call.id, **record.result}, branch)
         content = _json(record.result)
     record.latency_ms = int((perf_counter() - begun) * 1000)
-    run.tell(
+    run.emit_event(
         Channel.AGENT_TOOL_RESULT,
         lambda: {
             "agent": plan.agent,
@@ -237,7 +237,7 @@ async def _run_call(
             **place_of(frames),
         },
     )
-    tell_call(run, plan.agent, title, record, frames)
+    log_call(run, plan.agent, title, record, frames)
     message = Message("tool", content, call_id=call.id, name=call.name, failed=not record.success)
     return CallOutcome(message, record, value, kind)
 
@@ -259,7 +259,7 @@ async def _attempts(
             if work.plan.on_tool_error is None:
                 raise
             error = _as_tool_error(raised.value, call, tool)
-            action, most = await _ask_hook(run, work, tool.tool if tool else call.name, error)
+            action, most = await _call_error_hook(run, work, tool.tool if tool else call.name, error)
             if action is ToolErrorAction.FAIL:
                 raise _fatal(work, error) from None
             if action is ToolErrorAction.REPORT or retries >= most:
@@ -275,7 +275,7 @@ class ToolErrorAction(Enum):
     FAIL = "Fail"
 
 
-async def _ask_hook(
+async def _call_error_hook(
     run: RunServices, work: Execution, tool: str, error: ErrorValue
 ) -> tuple[ToolErrorAction, int]:
     """What the agent's `on_tool_error` decides, and how many more tries it wants."""
@@ -315,7 +315,7 @@ async def _attempt(
     except BadArguments as bad:
         raise Raised(tool_error(str(bad), ToolKind.INVALID_ARGUMENTS, tool.tool, tool.method)) from None
     if isinstance(written, str) and written:
-        tell_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
+        emit_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
     return await tool.perform(caller, arguments)
 
 

@@ -44,7 +44,7 @@ def to_values(machine: Machine, messages: Sequence[Message]) -> list[Value]:
             "Message",
             role=message.role,
             content=message.text,
-            tool_calls=[call_value(machine, _asked(call)) for call in message.calls],
+            tool_calls=[call_value(machine, _call_record(call)) for call in message.calls],
             tool_call_id=message.call_id,
         )
         for message in messages
@@ -66,7 +66,7 @@ def call_value(machine: Machine, record: CallRecord) -> Value:
     )
 
 
-def _asked(call: ToolCallRequest) -> CallRecord:
+def _call_record(call: ToolCallRequest) -> CallRecord:
     return CallRecord(call.id, call.name, "", "", parsed(call.arguments))
 
 

@@ -37,7 +37,7 @@ class Pipelines:
         """`P.run(…)`, called by program code: a Result."""
         pipeline = self._pipelines[name]
         branch, begun = current_branch(), self._now()
-        self._run.tell(Channel.PIPELINE_START, lambda: {"pipeline": name})
+        self._run.emit_event(Channel.PIPELINE_START, lambda: {"pipeline": name})
         try:
             with in_force(branch, pipeline.tools):
                 for stage in pipeline.stages:
@@ -47,21 +47,21 @@ class Pipelines:
             if error is None:
                 raise
             return Err(error)
-        self._run.tell(Channel.PIPELINE_COMPLETE, lambda: {"pipeline": name, "ms": self._ms(begun)})
+        self._run.emit_event(Channel.PIPELINE_COMPLETE, lambda: {"pipeline": name, "ms": self._ms(begun)})
         return Ok(arguments[0])
 
     def _step(self, pipeline: Pipeline, stage: Stage, arguments: Sequence[Value], branch: Branch) -> Value:
         """What a stage passes on, with the events around it."""
         begun = self._now()
         place: dict[str, Value] = {"pipeline": pipeline.name, "stage": stage.name}
-        self._run.tell(Channel.PIPELINE_STAGE_START, lambda: dict(place))
+        self._run.emit_event(Channel.PIPELINE_STAGE_START, lambda: dict(place))
         try:
             value = self._stage(pipeline, stage, arguments, branch)
         except Raised as raised:
-            said = _said(raised.value)
-            self._run.tell(Channel.PIPELINE_ERROR, lambda: {**place, **said, "ms": self._ms(begun)})
+            said = _error_fields(raised.value)
+            self._run.emit_event(Channel.PIPELINE_ERROR, lambda: {**place, **said, "ms": self._ms(begun)})
             raise
-        self._run.tell(Channel.PIPELINE_STAGE_COMPLETE, lambda: {**place, "ms": self._ms(begun)})
+        self._run.emit_event(Channel.PIPELINE_STAGE_COMPLETE, lambda: {**place, "ms": self._ms(begun)})
         return value
 
     def _stage(self, pipeline: Pipeline, stage: Stage, arguments: Sequence[Value], branch: Branch) -> Value:
@@ -138,7 +138,7 @@ async def _in_fiber(
         return await drive(inner, body)
 
 
-def _said(error: Value) -> dict[str, Value]:
+def _error_fields(error: Value) -> dict[str, Value]:
     if isinstance(error, ErrorValue):
         return {"error": error.message, "kind": error.kind}
     return {"error": to_text(error), "kind": "Error"}

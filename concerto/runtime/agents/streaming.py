@@ -42,7 +42,7 @@ class Streaming:
     ) -> Value:
         """A Result with the Stream. `failed` makes the AgentError of an exception, or raises it."""
         task = self._task = asyncio.ensure_future(self._produce(converse, finish))
-        run.keep(task)
+        run.supervise(task)
         first = await self._next()
         if isinstance(first, StreamFailure):
             return Err(failed(first.error))

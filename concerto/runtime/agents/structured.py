@@ -18,7 +18,7 @@ from concerto.natives.lenient import CLOSED, Unreadable, read_leniently
 from concerto.natives.schema import read_value
 from concerto.records import record, replace
 from concerto.runtime.agents.execution import Execution, Plan
-from concerto.runtime.agents.loop import tell_repairs, tool_loop
+from concerto.runtime.agents.loop import emit_repairs, tool_loop
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, OutputSchema, Reply
@@ -39,7 +39,7 @@ _WRAPPED = "value"
 _SHOWN = 500
 
 
-class Wanted:
+class ExpectedOutput:
     """The type that is wanted: its schema for the wire, and how a reply becomes its value."""
 
     def __init__(self, run: RunServices, wanted: TypeValue) -> None:
@@ -89,7 +89,7 @@ class Misread(Exception):
 
 
 async def converse_for(
-    run: AgentServices, work: Execution, wanted: Wanted, attempts: int, retry_message: str
+    run: AgentServices, work: Execution, wanted: ExpectedOutput, attempts: int, retry_message: str
 ) -> Value:
     """Run the loop until a reply is a value of the type."""
 
@@ -110,11 +110,11 @@ async def converse_for(
         return True
 
     agent = work.plan.agent
-    value, repairs = await ask_for(
+    value, repairs = await first_valid(
         run, agent, work.branch, wanted, attempts, retry_message, ask, complain, widen
     )
     if repairs:
-        tell_repairs(run, work, repairs)
+        emit_repairs(run, work, repairs)
     return value
 
 
@@ -124,11 +124,11 @@ def _cut(work: Execution, reply: Reply) -> str:
     return f"at `max_tokens: {limit}`" if limit else f"after {reply.tokens_out} tokens, its server's limit"
 
 
-async def ask_for(
+async def first_valid(
     run: RunServices,
     agent: str,
     branch: Branch,
-    wanted: Wanted,
+    wanted: ExpectedOutput,
     attempts: int,
     retry_message: str,
     ask: Callable[[], Awaitable[Answer]],
@@ -152,7 +152,7 @@ async def ask_for(
             widened = True
         if again:
             told = partial(dict[str, Value], agent=agent, attempt=attempt, problem=problem)
-            run.tell(Channel.AGENT_SCHEMA_RETRY, told)
+            run.emit_event(Channel.AGENT_SCHEMA_RETRY, told)
             run.note("schema_retry", told, branch)
             if not answer.cut:
                 complain(_again(retry_message, problem, wanted.schema))

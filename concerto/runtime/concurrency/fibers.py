@@ -86,7 +86,7 @@ class Branch:
     async def turn(self) -> None:
         """Wait until it is this branch's turn to go on, where that is known from an earlier run."""
         if self._order is not None:
-            await self._order().go_on(branch_key(self.path))
+            await self._order().before_branch(branch_key(self.path))
 
 
 class Fiber(greenlet):
@@ -121,17 +121,17 @@ class Fiber(greenlet):
 
     def begin(self) -> Any:
         """Run until it waits or ends: what it waits for, or its value if it is dead."""
-        return self._go(self.switch)
+        return self._switch(self.switch)
 
-    def go_on(self, value: Value) -> Any:
+    def resume(self, value: Value) -> Any:
         """Run on with what it waited for."""
-        return self._go(self.switch, value)
+        return self._switch(self.switch, value)
 
     def fail(self, error: BaseException) -> Any:
         """Run on with the failure of what it waited for."""
-        return self._go(self.throw, type(error), error, error.__traceback__)
+        return self._switch(self.throw, type(error), error, error.__traceback__)
 
-    def _go(self, enter: Callable[..., Any], *given: Any) -> Any:
+    def _switch(self, enter: Callable[..., Any], *given: Any) -> Any:
         """What leaves the program's code is an error of the language, where it is one at all."""
         try:
             return enter(*given)
@@ -197,7 +197,7 @@ async def follow(fiber: Fiber, asked: Any) -> Value:
     try:
         while not fiber.dead:
             try:
-                go_on = await _answered(fiber, asked)
+                go_on = await _answer_of(fiber, asked)
             except CancelledError:
                 told = True
                 asked = fiber.fail(Cancelled())
@@ -208,13 +208,13 @@ async def follow(fiber: Fiber, asked: Any) -> Value:
     return asked
 
 
-async def _answered(fiber: Fiber, asked: Make) -> Callable[[], Any]:
+async def _answer_of(fiber: Fiber, asked: Make) -> Callable[[], Any]:
     """How a fiber goes on with what it waited for, once it is its turn."""
     from asyncio import CancelledError
 
     go_on: Callable[[], Any]
     try:
-        go_on = partial(fiber.go_on, await asked())
+        go_on = partial(fiber.resume, await asked())
     except Exception as error:
         go_on = partial(fiber.fail, error)
     except CancelledError:

@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
     from typing import Any
 
-Said: TypeAlias = list[Value]
+Messages: TypeAlias = list[Value]
 """Message structs."""
 
-_said: ContextVar[Said | None] = ContextVar("said", default=None)
+_messages: ContextVar[Messages | None] = ContextVar("messages", default=None)
 
 
-def note_stopped(messages: Said) -> None:
+def note_stopped(messages: Messages) -> None:
     """Leave the messages of an execution that is being cancelled to the task that it belongs to."""
-    said = _said.get()
-    if said is not None:
-        said[:] = messages
+    kept = _messages.get()
+    if kept is not None:
+        kept[:] = messages
 
 
-def start_noting(work: Coroutine[Any, Any, Value]) -> tuple[asyncio.Task[Value], Said]:
+def start_noting(work: Coroutine[Any, Any, Value]) -> tuple[asyncio.Task[Value], Messages]:
     """A task for the work, and the list that gets what its execution had said."""
     import asyncio
 
-    said: Said = []
+    messages: Messages = []
     context = copy_context()
-    context.run(_said.set, said)
-    return asyncio.get_running_loop().create_task(work, context=context), said
+    context.run(_messages.set, messages)
+    return asyncio.get_running_loop().create_task(work, context=context), messages

@@ -27,17 +27,17 @@ Body: TypeAlias = Callable[[], Value]
 
 class RunningTask(Task):
     """A Task that the event loop runs, in branches whose paths begin with `path`. `cause` is the failure of
-    another one that cancelled it; `seen` says that somebody was told how it ended; `said` holds what its
+    another one that cancelled it; `seen` says that somebody was told how it ended; `messages` holds what its
     agent's execution had said when it was cancelled."""
 
-    __slots__ = ("cause", "path", "said", "scope", "seen", "work")
+    __slots__ = ("cause", "messages", "path", "scope", "seen", "work")
 
     def __init__(
-        self, work: asyncio.Task[Value], path: tuple[int, ...], said: list[Value], scope: TaskScope
+        self, work: asyncio.Task[Value], path: tuple[int, ...], messages: list[Value], scope: TaskScope
     ) -> None:
         self.work = work
         self.path = path
-        self.said = said
+        self.messages = messages
         self.scope = scope
         self.cause: BaseException | None = None
         self.seen = False
@@ -64,8 +64,8 @@ class TaskScope:
     def __bool__(self) -> bool:
         return bool(self._tasks)
 
-    def add(self, work: asyncio.Task[Value], path: tuple[int, ...], said: list[Value]) -> RunningTask:
-        task = RunningTask(work, path, said, self)
+    def add(self, work: asyncio.Task[Value], path: tuple[int, ...], messages: list[Value]) -> RunningTask:
+        task = RunningTask(work, path, messages, self)
         self._tasks[task] = None
         work.add_done_callback(lambda _: task.scope.ended(task))
         return task
@@ -86,7 +86,7 @@ class TaskScope:
         if task.done():
             self._tasks.pop(task, None)
 
-    def give_away(self, value: Value, to: TaskScope) -> None:
+    def transfer(self, value: Value, to: TaskScope) -> None:
         """Let another scope have the tasks in a value."""
         for task in _tasks_in(value):
             if task in self._tasks:
@@ -110,7 +110,7 @@ class TaskScope:
             if error is not None:
                 raise error
 
-    async def settle(self) -> None:
+    async def join_quietly(self) -> None:
         """Wait until all tasks have ended, however."""
         import asyncio
 
@@ -131,7 +131,7 @@ def scoped(body: Body) -> Value:
     try:
         value = body()
         if scope:
-            scope.give_away(value, outer)
+            scope.transfer(value, outer)
         if scope:
             wait(scope.join)
         return value
@@ -154,9 +154,9 @@ def scope_of(branch: Branch) -> TaskScope:
 async def spawn(branch: Branch, body: Body, keep: Callable[[asyncio.Task[Value]], None]) -> RunningTask:
     """Start a body as a task of the branch's scope."""
     child = branch.child()
-    work, said = start_noting(drive(child, body))
+    work, messages = start_noting(drive(child, body))
     keep(work)
-    return scope_of(branch).add(work, child.path, said)
+    return scope_of(branch).add(work, child.path, messages)
 
 
 async def result_of(task: RunningTask) -> Value:
@@ -171,8 +171,8 @@ async def result_of(task: RunningTask) -> Value:
     if task.cause is not None:
         raise task.cause
     cancelled = failure("the task was cancelled", "Cancelled")
-    if task.said:
-        cancelled.value.fields["messages"] = list(task.said)
+    if task.messages:
+        cancelled.value.fields["messages"] = list(task.messages)
     raise cancelled
 
 

@@ -32,14 +32,14 @@ from concerto.runtime.hosts.protocol import (
     EXECUTE,
     RESULT,
     Message,
-    answer_to,
     payload_of,
+    response_to,
     text_of,
     written,
 )
 from concerto.runtime.hosts.settings import HostSettings, host_settings
 from concerto.runtime.io.channels import Channel
-from concerto.runtime.llm.requests import Message as Said
+from concerto.runtime.llm.requests import Message as ChatMessage
 from concerto.runtime.run.agent_failures import agent_failure, message_of
 from concerto.vm.arithmetic import INT_MAX
 from concerto.vm.json_values import to_json
@@ -47,7 +47,7 @@ from concerto.vm.values import NONE, Err, Ok, Raised, Some, TypeValue, Value
 
 if TYPE_CHECKING:
     from concerto.ir.module import HostDef
-    from concerto.runtime.agents.structured import Wanted
+    from concerto.runtime.agents.structured import ExpectedOutput
     from concerto.runtime.run.services import RunServices
 
 Arms: TypeAlias = Mapping[str, tuple[Callable[[Value], Value], TypeValue | None]]
@@ -60,12 +60,13 @@ REST = "_"
 
 @dataclass(slots=True, eq=False)
 class HostExecution:
-    """One execution: `said` is the conversation, which ends with the prompt; `turns` counts the exchanges."""
+    """One execution: `messages` is the conversation, which ends with the prompt; `turns` counts the
+    exchanges."""
 
     builder: AgentBuilder
     settings: HostSettings
     branch: Branch
-    said: list[Said]
+    messages: list[ChatMessage]
     arms: Arms = field(default_factory=dict)
     process: HostProcess | None = None
     turns: int = 0
@@ -78,7 +79,7 @@ class Hosts:
         self._run = run
         self._hosts = {host.name: host for host in run.module.hosts}
         self._pools: dict[str, Pool] = {}
-        self._asked = 0
+        self._executions = 0
 
     async def close(self) -> None:
         pools, self._pools = self._pools, {}
@@ -90,14 +91,14 @@ class Hosts:
             work = self._execution(self._hosts[builder.agent], builder, branch)
             match method:
                 case "execute":
-                    work.said.append(Said("user", arguments[0]))
+                    work.messages.append(ChatMessage("user", arguments[0]))
                     return Ok(await self._guarded(work, lambda: self._respond(work)))
                 case "chat":
-                    work.said += from_values(arguments[0])
+                    work.messages += from_values(arguments[0])
                     return Ok(await self._guarded(work, lambda: self._respond(work)))
                 case "execute_with_schema":
                     wanted, prompt, retry_message = arguments
-                    work.said.append(Said("user", prompt))
+                    work.messages.append(ChatMessage("user", prompt))
                     answer = partial(self._with_schema, work, wanted, retry_message)
                     return Ok(await self._guarded(work, answer, wanted))
                 case "listen":
@@ -110,7 +111,7 @@ class Hosts:
     async def _listen(self, work: HostExecution, arguments: list[Value]) -> Value:
         prompt, arms, wanted, retry_message = arguments
         work.arms = arms
-        work.said.append(Said("user", prompt))
+        work.messages.append(ChatMessage("user", prompt))
         if wanted is None:
             return Ok(await self._guarded(work, lambda: self._respond(work)))
         body = partial(self._with_schema, work, wanted, retry_message)
@@ -124,17 +125,17 @@ class Hosts:
             raise agent_failure(
                 f"host `{host.name}` cannot be given {refused}", AgentKind.BAD_TOOLS, agent=host.name
             )
-        said = from_memory(builder.memory) if isinstance(builder.memory, Memory) else []
-        return HostExecution(builder, settings, branch, said)
+        messages = from_memory(builder.memory) if isinstance(builder.memory, Memory) else []
+        return HostExecution(builder, settings, branch, messages)
 
     async def _guarded(
         self, work: HostExecution, body: Callable[[], Awaitable[Value]], wanted: TypeValue | None = None
     ) -> Value:
         """What `body` gives with a process of its own, through the gate, with the host's decorators."""
-        name, before = work.settings.name, list(work.said)
+        name, before = work.settings.name, list(work.messages)
 
         async def execute() -> Value:
-            work.said = list(before)
+            work.messages = list(before)
             _require_depth(work)
             async with self._pool(work.settings).process(work, work.branch) as process:
                 work.process = process
@@ -145,9 +146,9 @@ class Hosts:
 
         # What a memory or a context holds is not written down here, so such executions are never equal.
         private = work.builder.memory is not None or work.builder.context is not None or work.arms
-        said = [[each.role, each.text] for each in before]
-        key = None if private else [said, work.builder.system_prompt, wanted]
-        self._run.tell(Channel.AGENT_START, lambda: {"agent": name, "host": work.settings.connector})
+        messages = [[each.role, each.text] for each in before]
+        key = None if private else [messages, work.builder.system_prompt, wanted]
+        self._run.emit_event(Channel.AGENT_START, lambda: {"agent": name, "host": work.settings.connector})
         policy = work.settings.policy
         work.branch.meters += policy.meters(name)
         effect = AgentRun(name, key, execute, policy)
@@ -158,7 +159,7 @@ class Hosts:
         result = await self._converse(work, None)
         ms = int((perf_counter() - begun) * 1000)
         told = {"agent": work.settings.name, "tokens_in": _count(result, "tokens_in")}
-        self._run.tell(
+        self._run.emit_event(
             Channel.AGENT_COMPLETE,
             lambda: {**told, "tokens_out": _count(result, "tokens_out"), "iterations": work.turns},
         )
@@ -175,35 +176,37 @@ class Hosts:
             tool_calls=[],
             iterations=work.turns,
             injected_tools=[],
-            messages=to_values(machine, work.said),
+            messages=to_values(machine, work.messages),
             cost_usd=_cost(result.get("cost_usd")),
             repairs=[],
         )
 
     async def _with_schema(self, work: HostExecution, wanted: TypeValue, retry_message: str) -> Value:
-        from concerto.runtime.agents.structured import ATTEMPTS, Answer, Wanted, ask_for
+        from concerto.runtime.agents.structured import ATTEMPTS, Answer, ExpectedOutput, first_valid
 
-        target = Wanted(self._run, wanted)
+        target = ExpectedOutput(self._run, wanted)
 
         async def ask() -> Answer:
             return Answer(_written(await self._converse(work, target)))
 
         def complain(text: str) -> None:
-            work.said.append(Said("user", text))
+            work.messages.append(ChatMessage("user", text))
 
         name = work.settings.name
-        value, _ = await ask_for(self._run, name, work.branch, target, ATTEMPTS, retry_message, ask, complain)
+        value, _ = await first_valid(
+            self._run, name, work.branch, target, ATTEMPTS, retry_message, ask, complain
+        )
         return value
 
-    async def _converse(self, work: HostExecution, wanted: Wanted | None) -> Message:
+    async def _converse(self, work: HostExecution, wanted: ExpectedOutput | None) -> Message:
         """Ask, and answer what the process asks, until it has a result."""
-        self._asked += 1
-        message: Message | None = _asked(work, wanted, str(self._asked))
+        self._executions += 1
+        message: Message | None = _request_message(work, wanted, str(self._executions))
         while True:
             heard = await self._turn(work, message)
             match heard["type"]:
                 case kind if kind == RESULT:
-                    work.said.append(Said("assistant", text_of(heard)))
+                    work.messages.append(ChatMessage("assistant", text_of(heard)))
                     return heard
                 case kind if kind == ERROR:
                     raise _worker_error(work.settings, heard)
@@ -224,9 +227,9 @@ class Hosts:
         arm = work.arms.get(heard["type"]) or work.arms.get(REST)
         if arm is None:
             name, kind = work.settings.name, heard["type"]
-            self._run.tell(Channel.HOST_UNHANDLED, lambda: {"host": name, "message": dict(heard)})
+            self._run.emit_event(Channel.HOST_UNHANDLED, lambda: {"host": name, "message": dict(heard)})
             if "id" in heard:
-                return answer_to(heard, error=f"nobody handles `{kind}`")
+                return response_to(heard, error=f"nobody handles `{kind}`")
             assert work.process is not None
             work.process.hint(f"nobody handles `{kind}`, which without an `id` is not answered")
             return None
@@ -235,8 +238,8 @@ class Hosts:
         try:
             value = await drive(branch, lambda: self._handle(arm, heard))
         except Raised as raised:
-            return answer_to(heard, error=message_of(raised.value))
-        return None if value is None and "id" not in heard else answer_to(heard, value)
+            return response_to(heard, error=message_of(raised.value))
+        return None if value is None and "id" not in heard else response_to(heard, value)
 
     def _handle(self, arm: tuple[Callable[[Value], Value], TypeValue | None], heard: Message) -> Json:
         """What a handler gives, as JSON; the Err of a Result is raised."""
@@ -250,12 +253,12 @@ class Hosts:
             raise Raised(value.value)
         return to_json(value.value if isinstance(value, Ok) else value)
 
-    def _remember(self, work: HostExecution, asked: list[Said]) -> None:
+    def _remember(self, work: HostExecution, asked: list[ChatMessage]) -> None:
         """Add the prompt and the last answer to the memory, once all went well."""
         memory = work.builder.memory
         if isinstance(memory, Memory) and work.builder.memory_auto:
             memory.append("user", asked[-1].text)
-            memory.append("assistant", work.said[-1].text)
+            memory.append("assistant", work.messages[-1].text)
 
     def _pool(self, settings: HostSettings) -> Pool:
         if settings.name not in self._pools:
@@ -280,12 +283,12 @@ def _require_depth(work: HostExecution) -> None:
         raise agent_failure(message, AgentKind.HOST, agent=name, provider=work.settings.connector)
 
 
-def _asked(work: HostExecution, wanted: Wanted | None, number: str) -> Message:
+def _request_message(work: HostExecution, wanted: ExpectedOutput | None, number: str) -> Message:
     """The message that begins an execution, or asks again."""
-    builder, prompt = work.builder, work.said[-1].text if work.said else ""
+    builder, prompt = work.builder, work.messages[-1].text if work.messages else ""
     message: dict[str, Json] = {"type": EXECUTE, "id": number, "prompt": prompt}
-    if len(work.said) > 1:
-        message["messages"] = [{"role": said.role, "content": said.text} for said in work.said]
+    if len(work.messages) > 1:
+        message["messages"] = [{"role": said.role, "content": said.text} for said in work.messages]
     if builder.system_prompt is not None:
         message["system"] = builder.system_prompt
     for name, given in (("context", builder.context), ("data", builder.data)):
@@ -319,8 +322,8 @@ def _refused(builder: AgentBuilder, settings: HostSettings) -> str:
 
 
 def _worker_error(settings: HostSettings, heard: Message) -> WorkerError:
-    said = written(heard.get("message")) or written(heard.get("error"))
-    message = said or "it reported an error without a message"
+    text = written(heard.get("message")) or written(heard.get("error"))
+    message = text or "it reported an error without a message"
     kind = heard.get("kind")
     raised = agent_failure(
         f"host `{settings.name}`: {message}", AgentKind.HOST, settings.name, settings.connector

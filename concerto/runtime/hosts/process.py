@@ -25,7 +25,7 @@ from concerto.runtime.hosts.protocol import (
     written,
 )
 from concerto.runtime.hosts.settings import HostSettings
-from concerto.runtime.io.process_groups import end_group, ended, said_lines, start_group
+from concerto.runtime.io.process_groups import end_group, ended, log_lines, start_group
 from concerto.runtime.run.agent_failures import agent_failure
 from concerto.vm.values import Raised
 from concerto.wording import counted
@@ -157,7 +157,7 @@ class HostProcess:
                 f"`{settings.command}` cannot be started{where}: {why.lower()}", AgentKind.HOST
             ) from None
         assert process.stderr is not None
-        self._reader = asyncio.ensure_future(self._keep_errors(process.stderr))
+        self._reader = asyncio.ensure_future(self._read_stderr(process.stderr))
         return process
 
     async def _introduce(self, process: asyncio.subprocess.Process) -> None:
@@ -230,8 +230,8 @@ class HostProcess:
         message = f"host `{name}`: {what}{said}"
         return agent_failure(message, kind, agent=name, provider=self._settings.connector)
 
-    async def _keep_errors(self, stream: asyncio.StreamReader) -> None:
-        async for line in said_lines(stream):
+    async def _read_stderr(self, stream: asyncio.StreamReader) -> None:
+        async for line in log_lines(stream):
             self._errors.append(line[:_LONGEST_LINE])
             self._on_line(line)
 

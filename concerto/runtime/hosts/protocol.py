@@ -73,7 +73,7 @@ def payload_of(message: Message) -> Json:
     return {name: value for name, value in message.items() if name not in ("type", "id")}
 
 
-def answer_to(message: Message, value: Json = None, error: str | None = None) -> Message:
+def response_to(message: Message, value: Json = None, error: str | None = None) -> Message:
     answer: dict[str, Json] = {"type": "response", "in_reply_to": message["type"]}
     if "id" in message:
         answer["id"] = message["id"]

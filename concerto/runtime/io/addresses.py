@@ -29,10 +29,10 @@ def _may_reach(host: str, text: str, permissions: Permissions) -> bool:
     """An address of the outer world is as good as its name. One of a private network has to be meant: by a
     name that stands on the allow list without a star. One of this machine stands there itself."""
     address = _plain(text)
-    named = _stands(host, permissions.hosts)
+    named = _is_listed(host, permissions.hosts)
     if address.is_global and not address.is_multicast:
         return True
-    if _stands(text, permissions.hosts) or _stands(str(address), permissions.hosts):
+    if _is_listed(text, permissions.hosts) or _is_listed(str(address), permissions.hosts):
         return True
     if address.is_loopback:
         return named and (host == "localhost" or host.endswith(".localhost"))
@@ -41,7 +41,7 @@ def _may_reach(host: str, text: str, permissions: Permissions) -> bool:
     return named
 
 
-def _stands(host: str, rules: Sequence[str]) -> bool:
+def _is_listed(host: str, rules: Sequence[str]) -> bool:
     """Whether a host is on an allow list by its own name, with or without a port."""
     written = f"[{host}]" if ":" in host else host
     return any(rule in (host, written) or rule.startswith(f"{written}:") for rule in rules)

@@ -41,8 +41,8 @@ class Emits:
         self._handlers = dict(options.handlers)
         self._listeners: dict[str, list[Listener]] = {}
         self.kept: list[Value] | None = [] if options.testing else None
-        self._already_said = options.already_said
-        self.said = 0
+        self._already_emitted = options.already_emitted
+        self.emitted = 0
         """How much was printed and emitted."""
         self._prompter: Prompter | None = None
         self._unflushed = False
@@ -50,7 +50,7 @@ class Emits:
         self._to_terminal = False
 
     def print(self, text: str) -> None:
-        if self._was_said():
+        if self._was_emitted():
             return
         # Under --json the standard output belongs to the emits.
         self._unflushed = True
@@ -90,14 +90,14 @@ class Emits:
     def handler(self, channel: str) -> Handler | None:
         return self._handlers.get(channel)
 
-    def tell(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
+    def emit_event(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
         """An event of the runtime, made only if somebody sees it."""
         if (self._options.quiet or not self._options.echo) and not self._listeners and self.kept is None:
             return
         self.emit(channel.value, make())
 
     def emit(self, channel: str, payload: Value) -> None:
-        if self._was_said():
+        if self._was_emitted():
             return
         if self.kept is not None:
             self.kept.append({"channel": channel, "payload": payload})
@@ -115,14 +115,14 @@ class Emits:
             self.output.write(line + "\n")
             self.output.flush()
         for listener in self._listeners.get(channel, ()):
-            _tell(listener, channel, written)
+            _call_listener(listener, channel, written)
         for listener in self._listeners.get("*", ()):
-            _tell(listener, channel, {"channel": channel, "payload": written})
+            _call_listener(listener, channel, {"channel": channel, "payload": written})
 
-    def _was_said(self) -> bool:
+    def _was_emitted(self) -> bool:
         """Count one more; whether the run said it before it was resumed."""
-        self.said += 1
-        return self.said <= self._already_said
+        self.emitted += 1
+        return self.emitted <= self._already_emitted
 
     async def ask(self, effect: EmitAwait, timeout: float | None = None) -> Json:
         """A handler's answer, or that of the person at the terminal; an EmitError if there is nobody, the
@@ -135,7 +135,7 @@ class Emits:
         channel = effect.channel
         handler = self._handlers.get(channel)
         if handler is not None:
-            answer = answer_of(handler, effect.payload, channel)
+            answer = call_handler(handler, effect.payload, channel)
         elif self._options.interactive:
             answer = self._person().ask(channel, effect.wanted)
         else:
@@ -155,7 +155,7 @@ class Emits:
         return self._prompter
 
 
-def _tell(listener: Listener, channel: str, payload: Json) -> None:
+def _call_listener(listener: Listener, channel: str, payload: Json) -> None:
     try:
         listener(payload)
     except BaseException as error:
@@ -167,7 +167,7 @@ def _tell(listener: Listener, channel: str, payload: Json) -> None:
         raise RunEnds(f"a listener of `{channel}` failed: {said}") from error
 
 
-async def answer_of(handler: Handler, payload: Json, channel: str) -> Json:
+async def call_handler(handler: Handler, payload: Json, channel: str) -> Json:
     """What a host's function answers, as JSON; its exception becomes an EmitError with its text."""
     from inspect import isawaitable
 

@@ -56,7 +56,7 @@ async def fetch(
 async def _follow(effect: Http, permissions: Permissions, most: int) -> httpx2.Response:
     method, url, body, headers = effect.method, effect.url, effect.body, dict(effect.headers)
     for _ in range(_MOST_HOPS):
-        response = await _ask(method, url, headers, body, permissions, most)
+        response = await _send(method, url, headers, body, permissions, most)
         if not response.has_redirect_location:
             return response
         location = response.headers["location"]
@@ -80,7 +80,7 @@ async def _follow(effect: Http, permissions: Permissions, most: int) -> httpx2.R
     )
 
 
-async def _ask(
+async def _send(
     method: str, url: str, headers: dict[str, str], body: str, permissions: Permissions, most: int
 ) -> httpx2.Response:
     async with _client(httpx2.URL(url), permissions) as client:

@@ -43,7 +43,7 @@ class GroupWatchdog:
     def __init__(self) -> None:
         self._input: int | None = None
 
-    def tell(self, sign: str, group: int) -> None:
+    def notify(self, sign: str, group: int) -> None:
         """Say that a group has begun (`+`) or ended (`-`)."""
         try:
             if self._input is None:
@@ -111,7 +111,7 @@ class _Started(dict[str, Any]):
         super().__setitem__(name, value)
         if name == _PROCESS:
             _groups.add(value.pid)
-            _watcher.tell("+", value.pid)
+            _watcher.notify("+", value.pid)
 
     def end(self) -> None:
         if _PROCESS in self:
@@ -148,7 +148,7 @@ async def ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
     return process.returncode is not None
 
 
-async def said_lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+async def log_lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
     """What a process writes for people, line by line, blank ones left out; of a line that is very long the
     end."""
     rest = b""
@@ -168,7 +168,7 @@ def _text(line: bytes) -> str:
 
 def _forget(group: int) -> None:
     _groups.discard(group)
-    _watcher.tell("-", group)
+    _watcher.notify("-", group)
 
 
 def _signal(group: int, number: signal.Signals) -> None:

@@ -39,9 +39,9 @@ class States:
             for state in states
         }
         self._made: dict[tuple[str, str], Value] = {}
-        self._kept: dict[str, tuple[Store, KeptFile]] = {}
+        self._kept: dict[str, tuple[Store, HashMapFile]] = {}
 
-    def go_on_from(self, earlier: States, anew: Collection[str]) -> None:
+    def inherit(self, earlier: States, anew: Collection[str]) -> None:
         """Have what an earlier run has made, but for what is declared anew."""
         self._kept = earlier._kept
         self._made = earlier._made
@@ -68,19 +68,19 @@ class States:
                 made = HashMap()
                 path = state.settings.get("persistence")
                 if path:
-                    self.keep_in_file(made, path, *self._run.module.types[state.type].items)
+                    self.persist_hashmap(made, path, *self._run.module.types[state.type].items)
                 return HashMap(store=made.store, prefix=state.settings.get("scope", ""))
             case _:
                 return Ledger(prefix=state.settings.get("scope", ""))
 
-    def keep_in_file(self, hashmap: HashMap, path: str, key_type: int, value_type: int) -> None:
+    def persist_hashmap(self, hashmap: HashMap, path: str, key_type: int, value_type: int) -> None:
         """Load what a file holds into a hashmap and write every change to it. Hashmaps that are kept in one
         file are one. A test has none of the files: each begins empty and is gone with its run."""
         place = self._run.permissions.place(path)
         key = path if place is None else str(place[0] / place[1])
         own = hashmap.store
         if key not in self._kept:
-            file = KeptFile(self._run, path, key_type, value_type)
+            file = HashMapFile(self._run, path, key_type, value_type)
             if self._run.options.testing and place is not None:
                 file.instead = {}
             store = Store(file.load() if file.instead is None else file.instead)
@@ -99,7 +99,7 @@ class States:
         store.change([(key, value) for key, value in own.entries.items() if key not in store.entries])
 
 
-class KeptFile:
+class HashMapFile:
     """The file of a hashmap: implements `natives.hashmap.File`. Keys and values are JSON texts. `instead` are
     the entries where nothing is written: what could not be is refused all the same."""
 

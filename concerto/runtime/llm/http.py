@@ -75,7 +75,7 @@ class ModelServer:
     async def close(self) -> None:
         await self._clients.close()
 
-    async def ask(self, call: WireCall, timeout: float | None) -> Json:
+    async def request(self, call: WireCall, timeout: float | None) -> Json:
         """The JSON of a server's answer."""
         seconds = timeout or self.connection.timeout or _DEFAULT_TIMEOUT
         try:
@@ -185,7 +185,7 @@ class ModelServer:
                 kind = AgentKind.RATE_LIMITED
             case _:
                 kind = AgentKind.PROVIDER
-        message = f"`{self.connection.name}` answered {status}: {_said(content)}"
+        message = f"`{self.connection.name}` answered {status}: {_error_text(content)}"
         if status in (401, 403) and self.connection.key_env:
             message += f" (the key is in `{self.connection.key_env}`)"
         return self._failure(message, kind, status, _retry_after_ms(response.headers))
@@ -239,7 +239,7 @@ def _place(text: str) -> tuple[httpcore2.URL, dict[bytes, bytes]]:
     return place, headers
 
 
-def _said(content: bytes) -> str:
+def _error_text(content: bytes) -> str:
     """What a refusal says in words."""
     try:
         data = loads(content)

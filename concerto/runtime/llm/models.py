@@ -90,7 +90,7 @@ async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> R
     request: Request = effect.request
     if effect.sink is not None:
         return await _streamed(server, call, request, effect.sink)
-    data = await server.ask(call, request.timeout)
+    data = await server.request(call, request.timeout)
     with _readable(server):
         return _consistent(server.provider.decode(data))
 

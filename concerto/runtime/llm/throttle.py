@@ -51,7 +51,7 @@ class Throttle:
 
     async def _take(self) -> None:
         if self._turns is not None:
-            await self._turns.take()
+            await self._turns.acquire()
         if self._connection.tokens_per_minute is not None:
             async with self._line:
                 await self._tokens_left(self._connection.tokens_per_minute)

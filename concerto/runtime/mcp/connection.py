@@ -199,11 +199,11 @@ class McpConnection:
             return ended
         opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._finish = asyncio.Event()
-        self._holder = asyncio.create_task(self._hold(era, opened))
+        self._holder = asyncio.create_task(self._run_session(era, opened))
         await asyncio.wait([self._holder, opened], return_when=asyncio.FIRST_COMPLETED)
         return None if opened.done() else self._trouble or ended
 
-    async def _hold(self, era: Era, opened: asyncio.Future[None]) -> None:
+    async def _run_session(self, era: Era, opened: asyncio.Future[None]) -> None:
         """The whole life of the session; what ends it early is kept as `_trouble`."""
         deadline = anyio.current_time() + self.settings.start_seconds
         try:
@@ -257,7 +257,7 @@ class McpConnection:
                 client_info=Implementation(name="concerto", version=__version__),
                 elicitation_callback=self._elicit if self._listener.elicit is not None else None,
                 logging_callback=self._log,
-                message_handler=self._hear,
+                message_handler=self._on_message,
             )
             yield await stack.enter_async_context(client)
 
@@ -326,7 +326,7 @@ class McpConnection:
     async def _log(self, params: LoggingMessageNotificationParams) -> None:
         self._listener.note(f"{params.level}: {params.data}")
 
-    async def _hear(self, message: Any) -> None:
+    async def _on_message(self, message: Any) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._stale = True
         elif isinstance(message, Exception):
@@ -347,7 +347,7 @@ class McpConnection:
 
     def _ending(self) -> str:
         if self.settings.transport == "stdio":
-            return f"{self._notes.ending()}{self._notes.said()}".strip()
+            return f"{self._notes.ending()}{self._notes.tail()}".strip()
         if self._trouble is not None:
             return f"({_first_line(self._trouble)})"
         return f"(it answered {self._http_status})" if self._http_status else ""
@@ -377,7 +377,7 @@ class McpConnection:
 
     def _not_started(self, error: BaseException) -> ServerFailure:
         """Why the session could not be opened, in one line."""
-        settings, said = self.settings, self._notes.said()
+        settings, said = self.settings, self._notes.tail()
         title = settings.title if settings.transport == "stdio" else f"{settings.title} at {settings.url}"
         if isinstance(error, httpx2.HTTPStatusError):
             self._http_status = _status_of(error.response)

@@ -27,7 +27,7 @@ CHANNEL = "mcp:elicit"
 _ACTIONS: tuple[Literal["accept", "decline", "cancel"], ...] = ("accept", "decline", "cancel")
 
 
-async def answer_question(
+async def answer_elicitation(
     run: RunServices, server: str, branch: Branch, params: ElicitRequestParams
 ) -> ElicitResult | ErrorData:
     """The answer for the server. One that is not what it asked for is refused with the reason."""

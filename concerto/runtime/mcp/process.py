@@ -27,7 +27,7 @@ from mcp.types import (
     jsonrpc_message_adapter,
 )
 
-from concerto.runtime.io.process_groups import end_group, ended, said_lines, start_group
+from concerto.runtime.io.process_groups import end_group, ended, log_lines, start_group
 
 MOST_BYTES = 8 * 1024 * 1024
 """The longest message that is read."""
@@ -68,7 +68,7 @@ class Notes:
             return f"killed by signal {-self.status}"
         return f"with status {self.status}"
 
-    def said(self) -> str:
+    def tail(self) -> str:
         """What the process said last, for the end of a message."""
         if self.errors:
             return "; it said: " + " / ".join(list(self.errors)[-5:])
@@ -196,7 +196,7 @@ async def _write(process: asyncio.subprocess.Process, to_send: Any, received: An
 
 async def _note_errors(process: asyncio.subprocess.Process, notes: Notes) -> None:
     assert process.stderr is not None
-    async for line in said_lines(process.stderr):
+    async for line in log_lines(process.stderr):
         notes.errors.append(line[:_LONGEST_LINE])
         notes.on_line(line)
 

@@ -309,7 +309,7 @@ class McpServers:
 
     def _listener(self, name: str) -> Any:
         from concerto.runtime.mcp.connection import Listener
-        from concerto.runtime.mcp.elicitation import CHANNEL, answer_question
+        from concerto.runtime.mcp.elicitation import CHANNEL, answer_elicitation
 
         branch = self._run.root().at(-1, sorted({*self._blocks, *self._run.options.manifest.mcp}).index(name))
         answers = self._run.emits.handler(CHANNEL) is not None
@@ -317,7 +317,7 @@ class McpServers:
             note=partial(self._note, name),
             warn=lambda text: self._run.emits.log("warn", text),
             environment=dict(self._run.options.environment),
-            elicit=partial(answer_question, self._run, name, branch) if answers else None,
+            elicit=partial(answer_elicitation, self._run, name, branch) if answers else None,
         )
 
     def _changes(self, name: str, interface: Interface) -> list[Change]:
@@ -390,13 +390,13 @@ class McpServers:
         if not self._run.options.debug and self._run.trace is None:
             return None
 
-        async def tell(progress: float, total: float | None, message: str | None) -> None:
+        async def report(progress: float, total: float | None, message: str | None) -> None:
             told = {"progress": progress, "total": total, "message": message}
             self._run.note("progress", lambda: told, effect)
             of = f"/{total:g}" if total is not None else ""
             self._note(effect.server, f"{effect.function}: {progress:g}{of} {message or ''}".rstrip())
 
-        return tell
+        return report
 
     def _note(self, name: str, text: str) -> None:
         if self._run.options.debug:

@@ -121,11 +121,11 @@ def _from_afar(progress: ProgressFnT | None) -> ProgressFnT | None:
     async def in_its_loop(done: float, total: float | None, message: str | None) -> None:
         await heard(done, total, message)
 
-    async def tell(progress: float, total: float | None, message: str | None) -> None:
+    async def report(progress: float, total: float | None, message: str | None) -> None:
         if not loop.is_closed():
             asyncio.run_coroutine_threadsafe(in_its_loop(progress, total, message), loop)
 
-    return tell
+    return report
 
 
 def _warn(text: str) -> None:

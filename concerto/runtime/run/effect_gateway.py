@@ -32,7 +32,7 @@ from concerto.effects.layers import standard_layers
 from concerto.effects.layers.watch import watch_layer
 from concerto.effects.policy import NO_POLICY
 from concerto.runtime.concurrency.fibers import Branch
-from concerto.runtime.io.emits import answer_of
+from concerto.runtime.io.emits import call_handler
 from concerto.runtime.io.files import perform_local
 from concerto.runtime.run.agent_failures import RequiresAction, message_of, tool_failure
 from concerto.vm.values import Raised, Value
@@ -122,14 +122,14 @@ class _Performer:
             if handler is None:
                 continue
             try:
-                return await answer_of(handler, dict(effect.arguments), channel)
+                return await call_handler(handler, dict(effect.arguments), channel)
             except Raised as raised:
                 raise tool_failure(
                     message_of(raised.value), ToolKind.HANDLER_FAILED, effect.tool, effect.method
                 ) from None
         key = key_of(identity)
         if self._run.journal is not None:
-            self._run.journal.asked(key)
+            self._run.journal.mark_pending(key)
         asked = {
             "effect": key,
             "call_id": effect.call_id or key,

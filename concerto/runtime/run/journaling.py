@@ -111,7 +111,7 @@ class StoreWriter:
                 rows,
                 blobs,
                 durable=durable,
-                said=run.emits.said,
+                said=run.emits.emitted,
                 effects=self.count(),
                 cost=run.spent.usd,
                 **changes,

@@ -62,9 +62,9 @@ def run_to_end(
     still loading a library after a moment: whoever raised it does not wait for megabytes of code.
     """
     if own_process and max_memory_mb is not None:
-        from concerto.runtime.run.memory_limit import process_held
+        from concerto.runtime.run.memory_limit import memory_limited
 
-        with process_held(max_memory_mb):
+        with memory_limited(max_memory_mb):
             return _run_to_end(start, stop, timeout, max_memory_mb, grace, own_process)
     return _run_to_end(start, stop, timeout, max_memory_mb, grace, own_process)
 

@@ -59,7 +59,7 @@ class MachineHost:
 
         self._run.emits.emit(channel, payload)
         checks = self._run.machine.checks
-        wanted = None if answer is None else AnswerType(checks.text(answer), checks.takes(answer))
+        wanted = None if answer is None else AnswerType(checks.text(answer), checks.accepts(answer))
         try:
             return Ok(self._run.perform(EmitAwait(channel, to_json(payload), wanted)))
         except Raised as raised:
@@ -125,10 +125,10 @@ class MachineHost:
         from concerto.runtime.concurrency.tasks import spawn
 
         branch = current_branch()
-        return wait(lambda: spawn(branch, body, self._run.keep))
+        return wait(lambda: spawn(branch, body, self._run.supervise))
 
-    def keep_in_file(self, hashmap: HashMap, path: str, key_type: int, value_type: int) -> None:
-        self._run.states.keep_in_file(hashmap, path, key_type, value_type)
+    def persist_hashmap(self, hashmap: HashMap, path: str, key_type: int, value_type: int) -> None:
+        self._run.states.persist_hashmap(hashmap, path, key_type, value_type)
 
     def in_turn(self, store: Store, key: Value, change: Body) -> None:
         if self._turns is None:

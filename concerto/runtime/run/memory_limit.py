@@ -2,7 +2,7 @@
 
 Only what has been touched counts, not what has been reserved; the processes that a run starts are not
 counted. One step of a program may take all there is before anybody looks, so where the process is the run's
-own the system has a limit too, a little above (`process_held`).
+own the system has a limit too, a little above (`memory_limited`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def resident_bytes() -> int:
         return most if sys.platform == "darwin" else most * 1024
 
 
-class _Held:
+class _Limit:
     """The limit that the process had before it was held and the one that it has, both soft; None while it is
     not held. `thread` holds it; `starting` counts the processes that are being started."""
 
@@ -59,14 +59,14 @@ class _Held:
 
 
 @contextmanager
-def process_held(megabytes: float) -> Iterator[None]:
+def memory_limited(megabytes: float) -> Iterator[None]:
     """Let the system refuse what takes this process far beyond so many megabytes more than it holds now.
 
     Who holds it already may hold it closer for a while. Where the system cannot limit what is written to (it
     can on Linux), or while another thread holds it, nothing is done.
     """
-    before, outer = _Held.before, _Held.now
-    if sys.platform != "linux" or (before is not None and _Held.thread != get_ident()):
+    before, outer = _Limit.before, _Limit.now
+    if sys.platform != "linux" or (before is not None and _Limit.thread != get_ident()):
         yield
         return
     import resource
@@ -75,31 +75,31 @@ def process_held(megabytes: float) -> Iterator[None]:
     most = holds + STACK_BYTES + _RESERVED + int(megabytes * MEGABYTE)
     if before is None:
         outer = resource.getrlimit(resource.RLIMIT_DATA)[0]
-        _Held.before, _Held.thread = outer, get_ident()
-    _Held.now = most if outer == resource.RLIM_INFINITY else min(most, outer)
-    _limit_data(_Held.now)
+        _Limit.before, _Limit.thread = outer, get_ident()
+    _Limit.now = most if outer == resource.RLIM_INFINITY else min(most, outer)
+    _limit_data(_Limit.now)
     try:
         yield
     finally:
         _limit_data(outer)
-        _Held.before, _Held.now = before, outer
+        _Limit.before, _Limit.now = before, outer
 
 
 @contextmanager
 def starting_process() -> Iterator[None]:
     """Other processes are born with this one's limits, and so are those that they start at once: meanwhile
     this one is not held."""
-    if _Held.before is None:
+    if _Limit.before is None:
         yield
         return
-    _Held.starting += 1
-    _limit_data(_Held.before)
+    _Limit.starting += 1
+    _limit_data(_Limit.before)
     try:
         yield
     finally:
-        _Held.starting -= 1
-        if not _Held.starting and _Held.before is not None:
-            _limit_data(_Held.now)
+        _Limit.starting -= 1
+        if not _Limit.starting and _Limit.before is not None:
+            _limit_data(_Limit.now)
 
 
 def _limit_data(soft: int) -> None:

@@ -93,7 +93,7 @@ class Mocks:
             case _:
                 return None
 
-    def answers_model(self, effect: ModelCall) -> bool:
+    def mocks_model(self, effect: ModelCall) -> bool:
         """Whether a script answers a call of a model, so that nobody is paid."""
         options = self._run.options
         if effect.agent in self._agents or options.mock or options.testing:
@@ -112,7 +112,7 @@ class Mocks:
             raise agent_failure(message, AgentKind.UNMOCKED, agent=effect.agent)
         return None
 
-    def speak_for(self, connection: Connection) -> bool:
+    def mocks_connection(self, connection: Connection) -> bool:
         """Whether a script answers in place of a connection's models."""
         options = self._run.options
         return options.mock or options.testing or connection.provider == "mock"

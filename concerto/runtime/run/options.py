@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 
 from concerto.effects.permissions import WHOLE, Permissions
 from concerto.json_data import Json
-from concerto.manifest.load_cached import Said, project_around, said_by
+from concerto.manifest.load_cached import ManifestSettings, project_around, settings_of
 from concerto.records import field, field_names, record, replace
 
 if TYPE_CHECKING:
@@ -91,12 +91,12 @@ class RunOptions(StoredOptions):
 
     Not among the keywords of `Runtime`: a `testing` run calls no model and no server; in an `interactive` one
     a person at the terminal answers awaited emits that nobody else does; `journal` is what a run did before,
-    of which so much as `already_said` is not said again; a `watcher` is told of every call as it begins and
-    ends; with `own_process` the process does nothing else than this run, so `max_memory_mb` is told to the
-    system too, and not only looked at now and then.
+    of which so much as `already_emitted` is not said again; a `watcher` is told of every call as it begins
+    and ends; with `own_process` the process does nothing else than this run, so `max_memory_mb` is told to
+    the system too, and not only looked at now and then.
     """
 
-    manifest: Manifest | Said | Literal["project"] | None = "project"
+    manifest: Manifest | ManifestSettings | Literal["project"] | None = "project"
     environment: Mapping[str, str] | None = None
     connections: Connections | None = None
     handlers: Mapping[str, Handler] | None = None
@@ -111,7 +111,7 @@ class RunOptions(StoredOptions):
     testing: bool = False
     interactive: bool = False
     journal: Callable[[], JournalPlan] | None = None
-    already_said: int = 0
+    already_emitted: int = 0
     watcher: Watcher | None = None
     own_process: bool = False
 
@@ -138,7 +138,7 @@ if TYPE_CHECKING:
         max_memory_mb: float | None
         max_response_mb: float | None
         emit_timeout: float | None
-        manifest: Manifest | Said | Literal["project"] | None
+        manifest: Manifest | ManifestSettings | Literal["project"] | None
         environment: Mapping[str, str] | None
         connections: Connections | None
         handlers: Mapping[str, Handler] | None
@@ -159,7 +159,7 @@ class ResolvedOptions(RunOptions):
 
     folder: Path
     environment: Mapping[str, str]
-    manifest: Said
+    manifest: ManifestSettings
     connections: Connections
     handlers: Mapping[str, Handler]
     tools: Mapping[str, Any]
@@ -193,7 +193,7 @@ def stored(given: RunOptions, folder: Path, project: ProjectSettings | None) -> 
         kept: Json = None if project is None else str(project.folder)
     else:
         said = _manifest_of(given, None)
-        kept = {name: getattr(said, name) for name in field_names(Said) or ()}
+        kept = {name: getattr(said, name) for name in field_names(ManifestSettings) or ()}
     return {
         **values,
         "args": list(given.args),
@@ -203,7 +203,7 @@ def stored(given: RunOptions, folder: Path, project: ProjectSettings | None) -> 
     }
 
 
-def stored_manifest(kept: Json) -> Said | ProjectSettings | None:
+def stored_manifest(kept: Json) -> ManifestSettings | ProjectSettings | None:
     """The manifest that `stored` has kept, read again where it stands in a folder; raises as `load_manifest`
     does, and FileNotFoundError if there is none any more."""
     if isinstance(kept, str):
@@ -214,24 +214,26 @@ def stored_manifest(kept: Json) -> Said | ProjectSettings | None:
         return project
     if kept is None:
         return None
-    return said_of(kept)
+    return settings_from_json(kept)
 
 
-def said_of(kept: Mapping[str, Json]) -> Said:
+def settings_from_json(kept: Mapping[str, Json]) -> ManifestSettings:
     """What a manifest said, from its JSON."""
-    return Said(**{**kept, "prices": {model: tuple(each) for model, each in kept["prices"].items()}})
+    return ManifestSettings(
+        **{**kept, "prices": {model: tuple(each) for model, each in kept["prices"].items()}}
+    )
 
 
-def _manifest_of(given: RunOptions, project: ProjectSettings | None) -> Said:
+def _manifest_of(given: RunOptions, project: ProjectSettings | None) -> ManifestSettings:
     manifest = given.manifest
     if isinstance(manifest, str):
-        manifest = project.said if project is not None else None
+        manifest = project.settings if project is not None else None
     if manifest is None:
-        return Said()
-    return manifest if isinstance(manifest, Said) else said_by(manifest)
+        return ManifestSettings()
+    return manifest if isinstance(manifest, ManifestSettings) else settings_of(manifest)
 
 
-def _started(manifest: Said) -> tuple[str, ...]:
+def _started(manifest: ManifestSettings) -> tuple[str, ...]:
     """The files that a manifest has started or imported, as far as they are in the project."""
     commands = [*manifest.hosts.values(), *manifest.mcp.values()]
     words = [word for each in commands for word in (each.get("command"), *each.get("args", ())) if word]

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from concerto.runtime.llm.prices import ModelCosts
     from concerto.runtime.mcp.servers import McpServers
     from concerto.runtime.run.effect_gateway import EffectGateway
-    from concerto.runtime.run.keeping import Keeping
     from concerto.runtime.run.mocks import Mocks
+    from concerto.runtime.run.persistence import OpenJournal
     from concerto.runtime.tools.declared_tools import Tools
     from concerto.runtime.tools.python_tools import PythonTools
     from concerto.vm.classes import ClassTable
@@ -95,16 +95,16 @@ class Run:
         self._related: WeakSet[Run] = WeakSet([self])
         self.trace = self._begin_trace()
 
-    def go_on_from(self, earlier: Run, anew: Collection[str]) -> None:
+    def inherit(self, earlier: Run, anew: Collection[str]) -> None:
         """Before anything runs: have the tools, states and budget of a run that has ended, whose function
         values may be called here. What is declared `anew` begins anew."""
         self._related = earlier._related
         self._related.add(self)
         self.spent = earlier.spent
         if self.module.tools:
-            self.tools.go_on_from(earlier.tools, anew)
+            self.tools.inherit(earlier.tools, anew)
         if self.module.hashmaps or self.module.ledgers or self.module.memories:
-            self.states.go_on_from(earlier.states, anew)
+            self.states.inherit(earlier.states, anew)
 
     def _begin_trace(self) -> Trace | None:
         if self.options.trace is None:
@@ -114,17 +114,17 @@ class Run:
         return begin_trace(self)
 
     @cached_property
-    def keeping(self) -> Keeping | None:
+    def open_journal(self) -> OpenJournal | None:
         """What is written down of the run's effects, if it is to be kept."""
         if self.options.journal is None:
             return None
-        from concerto.runtime.run.keeping import begin_keeping
+        from concerto.runtime.run.persistence import open_journal
 
-        return begin_keeping(self, self.options.journal())
+        return open_journal(self, self.options.journal())
 
     @property
     def journal(self) -> Journal | None:
-        return None if self.keeping is None else self.keeping.journal
+        return None if self.open_journal is None else self.open_journal.journal
 
     @property
     def _order(self) -> Callable[[], Order] | None:
@@ -155,7 +155,7 @@ class Run:
                 return asked
             import asyncio
 
-            return asyncio.run(self._go_on(fiber, asked))
+            return asyncio.run(self._resume(fiber, asked))
         finally:
             self._close_files()
 
@@ -170,7 +170,7 @@ class Run:
                 from concerto.runtime.concurrency.tasks import scope_of
 
                 if scope := scope_of(current_branch()):
-                    wait(scope.settle)
+                    wait(scope.join_quietly)
             return value
 
         return self._start(body)
@@ -185,7 +185,7 @@ class Run:
         import asyncio
 
         fiber = Fiber(self.root(), self._main, alone=lambda: not self._tasks)
-        return await asyncio.create_task(self._go_on(fiber, fiber.begin()))
+        return await asyncio.create_task(self._resume(fiber, fiber.begin()))
 
     async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:
         """What an agent answers to a prompt: its text, or its AgentError raised."""
@@ -195,10 +195,10 @@ class Run:
         asked = self.executions.call(AgentBuilder(agent), "execute", [prompt], branch)
         return to_json(unwrapped(await asked))["text"]
 
-    async def _go_on(self, fiber: Fiber, asked: Any) -> Value:
-        return await self.hold(follow(fiber, asked))
+    async def _resume(self, fiber: Fiber, asked: Any) -> Value:
+        return await self.await_within(follow(fiber, asked))
 
-    async def hold(self, work: Awaitable[Value]) -> Value:
+    async def await_within(self, work: Awaitable[Value]) -> Value:
         """Await work that uses the run, which ends with it."""
         import asyncio
 
@@ -283,7 +283,7 @@ class Run:
         """What model calls cost."""
         from concerto.runtime.llm.prices import ModelCosts
 
-        return ModelCosts(self.options.manifest.prices, self.mocks.answers_model)
+        return ModelCosts(self.options.manifest.prices, self.mocks.mocks_model)
 
     @cached_property
     def waits(self) -> WaitGraph:
@@ -370,7 +370,7 @@ class Run:
         """A declared memory, None for None."""
         return None if name is None else self.states.memory(name)
 
-    def keep(self, task: asyncio.Task[Any]) -> None:
+    def supervise(self, task: asyncio.Task[Any]) -> None:
         """Let a task end with the run at the latest, and the run with what no `catch` may see."""
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -382,9 +382,9 @@ class Run:
             self._fatal = error
             self.waiting.stop()
 
-    def tell(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
+    def emit_event(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
         """Emit an event of the runtime."""
-        self.emits.tell(channel, make)
+        self.emits.emit_event(channel, make)
 
     def machine_value(self, data: Any) -> Value:
         """What Python code gave, as a value of the program; a failure if it has no JSON form."""

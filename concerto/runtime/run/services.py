@@ -45,7 +45,7 @@ class Events(Protocol):
     options: ResolvedOptions
     emits: Emits
 
-    def tell(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
+    def emit_event(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
         """Emit an event of the runtime."""
 
 
@@ -77,7 +77,7 @@ class RunServices(Gate, Events, Protocol):
     def memory(self, name: str | None) -> Memory | None:
         """A declared memory, None for None."""
 
-    def keep(self, task: asyncio.Task[Any]) -> None:
+    def supervise(self, task: asyncio.Task[Any]) -> None:
         """Let a task end with the run at the latest, and the run with what no `catch` may see."""
 
     def machine_value(self, data: Any) -> Value:

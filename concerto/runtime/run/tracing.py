@@ -41,7 +41,7 @@ def begin_trace(run: RunServices) -> Trace:
 def end_trace(trace: Trace, status: int, error: str | None) -> None:
     """The last line: how the run ended."""
     ending: Line = {"event": "end_of_run", "status": status}
-    trace.tell(ending if error is None else {**ending, "error": error})
+    trace.write(ending if error is None else {**ending, "error": error})
 
 
 class TraceFile:

@@ -64,7 +64,7 @@ class Tools:
                     policy = policy_from(method.decorators)
                     self._declared[tool.name, method.name] = DeclaredTool(tool, method, schema, policy)
 
-    def go_on_from(self, earlier: Tools, anew: Collection[str]) -> None:
+    def inherit(self, earlier: Tools, anew: Collection[str]) -> None:
         """Have the states of an earlier run's tools, but for those that are declared anew."""
         self._states = earlier._states
         if anew:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import MismatchedTypes, MissingReturn
-from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, wanted
+from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, useful_hint
 from concerto.semantics.check.calls.mocks import check_mock
 from concerto.semantics.check.join import infer_result
 from concerto.semantics.check.patterns import bind_pattern
@@ -74,7 +74,7 @@ def _empty_map(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type
     """The type of `{}` where a Map is asked for, other than as the body of a function."""
     if node.statements or (node is checker.frame.block and not isinstance(checker.frame.node, ast.Closure)):
         return None
-    expected = wanted(hint)
+    expected = useful_hint(hint)
     return expected if expected is not None and map_parts(expected) is not None else None
 
 
@@ -84,7 +84,7 @@ def _empty_map(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type
 def _without_value(checker: BodyChecker, node: ast.Block, hint: Type) -> Type:
     """The type of a block that ends without a value: reported here if one is wanted, as the reason is
     here."""
-    expected = wanted(hint)
+    expected = useful_hint(hint)
     if expected is None or fit(NIL, expected) is not None:
         return NIL
     dropped = _dropped_value(checker, node, expected)

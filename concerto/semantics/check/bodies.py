@@ -25,7 +25,7 @@ from concerto.semantics.check.expressions import (  # noqa: F401
     operators,
     pipes,
 )
-from concerto.semantics.check.witnesses import find_inner_witnesses, take_witnesses
+from concerto.semantics.check.witnesses import declare_witnesses, find_inner_witnesses
 from concerto.semantics.model.builtins import ANY, NEVER
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.file_records import Loading
@@ -133,7 +133,7 @@ def check_function(declarations: Declarations, function: FunctionSymbol) -> None
         return
     frame = BodyFrame(declaration, "function", function.result, declaration.body, function=function)
     checker = BodyChecker(declarations, function.source, declarations.function_scope(function), frame)
-    take_witnesses(checker, function, declaration)
+    declare_witnesses(checker, function, declaration)
     parameters = iter(function.parameters)
     for node in declaration.parameters:
         if node.name.text == "self":

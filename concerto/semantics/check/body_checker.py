@@ -176,10 +176,10 @@ class BodyChecker:
             function=self.frame.node,
         )
         self._made.append(local)
-        self.bring(name, local)
+        self.bind(name, local)
         return local
 
-    def bring(self, name: str, local: LocalSymbol) -> None:
+    def bind(self, name: str, local: LocalSymbol) -> None:
         """Make a variable visible until the scope around is left."""
         self._hidden.append((name, self.locals.get(name)))
         self.locals[name] = local
@@ -307,7 +307,7 @@ def checks(*kinds: type[ast.Node]) -> Callable[[Registered], Registered]:
     return register
 
 
-def wanted(hint: Type | None) -> Type | None:
+def useful_hint(hint: Type | None) -> Type | None:
     """The hint if it says anything: not for a dropped value and not for a type yet unknown."""
     if hint is None or hint is DISCARD:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import MismatchedTypes
-from concerto.semantics.check.body_checker import DISCARD, BodyChecker, wanted
+from concerto.semantics.check.body_checker import DISCARD, BodyChecker, useful_hint
 from concerto.semantics.model.builtins import NEVER, NIL
 from concerto.semantics.model.symbols import ERROR, Type, Unsolved
 from concerto.semantics.typing.coercion import join
@@ -27,7 +27,7 @@ def infer_result(checker: BodyChecker, node: ast.Expr, hint: Type | None) -> Typ
     """The value of a block or branch. It meets the hint, if that says anything."""
     if hint is NIL and isinstance(node, BLOCK_LIKE):
         return NEVER if resolve(checker.infer(node, DISCARD)) is NEVER else NIL
-    if hint is DISCARD or wanted(hint) is None:
+    if hint is DISCARD or useful_hint(hint) is None:
         return checker.infer(node, hint)
     assert hint is not None
     found = checker.infer(node, hint)
@@ -49,7 +49,7 @@ class Branches:
         self.common: Type = NEVER
         self.found: list[tuple[ast.Expr, Type]] = []
         self.broken = False
-        expected = wanted(hint)
+        expected = useful_hint(hint)
         self.is_open = hint is not DISCARD and (expected is None or isinstance(expected, Unsolved))
 
     def add(self, node: ast.Expr) -> None:

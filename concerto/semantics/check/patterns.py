@@ -134,7 +134,7 @@ def _bind(checker: BodyChecker, node: ast.BindPattern, subject: Type, bindings: 
         target = _named_target(checker, name)
         if target is not None:
             checker.analysis.patterns[node] = target
-            return _meet_target(checker, node, target, subject)
+            return _check_target(checker, node, target, subject)
         variant = _variant_named(subject, name)
         if variant is not None:
             enum = variant.enum.name
@@ -191,7 +191,7 @@ def _variant_named(subject: Type, name: str) -> VariantSymbol | None:
     return None
 
 
-def _meet_target(checker: BodyChecker, node: ast.Pattern, target: PatternTarget, subject: Type) -> bool:
+def _check_target(checker: BodyChecker, node: ast.Pattern, target: PatternTarget, subject: Type) -> bool:
     """A lone name that is a unit variant, a const or `None`."""
     match target:
         case MatchConst(const=const):

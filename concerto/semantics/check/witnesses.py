@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from concerto.diagnostics import MismatchedTypes, TraitNotSatisfied, UnknownMember, WrongArguments
-from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, wanted
+from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, useful_hint
 from concerto.semantics.model.analysis import GivenWitness, InnerWitness, Witness, WitnessOf
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import MethodMatch
@@ -33,7 +33,7 @@ from concerto.semantics.model.symbols import (
     Unsolved,
 )
 from concerto.semantics.typing.coercion import fit
-from concerto.semantics.typing.members import settled, trait_use
+from concerto.semantics.typing.members import commit_match, trait_use
 from concerto.semantics.typing.traits import base_type, find_impl, show_bound, substitute_bound
 from concerto.semantics.typing.unify import (
     is_erroneous,
@@ -70,7 +70,7 @@ def witnessed(generics: Sequence[GenericSymbol]) -> list[Bound]:
     ]
 
 
-def take_witnesses(checker: BodyChecker, function: FunctionSymbol, declaration: ast.FnDecl) -> None:
+def declare_witnesses(checker: BodyChecker, function: FunctionSymbol, declaration: ast.FnDecl) -> None:
     """Declare what a function is given for its bounds."""
     bounds = bounds_of(function)
     if not bounds:
@@ -262,16 +262,16 @@ def choose_match(
     receiver, `owner` its type, as written."""
     left = [match, *match.others]
     if not any(_may_take(each, arguments) for each in left):
-        return settled(match)
+        return commit_match(match)
     if len({use.trait for each in left if (use := trait_use(each)) is not None}) == 1:
         for index, argument in enumerate(arguments):
             if len(left) > 1 and argument.value.__class__ is not ast.Closure:
                 left = _by_argument(checker, name, left, argument, index, inferred)
-        expected = wanted(hint)
+        expected = useful_hint(hint)
         if len(left) > 1 and expected is not None:
             left = [each for each in left if _could_be(_result(each), expected)] or left
     if len(left) == 1:
-        return settled(left[0])
+        return commit_match(left[0])
     for argument in arguments:
         if argument.value not in inferred:
             checker.infer(argument.value, ERROR)

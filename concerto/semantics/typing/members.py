@@ -88,11 +88,11 @@ def _all_of(matches: list[MethodMatch]) -> MethodMatch | None:
     if not matches:
         return None
     if len(matches) == 1:
-        return settled(matches[0])
+        return commit_match(matches[0])
     return replace(matches[0], others=tuple(matches[1:]))
 
 
-def settled(meant: MethodMatch) -> MethodMatch:
+def commit_match(meant: MethodMatch) -> MethodMatch:
     """The match that is meant: what was unknown of the receiver is what it says."""
     for pattern, found in meant.open:
         unify(pattern, found)

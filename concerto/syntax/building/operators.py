@@ -75,7 +75,7 @@ class OperatorRules(AtomRules):
         operand_next = True
         for part in operands:
             if isinstance(part, tuple):
-                self.settle(nodes, pending, CAST_LEVEL, False)
+                self.reduce(nodes, pending, CAST_LEVEL, False)
                 type_expr = part[1]
                 nodes[-1] = ast.Cast(nodes[-1].start, type_expr.end, nodes[-1], type_expr)
             elif not isinstance(part, Token):
@@ -85,17 +85,17 @@ class OperatorRules(AtomRules):
                 pending.append((PREFIX_LEVEL, part))
             else:
                 level = LEVELS[part.text]
-                self.settle(nodes, pending, level, True)
+                self.reduce(nodes, pending, level, True)
                 if pending and pending[-1][0] == level and level not in RIGHT_LEVELS:
                     if level in _CHAINLESS:
                         self.chained(part, level)
-                    self.settle(nodes, pending, level, False)
+                    self.reduce(nodes, pending, level, False)
                 pending.append((level, part))
                 operand_next = True
-        self.settle(nodes, pending, 0, False)
+        self.reduce(nodes, pending, 0, False)
         return nodes[0]
 
-    def settle(
+    def reduce(
         self, nodes: list[ast.Expr], pending: list[tuple[int, Token]], level: int, right: bool
     ) -> None:
         """Applies the pending operators that bind tighter than one of `level` that comes next."""

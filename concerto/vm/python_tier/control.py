@@ -86,14 +86,14 @@ class ControlWriter:
         """Fall off the end of an arm of a region."""
         writer = self.writer
         if owner is None or owner.loops:
-            writer.settle()
+            writer.materialize()
             if owner is not None:
                 writer.rounds.end_round(owner.number, writer.known)
             return True
         landing = self.landings[owner.number]
         if owner.result and not self.deliver(landing):
             return False
-        writer.settle()
+        writer.materialize()
         landing.reached = True
         landing.facts = join_facts(landing.facts, dict(writer.known))
         return True
@@ -118,7 +118,7 @@ class ControlWriter:
     def write_return(self) -> None:
         writer = self.writer
         expr = writer.pop()
-        writer.settle()
+        writer.materialize()
         text = writer.opened(writer.returns, expr) if writer.returns else expr.text
         writer.line("return" if text == "None" else f"return {text}")
 
@@ -130,7 +130,7 @@ class ControlWriter:
         if not node.conditional:
             return "falls" if self.leave(node.target, context) else "jumps"
         condition = writer.pop()
-        writer.settle(pure_too=True)
+        writer.materialize(pure_too=True)
         state = writer.snapshot()
         opposite = negation(condition)
         follows = self.continuations.pop(node.target.number, None)
@@ -191,7 +191,7 @@ class ControlWriter:
             landing.facts = join_facts(landing.facts, dict(writer.known))
         else:
             writer.rounds.end_round(target.number, writer.known)
-        writer.settle()
+        writer.materialize()
         writer.facts = None
         return self.jump(target.number, context)
 
@@ -264,7 +264,7 @@ class ControlWriter:
         stores = 0
         for number in region.stores:
             stores |= 1 << number
-        writer.settle(stores, pure_too=True)
+        writer.materialize(stores, pure_too=True)
         return subject
 
     def land(self, region: Region, rest: Nodes, context: Context) -> None:
@@ -279,7 +279,7 @@ class ControlWriter:
                 landing.place = "return"
             case Step(instr=("STORE_LOCAL", number)):
                 landing.place, landing.local = f"v{number}", number
-                writer.settle(1 << number)
+                writer.materialize(1 << number)
             case Step(instr=("POP",)):
                 pass
             case None if context.owner is not None and context.owner.result:

@@ -131,13 +131,13 @@ class FunctionWriter:
 
     def spill(self, place: int) -> None:
         """Compute an entry of the stack now, and all below it that have to come first."""
-        self.settle(below=place)
+        self.materialize(below=place)
         expr = self.stack[place]
         made = self.temporary()
         self.line(f"{made} = {expr.text}")
         self.stack[place] = name(made, expr.fact)
 
-    def settle(self, stores: int = 0, below: int | None = None, *, pure_too: bool = False) -> None:
+    def materialize(self, stores: int = 0, below: int | None = None, *, pure_too: bool = False) -> None:
         """Compute those entries of the stack that must come before a statement which assigns the locals
         `stores`; with `pure_too` all but literals and names, because other code comes between."""
         assert not self.inside_expression, "a statement is written inside an expression"
@@ -151,7 +151,7 @@ class FunctionWriter:
 
     def act(self, text: str, stores: int = 0) -> None:
         """Write a statement."""
-        self.settle(stores)
+        self.materialize(stores)
         self.line(text)
 
     def cheap(self, *parts: Expr) -> list[Expr]:
@@ -216,7 +216,7 @@ class FunctionWriter:
             self.push(local(number, fact))
 
     def store(self, number: int, expr: Expr) -> None:
-        self.settle(1 << number)
+        self.materialize(1 << number)
         self.rounds.note_store(number, dict(expr.steps).get(number))
         kind = self.open_locals.get(number)
         if kind is not None:

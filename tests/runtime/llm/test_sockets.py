@@ -38,9 +38,9 @@ async def answers_of_a_talker() -> list[int]:
 
     listening = await asyncio.start_server(serve, "127.0.0.1", 0)
     server = server_at(f"127.0.0.1:{listening.sockets[0].getsockname()[1]}")
-    first = await server.ask(CALL, 10)
+    first = await server.request(CALL, 10)
     await asyncio.sleep(0.05)
-    second = await server.ask(CALL, 10)
+    second = await server.request(CALL, 10)
     await server.close()
     for writer in writers:
         writer.close()
@@ -57,7 +57,7 @@ def test_what_comes_unasked_is_no_answer() -> None:
 @pytest.mark.parametrize("place", ["a..b", f"{'a' * 70}.com", "127.0.0.1:-1"])
 def test_a_place_that_is_none(place: str) -> None:
     async def ask() -> None:
-        await server_at(place).ask(CALL, 10)
+        await server_at(place).request(CALL, 10)
 
     with pytest.raises(Raised) as raised:
         asyncio.run(ask())

@@ -82,9 +82,9 @@ def test_turns_come_in_order_and_never_too_many_in_a_minute() -> None:
     async def main() -> None:
         clock = Clock()
         turns = RateLimiter(3, clock)
-        begun = await begin_all(7, turns.take, clock)
+        begun = await begin_all(7, turns.acquire, clock)
         assert begun == [(0, 0), (1, 0), (2, 0), (3, 60), (4, 60), (5, 60), (6, 120)]
-        assert await begin_all(1, turns.take, clock) == [(0, 120)]
+        assert await begin_all(1, turns.acquire, clock) == [(0, 120)]
 
     asyncio.run(main())
 
@@ -94,14 +94,14 @@ def test_who_gives_up_leaves_the_line_to_others(place: int) -> None:
     async def main() -> None:
         clock = Clock()
         turns = RateLimiter(1, clock)
-        await begin_all(1, turns.take, clock)
-        waiting = [asyncio.ensure_future(turns.take()) for _ in range(3)]
+        await begin_all(1, turns.acquire, clock)
+        waiting = [asyncio.ensure_future(turns.acquire()) for _ in range(3)]
         await settle()
         waiting[place].cancel()
         await clock.run()
         await asyncio.wait(waiting)
         assert clock.time == 1120
-        assert await begin_all(1, turns.take, clock) == [(0, 180)]
+        assert await begin_all(1, turns.acquire, clock) == [(0, 180)]
 
     asyncio.run(main())
 

@@ -18,7 +18,7 @@ from concerto.runtime.llm.providers.reading import (
     arguments_text,
     count_of,
     member,
-    said,
+    optional_text,
     text_of,
 )
 from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
@@ -231,7 +231,7 @@ def _reply(blocks: Json, stop_reason: Json, model: str, usage: Json, tokens_out:
         text = answer.get("written") or json.dumps(answer.get("input"), ensure_ascii=False)
         reason = "length" if stop_reason == "max_tokens" else "stop"
         return Reply(Message("assistant", text), reason, model, tokens_in, tokens_out, tokens_cached=cached)
-    text = "".join(said(each.get("text")) for each in blocks if each.get("type") == "text")
+    text = "".join(optional_text(each.get("text")) for each in blocks if each.get("type") == "text")
     calls = tuple(_call(each) for each in blocks if each.get("type") == "tool_use")
     plain = all(each.get("type") in ("text", "tool_use") for each in blocks)
     message = Message("assistant", text, calls, echo=None if plain else blocks)

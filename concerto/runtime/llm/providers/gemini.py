@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
-from concerto.runtime.llm.providers.reading import arguments_text, count_of, said, text_of
+from concerto.runtime.llm.providers.reading import arguments_text, count_of, optional_text, text_of
 from concerto.runtime.llm.requests import MADE_ID, Message, Reply, Request, ToolCallRequest, ToolOffer
 
 _STOP_REASONS = {
@@ -76,7 +76,7 @@ class GeminiStream:
         for candidate in (event.get("candidates") or ())[:1]:
             for part in (candidate.get("content") or {}).get("parts") or ():
                 self._parts.append(part)
-                if said(part.get("text")) and not part.get("thought"):
+                if optional_text(part.get("text")) and not part.get("thought"):
                     yield StreamPart(part["text"])
                 elif part.get("functionCall"):
                     yield StreamPart(call=_call(part))
@@ -88,7 +88,7 @@ class GeminiStream:
         if self._parts and not any("text" in part or "functionCall" in part for part in self._parts):
             raise BadReply("no part of the answer is text or a call")
         calls = tuple(_call(part) for part in self._parts if part.get("functionCall"))
-        text = "".join(said(part.get("text")) for part in self._parts if not part.get("thought"))
+        text = "".join(optional_text(part.get("text")) for part in self._parts if not part.get("thought"))
         signed = any(part.get("thoughtSignature") for part in self._parts)
         finish = text_of(self._finish)
         reason = "tool_calls" if calls else _STOP_REASONS.get(finish, finish or "stop")

@@ -11,7 +11,7 @@ from concerto.runtime.llm.providers.reading import (
     arguments_text,
     count_of,
     member,
-    said,
+    optional_text,
     text_of,
 )
 from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
@@ -63,7 +63,7 @@ class OllamaStream:
         if event.get("error"):
             raise BadReply(text_of(event["error"]))
         message = event.get("message") or {}
-        text = said(message.get("content"))
+        text = optional_text(message.get("content"))
         if text:
             self._text.append(text)
             yield StreamPart(text)

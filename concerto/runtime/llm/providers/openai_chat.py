@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from concerto.json_data import Json
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, bearer
-from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, said, text_of
+from concerto.runtime.llm.providers.reading import (
+    arguments_text,
+    cached_in,
+    count_of,
+    member,
+    optional_text,
+    text_of,
+)
 from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
 _REASONING = ("o1", "o3", "o4", "gpt-5")
@@ -54,7 +61,9 @@ def decode(data: Json) -> Reply:
     calls = tuple(_call(call) for call in message.get("tool_calls") or ())
     usage = data.get("usage")
     return Reply(
-        Message("assistant", _content(message.get("content")) or said(message.get("refusal")), calls),
+        Message(
+            "assistant", _content(message.get("content")) or optional_text(message.get("refusal")), calls
+        ),
         _stop_reason(choice.get("finish_reason"), bool(calls)),
         text_of(data.get("model")),
         count_of(usage, "prompt_tokens"),
@@ -166,8 +175,8 @@ def _tool(offer: ToolOffer) -> Json:
 def _content(content: Json) -> str:
     """Some servers write an answer as parts, of which those without text (thoughts) are none of it."""
     if not isinstance(content, list):
-        return said(content)
-    return "".join(said(part.get("text")) for part in content)
+        return optional_text(content)
+    return "".join(optional_text(part.get("text")) for part in content)
 
 
 def _call(call: Json) -> ToolCallRequest:

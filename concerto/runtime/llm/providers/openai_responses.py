@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from concerto.json_data import Json
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, bearer, hosted_kind
 from concerto.runtime.llm.providers.openai_chat import is_reasoning
-from concerto.runtime.llm.providers.reading import arguments_text, cached_in, count_of, member, said, text_of
+from concerto.runtime.llm.providers.reading import (
+    arguments_text,
+    cached_in,
+    count_of,
+    member,
+    optional_text,
+    text_of,
+)
 from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
 
 
@@ -59,7 +66,7 @@ def decode(data: Json) -> Reply:
     items = member(data, "output")
     kinds = [member(item, "type") for item in items]
     texts = [
-        said(part.get("text")) or said(part.get("refusal"))
+        optional_text(part.get("text")) or optional_text(part.get("refusal"))
         for item in items
         if item.get("type") == "message"
         for part in item.get("content") or ()
@@ -90,7 +97,7 @@ class ResponsesStream:
     def feed(self, event: Json) -> Iterator[StreamPart]:
         match member(event, "type"):
             case "response.output_text.delta":
-                self._text.append(said(event.get("delta")))
+                self._text.append(optional_text(event.get("delta")))
                 yield StreamPart(self._text[-1])
             case "response.output_item.done" if member(event, "item").get("type") == "function_call":
                 self._calls.append(_call(event["item"]))

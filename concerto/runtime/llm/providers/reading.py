@@ -29,7 +29,7 @@ def text_of(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
-def said(value: Json) -> str:
+def optional_text(value: Json) -> str:
     """The text of an answer, or of a part of it, which may be missing; BadReply if it is something else."""
     if value is None or isinstance(value, str):
         return value or ""

@@ -50,7 +50,7 @@ def place_copies(analysis: Analysis, before: Mapping[Source, BodyFacts]) -> set[
         for function, facts in file.functions.items()
     }
     decisions = Decisions(analysis, collection, known)
-    decisions.settle()
+    decisions.decide()
     analysis.copies |= decisions.copies
     analysis.copied_captures |= decisions.copied_captures
     if len(analysis.files) == 1:

@@ -91,19 +91,19 @@ class Decisions:
         self.copies: set[ast.Node] = set()
         self.copied_captures: set[tuple[ast.Node, LocalSymbol]] = set()
 
-    def settle(self) -> None:
+    def decide(self) -> None:
         """Callees first, so that nearly every body is gone through once: only functions that call each
         other are repeated until what they know of each other no longer changes."""
         for group in call_groups(self.collection.bodies):
             unknown = [body for body in group if body.function not in self.summaries]
             if unknown:
                 self.torn.update(body.function for body in group if body.function in self.summaries)
-                self._settle_group(unknown)
+                self._decide_group(unknown)
         for body in self.collection.bodies:
             if body.function is None and body.notes:
                 _BodyDecisions(self, body).run()
 
-    def _settle_group(self, group: Sequence[BodyEvents]) -> None:
+    def _decide_group(self, group: Sequence[BodyEvents]) -> None:
         summaries = [self.summaries.setdefault(body.function, Summary()) for body in group if body.function]
         copies, captures = self.copies, self.copied_captures
         before: list[tuple[int, int]] | None = None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.diagnostics import WrongArguments, did_you_mean, suggest
-from concerto.semantics.check.body_checker import BodyChecker, wanted
+from concerto.semantics.check.body_checker import BodyChecker, useful_hint
 from concerto.semantics.check.defaults import check_default
 from concerto.semantics.check.paths import count
 from concerto.semantics.model.analysis import Default, Given
@@ -213,7 +213,7 @@ def _shown(parameter: ParameterSymbol) -> str:
 def prefer_result(result: Type, types: dict[GenericSymbol, Type], hint: Type | None) -> None:
     """Let an expected `Option<Float>` decide the generics before the arguments are looked at. A bare `T` is
     left to the arguments: its value can still be converted afterwards."""
-    expected = wanted(hint)
+    expected = useful_hint(hint)
     if expected is None or expected is ANY or isinstance(expected, Unsolved) or not types:
         return
     if isinstance(result, Generic) or not isinstance(result, Named):

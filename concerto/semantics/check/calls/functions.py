@@ -12,7 +12,7 @@ from concerto.diagnostics import (
     WrongArguments,
 )
 from concerto.semantics.check.assignability import require_mutable
-from concerto.semantics.check.body_checker import BodyChecker, checks, wanted
+from concerto.semantics.check.body_checker import BodyChecker, checks, useful_hint
 from concerto.semantics.check.bounds import require_bounds
 from concerto.semantics.check.calls.arguments import (
     check_arguments,
@@ -402,7 +402,7 @@ def _wrap(
             help_ = "the empty value is `nil`: `Ok(nil)`" if name == "Ok" and not arguments else ""
         return checker.report(WrongArguments(checker.span(node), message, help=help_))
     value = arguments[0].value
-    expected = wanted(hint)
+    expected = useful_hint(hint)
     if name == "Some":
         checker.analysis.calls[node] = WrapCall("Some", value)
         return _wrap_some(checker, value, expected)

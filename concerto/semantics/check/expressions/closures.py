@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concerto.diagnostics import DefinedTwice, MismatchedTypes
-from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, spoilt, wanted
+from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, spoilt, useful_hint
 from concerto.semantics.check.paths import count
 from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.model.builtins import ANY, NEVER, NIL, option_item
@@ -28,7 +28,9 @@ def closure(checker: BodyChecker, node: ast.Closure, hint: Type | None) -> Type:
     checker.leave_frame()
     if isinstance(resolve(result), Unsolved):
         unify(result, found)
-    return ERROR if _asked_for(hint) is not None and expected is None else FunctionOf(parameters, result)
+    return (
+        ERROR if _expected_function(hint) is not None and expected is None else FunctionOf(parameters, result)
+    )
 
 
 def _check_body(checker: BodyChecker, node: ast.Closure, result: Type) -> Type:
@@ -46,7 +48,7 @@ def _check_body(checker: BodyChecker, node: ast.Closure, result: Type) -> Type:
 
 def _expected(checker: BodyChecker, node: ast.Closure, hint: Type | None) -> FunctionOf | None:
     """The function type that is asked for, if it has as many parameters as the closure."""
-    expected = _asked_for(hint)
+    expected = _expected_function(hint)
     if expected is None:
         return None
     if len(expected.parameters) == len(node.parameters):
@@ -63,8 +65,8 @@ def _expected(checker: BodyChecker, node: ast.Closure, hint: Type | None) -> Fun
     return None
 
 
-def _asked_for(hint: Type | None) -> FunctionOf | None:
-    expected = wanted(hint)
+def _expected_function(hint: Type | None) -> FunctionOf | None:
+    expected = useful_hint(hint)
     if expected is not None:
         expected = resolve(option_item(expected) or expected)
     return expected if isinstance(expected, FunctionOf) else None
@@ -78,7 +80,7 @@ def _parameter_type(
     if written is not None:
         return resolve_type(checker.declarations, written, checker.scope)
     if expected is None:
-        return ERROR if spoilt(hint) else ANY if wanted(hint) is ANY else fresh()
+        return ERROR if spoilt(hint) else ANY if useful_hint(hint) is ANY else fresh()
     return expected.parameters[index]
 
 

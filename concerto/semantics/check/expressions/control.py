@@ -13,7 +13,7 @@ from concerto.semantics.check.body_checker import (
     FrameKind,
     LoopFrame,
     checks,
-    wanted,
+    useful_hint,
 )
 from concerto.semantics.check.expressions.error_handling import pass_broken_stream_on
 from concerto.semantics.check.expressions.operators import check_compared
@@ -59,7 +59,7 @@ def if_else(checker: BodyChecker, node: ast.If, hint: Type | None) -> Type:
 
 def without_else(checker: BodyChecker, node: ast.If, hint: Type) -> Type:
     """The type of an `if` without `else` where a value is wanted."""
-    expected = wanted(hint)
+    expected = useful_hint(hint)
     if expected is None or isinstance(expected, Unsolved) or expected in (ANY, NIL):
         return NIL
     block = checker.frame.block
@@ -81,19 +81,19 @@ def _check_head(checker: BodyChecker, pattern: ast.Pattern | None, condition: as
         check_compared(checker, condition)
     elif pattern is None:
         check_condition(checker, condition)
-    elif isinstance(condition, ast.Binary) and condition.op in ("&&", "||") and _takes_apart(pattern):
+    elif isinstance(condition, ast.Binary) and condition.op in ("&&", "||") and _destructures(pattern):
         _check_chain(checker, pattern, condition)
     else:
         bind_pattern(checker, pattern, checker.infer(condition), "pattern")
 
 
-def _takes_apart(pattern: ast.Pattern) -> bool:
+def _destructures(pattern: ast.Pattern) -> bool:
     """Whether it is no pattern of a Bool."""
     match pattern:
         case ast.OrPattern():
-            return any(map(_takes_apart, pattern.alternatives))
+            return any(map(_destructures, pattern.alternatives))
         case ast.BindPattern() if pattern.pattern is not None:
-            return _takes_apart(pattern.pattern)
+            return _destructures(pattern.pattern)
         case _:
             return not isinstance(pattern, ast.LiteralPattern | ast.BindPattern | ast.WildcardPattern)
 

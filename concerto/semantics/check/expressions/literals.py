@@ -13,7 +13,7 @@ from concerto.diagnostics import (
     WrongArguments,
     did_you_mean,
 )
-from concerto.semantics.check.body_checker import BodyChecker, checks, spoilt, wanted
+from concerto.semantics.check.body_checker import BodyChecker, checks, spoilt, useful_hint
 from concerto.semantics.check.bounds import require_bounds
 from concerto.semantics.check.paths import find_owner, find_path, variant_type
 from concerto.semantics.declare.resolution import resolve_path
@@ -82,7 +82,7 @@ def nil_literal(checker: BodyChecker, node: ast.NilLit, hint: Type | None) -> Ty
 
 def literal(hint: Type | None, value: LiteralValue, otherwise: Type) -> Type:
     """The type of a literal: its own, unless one of a literal union is asked for."""
-    expected = wanted(hint)
+    expected = useful_hint(hint)
     if expected is not None:
         expected = resolve(option_item(expected) or expected)
         if isinstance(expected, Literals) and literal_type(value) in expected.values:
@@ -166,7 +166,7 @@ def _check_key(checker: BodyChecker, keys: Sequence[ast.Expr], key: Type) -> Non
 
 def _inside_option(hint: Type | None) -> Type | None:
     """The hint of a literal: what an Option would hold, as the literal is wrapped by itself."""
-    expected = wanted(hint)
+    expected = useful_hint(hint)
     if expected is None:
         return None
     return resolve(option_item(expected) or expected)
@@ -289,12 +289,12 @@ def _built(
             help_ = f'write `{owner.symbol.name}::new("…")`'
             checker.report(MismatchedTypes(checker.span(path), message, help=help_))
             return None
-        _meet(owner, expected)
+        _unify_expected(owner, expected)
         return owner.symbol, owner, dict(zip(owner.symbol.generics, owner.arguments, strict=True))
     found = find_path(checker, path) if owner is None else owner
     if isinstance(found, VariantSymbol):
         result, types = variant_type(checker, path, found)
-        _meet(result, expected)
+        _unify_expected(result, expected)
         return found, result, types
     if found is not None and not isinstance(found, ErrorType):
         message = f"`{path.name}` is not a struct and cannot be built with fields"
@@ -302,7 +302,7 @@ def _built(
     return None
 
 
-def _meet(result: Named, expected: Type | None) -> None:
+def _unify_expected(result: Named, expected: Type | None) -> None:
     """Let an expected `Page<Float>` decide the generics of a literal before its fields are looked at."""
     if isinstance(expected, Named) and expected.symbol is result.symbol and result.arguments:
         unify(result, expected)

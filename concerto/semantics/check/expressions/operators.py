@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from concerto.diagnostics import BadOperands, ImmutableChange, MismatchedTypes, UnusedValue
 from concerto.semantics.check.assignability import require_mutable
-from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, wanted
+from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, useful_hint
 from concerto.semantics.check.conversions import ERROR_TO_TEXT, is_error
 from concerto.semantics.check.expected_answers import note_answer
 from concerto.semantics.model.builtins import (
@@ -57,7 +57,7 @@ def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
     while number is not None and (item := option_item(resolve(number))) is not None:
         number = item
     found = widened(checker.infer(operand, number))
-    if isinstance(operand, ast.IntLit) and isinstance(wanted(hint), Literals):
+    if isinstance(operand, ast.IntLit) and isinstance(useful_hint(hint), Literals):
         checker.types[operand] = INT
         return _negative_literal(hint, operand.value)
     if (
@@ -78,7 +78,7 @@ def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
 
 
 def _negative_literal(hint: Type | None, value: int) -> Type:
-    expected = wanted(hint)
+    expected = useful_hint(hint)
     if isinstance(expected, Literals) and ("Int", -value) in expected.values:
         return expected
     return INT
@@ -226,7 +226,7 @@ def _order(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> T
     if isinstance(left, ErrorType) or isinstance(right, ErrorType) or NEVER in (left, right):
         return BOOL
     if left in _NUMBERS and right in _NUMBERS:
-        _meet_in_float(checker, node, left, right)
+        _promote_to_float(checker, node, left, right)
         return BOOL
     if ANY in (left, right):
         return BOOL
@@ -236,7 +236,7 @@ def _order(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> T
     return _bad_operands(checker, node, left, right)
 
 
-def _meet_in_float(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> None:
+def _promote_to_float(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> None:
     if left is not right:
         _widen(checker, node.left, left)
         _widen(checker, node.right, right)
@@ -259,7 +259,7 @@ def _equality(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -
         return BOOL
     plain_left, plain_right = widened(left), widened(right)
     if plain_left in _NUMBERS and plain_right in _NUMBERS:
-        _meet_in_float(checker, node, plain_left, plain_right)
+        _promote_to_float(checker, node, plain_left, plain_right)
         return BOOL
     if isinstance(left, Literals) and isinstance(right, Literals):
         return BOOL

@@ -27,7 +27,7 @@ def fill(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scope
     inner = TypeScope(scope.module, {}, itself)
     tool.state.has(make_fields(declarations, node.fields, inner))
     for field in tool.state.fields:
-        _give_default(declarations, tool, field, inner)
+        _set_default(declarations, tool, field, inner)
     declarations.scopes[tool.state] = inner
     tool.trait = resolve_bound(declarations, node.trait, inner) if node.trait is not None else None
     make_methods(declarations, tool, tool.methods, node.methods, inner)
@@ -42,7 +42,7 @@ def fill(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scope
     declarations.analysis.tools.append(tool)
 
 
-def _give_default(declarations: Declarations, tool: ToolSymbol, field: FieldSymbol, scope: TypeScope) -> None:
+def _set_default(declarations: Declarations, tool: ToolSymbol, field: FieldSymbol, scope: TypeScope) -> None:
     """State without a default starts empty; types that have no empty value need a default."""
     if field.default is not None:
         return

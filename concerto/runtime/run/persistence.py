@@ -1,4 +1,4 @@
-"""Runs that are kept: where, from when on, and what is written at their end."""
+"""Persistence of runs that are kept: where, from when on, and what is written at their end."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def plan_of(
         new_run(given, options, module, project),
         lambda: encode(module),
         store,
-        keep_all=options.record is not None or keep == "always",
+        record_all=options.record is not None or keep == "always",
         closes=own is None or isinstance(own, str | Path),
     )
 
@@ -100,7 +100,7 @@ def _written(manifest: Any) -> dict[str, Json]:
 
 
 @record
-class Keeping:
+class OpenJournal:
     """The journal of a run that has begun to need it, and where it is written."""
 
     plan: JournalPlan
@@ -108,7 +108,7 @@ class Keeping:
     writer: StoreWriter | None
 
 
-def begin_keeping(run: Parts, plan: JournalPlan) -> Keeping:
+def open_journal(run: Parts, plan: JournalPlan) -> OpenJournal:
     """The journal of a run that is kept, goes on, or is shown again."""
     from concerto.journal.encoding import Blobs
     from concerto.journal.journal import Journal
@@ -124,16 +124,16 @@ def begin_keeping(run: Parts, plan: JournalPlan) -> Keeping:
         writer,
         plan.effects,
         plan.run.steps,
-        keep_all=plan.keep_all,
+        record_all=plan.record_all,
         model=plan.model,
     )
     if writer is not None:
         writer.count = lambda: journal.count
-    return Keeping(plan, journal, writer)
+    return OpenJournal(plan, journal, writer)
 
 
 def finish(
-    run: Parts, keeping: Keeping | None, ended: Ended, result: RunResult, record_to: str | Path | None
+    run: Parts, keeping: OpenJournal | None, ended: Ended, result: RunResult, record_to: str | Path | None
 ) -> RunResult:
     """What a run has come to, once that is written down; `keeping` is None for one that is not."""
     if keeping is None:
@@ -145,7 +145,7 @@ def finish(
         result = failed(run, journal.diverged.message, "Diverged")
     if writer is None:
         return _as_recorded(run, journal, result)
-    if not (journal.keeps or record_to):
+    if not (journal.has_entries or record_to):
         return result
     try:
         written = {"status": result.status, "value": result.value, "error": result.error, "kind": result.kind}

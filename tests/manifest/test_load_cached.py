@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from concerto.manifest import ManifestError, load_manifest
-from concerto.manifest.load_cached import said_by, said_in
+from concerto.manifest.load_cached import load_settings, settings_of
 
 EXAMPLE = Path(__file__).parents[2] / "Concerto.toml.example"
 
@@ -20,20 +20,20 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_is_kept_is_what_was_read(cache: Path) -> None:
-    said = said_in(EXAMPLE)
+    settings = load_settings(EXAMPLE)
     (entry,) = cache.iterdir()
     stored = entry.stat().st_mtime_ns
-    assert said_in(EXAMPLE) == said == said_by(load_manifest(EXAMPLE))
+    assert load_settings(EXAMPLE) == settings == settings_of(load_manifest(EXAMPLE))
     assert entry.stat().st_mtime_ns == stored
-    assert said.connections["openai"]["provider"] == "openai"
+    assert settings.connections["openai"]["provider"] == "openai"
 
 
 def test_a_changed_manifest_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "Concerto.toml"
     path.write_text("[runtime]\nmax_iterations = 3\n")
-    assert said_in(path).runtime == {"max_iterations": 3}
+    assert load_settings(path).runtime == {"max_iterations": 3}
     path.write_text("[runtime]\nmax_iterations = 4\n")
-    assert said_in(path).runtime == {"max_iterations": 4}
+    assert load_settings(path).runtime == {"max_iterations": 4}
     path.write_text("[runtime]\nmax_iterations = 0\n")
     with pytest.raises(ManifestError, match="max_iterations"):
-        said_in(path)
+        load_settings(path)
