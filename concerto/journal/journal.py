@@ -98,7 +98,7 @@ class Journal:
         self._stops = False
         self._failed: BaseException | None = None
         self._begun_to_write = False
-        self._steps_after = steps
+        self._steps_after = self._carried = steps
         self.count = len(earlier)
         """How many effects there are."""
         self.diverged: ErrorValue | None = None
@@ -162,6 +162,9 @@ class Journal:
         row = self._row(passage, key)
         if row.policy == "once" and known is not None and known.state in ("begun", "cancelled"):
             self._stops = True
+            if known.state == "cancelled":  # By the end of a run before this one.
+                known.state = "begun"
+                self._put(known, at_once=True, durable=True)
             raise OutcomeUnknown(key)
         self._begun[key] = row
         parts: list[Any] = []
@@ -225,7 +228,7 @@ class Journal:
             request=request,
         )
         earlier = self._earlier.get(key)
-        if earlier is not None and earlier.state == "begun":
+        if earlier is not None and earlier.begun_at:
             row.attempt, row.begun_at, row.steps_begun = (
                 earlier.attempt,
                 earlier.begun_at,
@@ -253,7 +256,8 @@ class Journal:
         row.ended_at = self._next()
         row.begun_at = row.begun_at or row.ended_at
         row.begun = row.begun or row.ended
-        row.steps_ended = self._steps()
+        if state != "cancelled":  # It has no turn, and may begin again.
+            row.steps_ended = self._steps()
         self._put(row, at_once=row.policy != "redo", durable=row.policy == "once")
 
     def mark_pending(self, key: str) -> None:
@@ -312,11 +316,17 @@ class Journal:
         self._number += 1
         return self._number
 
+    @property
+    def carried(self) -> str:
+        """The steps after the last effect of an earlier run, as long as no effect of this one has them."""
+        return self._carried
+
     def _steps(self) -> str:
-        if "order" not in vars(self):
-            return ""
-        noted, self.order.noted = self.order.noted, []
-        return " ".join(noted)
+        steps, self._carried = self._carried.split(), ""
+        if "order" in vars(self):
+            steps += self.order.noted
+            self.order.noted = []
+        return " ".join(steps)
 
     # -- Environment
 

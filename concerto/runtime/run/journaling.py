@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from concerto.effects.kinds import ModelCall
@@ -89,7 +89,7 @@ class StoreWriter:
         self._plan = plan
         self._store: JournalStore | None = None
         self._epoch = plan.epoch
-        self.count: Callable[[], int] = lambda: 0
+        self.journal: Journal | None = None
 
     def write(self, effects: Sequence[EffectRow], blobs: dict[str, bytes], *, durable: bool) -> None:
         self.change(effects, blobs, durable=durable)
@@ -101,7 +101,8 @@ class StoreWriter:
         from concerto.journal.databases import StoreError
         from concerto.journal.store import NotOurs
 
-        run = self._run
+        run, journal = self._run, self.journal
+        assert journal is not None
         run.emits.flush()
         try:
             store = self._opened()
@@ -112,9 +113,9 @@ class StoreWriter:
                 blobs,
                 durable=durable,
                 said=run.emits.emitted,
-                effects=self.count(),
+                effects=journal.count,
                 cost=run.spent.usd,
-                **changes,
+                **{"steps": journal.carried} | changes,
             )
         except StoreError as error:
             raise RunEnds(f"the run cannot be kept and goes no further: {error}") from None

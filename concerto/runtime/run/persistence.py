@@ -128,7 +128,7 @@ def open_journal(run: Parts, plan: JournalPlan) -> OpenJournal:
         model=plan.model,
     )
     if writer is not None:
-        writer.count = lambda: journal.count
+        writer.journal = journal
     return OpenJournal(plan, journal, writer)
 
 
