@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from concerto.runtime.run.reporting import RunResult
 
 
+_OF_THE_JOURNAL = ("manifest", "said", "model")
+"""What stands among the options of a kept run and is none of `RunOptions`."""
+
+
 @record(frozen=True)
 class StoredRun:
     """A run as the store has it. `started` and `updated` are in seconds since 1970; `effects` counts them;
@@ -214,6 +218,7 @@ class RunStore:
             sorted(now.values(), key=lambda each: each.begun_at),
             self.store.blobs(run),
             closes=False,
+            model=row.options.get("model"),
         )
         program = Program(module, project=project)
         return Runtime(program, replace(given, journal=lambda: plan, already_emitted=row.said))
@@ -264,6 +269,8 @@ def forked(
         recording.run, id=new_id(), origin=f"{recording.run.id} at {at}", started=time(), steps=steps, said=0
     )
     row = replace(row, folder=row.folder or str(Path.cwd()))
+    if model is not None:
+        row = replace(row, options={**row.options, "model": model})
     ir = recording.program
     if program is not None:
         from concerto.ir.codec import encode
@@ -284,7 +291,7 @@ def forked(
         epoch,
         effects,
         {**recording.blobs, **blobs.new},
-        model=model,
+        model=row.options.get("model"),
         closes=False,
     )
     return Runtime(own, replace(given, journal=lambda: plan))
@@ -311,7 +318,7 @@ def _answered(recording: Recording, at: str, answer: Json, blobs: Blobs) -> Effe
 
 def _given(row: RunRow, options: RunOptions | None, keywords: RunKeywords) -> RunOptions:
     """The options of a run that goes on: those that it keeps, and those of this process."""
-    kept = {name: value for name, value in row.options.items() if name not in ("manifest", "said")}
+    kept = {name: value for name, value in row.options.items() if name not in _OF_THE_JOURNAL}
     given = RunOptions(**keywords) if options is None else replace(options, **keywords)
     return replace(given, **kept)
 

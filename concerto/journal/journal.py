@@ -125,15 +125,16 @@ class Journal:
         if isinstance(effect, Random):
             return shake_256(self._seed + key.encode()).digest(effect.count)
         known = self._earlier.get(key)
+        asked = self._requests.write(effect, identity.path, key)
         if known is not None:
-            self._compare(known, passage)
+            self._compare(known, effect, *asked)
             if known.state in ("done", "failed"):
                 return await self._again(known, effect, key)
         if not effect.immediate and self.order.replaying:
             await self.order.at_end()
         if self._writer is None:
             raise self._end(effect, key)
-        return await self._now(passage, inner, key, known)
+        return await self._now(passage, inner, self._row(effect, key, *asked), known)
 
     async def begin(self, passage: Passage, inner: Perform) -> Value:
         """The intent, just before an effect is done; for each attempt."""
@@ -154,12 +155,11 @@ class Journal:
                 self._put_soon(row)
         return await inner(passage)
 
-    async def _now(self, passage: Passage, inner: Perform, key: str, known: EffectRow | None) -> Value:
+    async def _now(self, passage: Passage, inner: Perform, row: EffectRow, known: EffectRow | None) -> Value:
         if self._model is not None and isinstance(passage.effect, ModelCall):
             asked = replace(passage.effect, request=replace(passage.effect.request, model=self._model))
             passage = Passage(asked, passage.identity)
-        effect = passage.effect
-        row = self._row(passage, key)
+        effect, key = passage.effect, row.key
         if row.policy == "once" and known is not None and known.state in ("begun", "cancelled"):
             self._stops = True
             if known.state == "cancelled":  # By the end of a run before this one.
@@ -215,9 +215,7 @@ class Journal:
 
     # -- What is written
 
-    def _row(self, passage: Passage, key: str) -> EffectRow:
-        effect = passage.effect
-        request, print_of = self._requests.write(effect, passage.identity.path, key)
+    def _row(self, effect: AnyEffect, key: str, request: str, print_of: str) -> EffectRow:
         self.count += key not in self._earlier
         row = EffectRow(
             key,
@@ -346,10 +344,9 @@ class Journal:
 
     # -- Not as before
 
-    def _compare(self, known: EffectRow, passage: Passage) -> None:
-        effect, key = passage.effect, known.key
+    def _compare(self, known: EffectRow, effect: AnyEffect, request: str, print_of: str) -> None:
+        key = known.key
         self._reached.add(key)
-        request, print_of = self._requests.write(effect, passage.identity.path, key)
         if known.kind == type(effect).__name__ and known.subject == subject_of(effect):
             if known.fingerprint == print_of:
                 return

@@ -64,7 +64,7 @@ class World:
                     said = {"choices": [{"message": reply, "finish_reason": "stop"}]}
                 else:
                     world.asked[self.path] += 1
-                time.sleep(0.003)
+                time.sleep(random.choice([0.001, 0.005, 0.02]))
                 body = json.dumps(said).encode()
                 try:
                     self.send_response(200)
@@ -137,13 +137,13 @@ class KilledRun:
         (folder / "main.conc").write_text(source)
         (folder / "Concerto.toml").write_text('[permissions]\nhttp = ["127.0.0.1"]\n')
 
-    def go_on_to_the_end(self, chance: random.Random, kills: int, longest: float = 1.0) -> None:
+    def go_on_to_the_end(self, chance: random.Random, kills: int) -> None:
         """Begin the run, and kill and resume it until it has ended."""
         runs = open_store(self.store)
         before = {each.id for each in runs.runs()}
         command = ["run", "--quiet", "main.conc"]
         while True:
-            status = self._process(command, chance.random() * longest if self.kills < kills else None)
+            status = self._process(command, chance if self.kills < kills else None)
             kept = [each for each in runs.runs() if each.id not in before]
             if not kept:
                 continue  # Killed before it reached the world.
@@ -161,12 +161,14 @@ class KilledRun:
                 command += ["--happened", BY_HAND] if self.world.asked[where] else ["--repeat"]
         runs.close()
 
-    def _process(self, command: list[str], killed_after: float | None) -> int:
+    def _process(self, command: list[str], killed_by: random.Random | None) -> int:
+        """Runs a command, which is killed at any moment, mostly soon after it has asked for something."""
         environment = {
             **os.environ,
             "CONCERTO_STORE": self.store,
             "CONCERTO_STATE": str(self.folder / "state"),
         }
+        seen = self.world.asked.total()
         process = subprocess.Popen(
             [sys.executable, "-m", "concerto.cli", *command],
             cwd=self.folder,
@@ -174,8 +176,13 @@ class KilledRun:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        if killed_after is not None:
-            time.sleep(killed_after)
+        if killed_by is not None:
+            if killed_by.random() < 0.8:
+                while self.world.asked.total() == seen and process.poll() is None:
+                    time.sleep(0.002)
+                time.sleep(killed_by.random() * 0.06)
+            else:
+                time.sleep(killed_by.random())
             process.kill()
             self.kills += 1
         out, err = process.communicate(timeout=300)
@@ -235,7 +242,7 @@ def main() -> None:
     while kills < options.kills:
         with world() as made, tempfile.TemporaryDirectory() as folder:
             run = KilledRun(Path(folder) / "p", made, options.store or f"sqlite:{folder}/runs.db")
-            run.go_on_to_the_end(random.Random(seed), min(20, options.kills - kills), longest=1.5)
+            run.go_on_to_the_end(random.Random(seed), min(20, options.kills - kills))
             run.check_the_end()
         kills, runs, unknown, seed = kills + run.kills, runs + 1, unknown + run.unknown, seed + 1
         print(f"{kills} kills, {runs} runs, {unknown} effects of unknown outcome decided", flush=True)
