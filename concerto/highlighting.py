@@ -108,11 +108,7 @@ class ConcertoLexer(RegexLexer):
             (r"\$\{", String.Interpol, "interpolation"),
             (r"\$", String),
         ],
-        "interpolation": [
-            (r"\}", String.Interpol, "#pop"),
-            (r":(?!:)[^{}()\"\n]*(?=\})", String.Interpol),
-            include("root"),
-        ],
+        "interpolation": [(r"\}", String.Interpol, "#pop"), include("root")],
         "double": [
             (r'"', String.Double, "#pop"),
             (r'[^"\\$\n]+', String.Double),

@@ -10,9 +10,10 @@ compiled from its files.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from os import getcwd
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
@@ -75,6 +76,19 @@ class Program:
 
         return self.code or compile_module(self.module)
 
+    @property
+    def defaults(self) -> ResolvedOptions:
+        """What a run goes by that is given no options, made once for each current folder."""
+        here = getcwd()  # noqa: PTH109
+        known = self._defaults.get(here)
+        if known is None:
+            known = self._defaults[here] = resolve(_NO_OPTIONS, self.project)
+        return known
+
+    @cached_property
+    def _defaults(self) -> dict[str, ResolvedOptions]:
+        return {}
+
 
 @record(frozen=True)
 class Event:
@@ -119,7 +133,7 @@ class Runtime:
             _check_callable(f"the handler of `{name}`", handler)
         if program.tools:
             given = replace(given, tools={**program.tools, **(given.tools or {})})
-        resolved = resolve(given, program.project)
+        resolved = program.defaults if given is _NO_OPTIONS else resolve(given, program.project)
         if given.replay is not None:
             from concerto.runtime.run.persistence import replay_of
 
@@ -213,6 +227,45 @@ class Runtime:
         self._begin()
         limits = self._options.timeout, self._options.max_memory_mb
         return self._finish(await run_to_end_here(self._run.start_here, self._run.interrupt, *limits))
+
+    def call(self, name: str, /, *given: Json, **named: Json) -> RunResult:
+        """Run the public function `name` in place of `main`, with JSON values as arguments.
+
+        Raises LookupError if there is no such function, TypeError for arguments that do not fit. A call is
+        not kept in a store. `concerto.load` gives the functions of a program with their own types.
+
+        >>> from concerto import Runtime, compile_source
+        >>> program = compile_source('pub fn add(a: Int, b: Int = 1) -> Int { a + b }')
+        >>> Runtime(program).call("add", 41).value
+        42
+        """
+        if _in_event_loop():
+            raise RuntimeError(
+                "call() would stop the event loop that is running; `await` call_async() instead"
+            )
+        function, values = self._called(name, given, named)
+        self._begin()
+        start = partial(self._run.start, function, values)
+        return self._finish(self._to_end(start, self._options.timeout))
+
+    async def call_async(self, name: str, /, *given: Json, **named: Json) -> RunResult:
+        """As `call`, in the caller's event loop."""
+        function, values = self._called(name, given, named)
+        self._begin()
+        limits = self._options.timeout, self._options.max_memory_mb
+        start = partial(self._run.start_here, function, values)
+        return self._finish(await run_to_end_here(start, self._run.interrupt, *limits))
+
+    def _called(
+        self, name: str, given: Sequence[Json], named: Mapping[str, Json]
+    ) -> tuple[int | None, list[Value]]:
+        from concerto.runtime.run.calling import find_export, json_arguments
+
+        if self._options.journal is not None:
+            raise TypeError("a single call is not kept: `store`, `record` and `replay` are for `run`")
+        module = self._run.module
+        export = find_export(module, name)
+        return export.function, json_arguments(module, self._run.machine.classes, export, given, named)
 
     async def stream(self) -> AsyncIterator[Event]:
         """Run `main` in the caller's event loop and give what it emits; leaving the loop stops the run.
@@ -309,7 +362,12 @@ def _plan(given: RunOptions, options: ResolvedOptions, program: Program) -> Jour
     return plan_of(given, options, program.module, program.project)
 
 
+_NO_OPTIONS: Final = RunOptions()
+
+
 def _given(options: RunOptions | None, keywords: RunKeywords) -> RunOptions:
+    if not keywords:
+        return _NO_OPTIONS if options is None else options
     return RunOptions(**keywords) if options is None else replace(options, **keywords)
 
 

@@ -39,7 +39,8 @@ def _declared(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:
     witnesses = program.analysis.given_witnesses.get(decl, [])
     for local in witnesses:
         b.declare(local)
-    b.is_entry = symbol is program.analysis.entry and result_parts(symbol.result) is not None
+    from_outside = symbol is program.analysis.entry or _is_offered(symbol)
+    b.is_entry = from_outside and result_parts(symbol.result) is not None
     if symbol.inout:
         b.self_slot = len(witnesses)
     names = [*(local.name for local in witnesses), *_parameters(b, decl.parameters)]
@@ -47,6 +48,11 @@ def _declared(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:
     if b.self_slot is not None:
         attach_self_on_failure(b, b.self_slot)
     return b.finish(names, inout=symbol.inout)
+
+
+def _is_offered(symbol: FunctionSymbol) -> bool:
+    """Whether a function may be called from outside where it stands."""
+    return symbol.public and not symbol.module and symbol.owner is None
 
 
 def _witness(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:

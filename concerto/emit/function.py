@@ -84,8 +84,8 @@ class FunctionBuilder:
     stands in, whose TRY regions guard it too; `throws_return` says that an error leaves that code. `piped` is
     the bare function name that a `|>` is about to call. `self_slot` is set in an `inout` function: every
     return then gives (result, self). `owns_tasks`: it starts tasks, or is given some by what it calls.
-    `is_entry`: it is `main`, which may return an Err. `early` are operands that were computed before their
-    turn, with their locals."""
+    `is_entry`: it is called from outside, as `main` is, and may return an Err. `early` are operands that were
+    computed before their turn, with their locals."""
 
     __slots__ = (
         "_end", "_start", "around", "calls", "code", "coercions", "copies", "dead", "depth", "early", "emit",

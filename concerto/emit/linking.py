@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concerto.emit.bodies import emit_waiting
+from concerto.emit.declarative.exports import emit_exports
 from concerto.emit.declarative.sections import (
     emit_agent,
     emit_host,
@@ -45,6 +46,7 @@ def link(program: ProgramBuilder) -> ir.ModuleIR:
     emit_waiting(program)
     _library_tools(program, module)
     module.schemas = emit_schemas(program)
+    emit_exports(program, module)
     emit_waiting(program)
     module.constants = program.constants
     module.types = program.types.types

@@ -24,6 +24,8 @@ SECTIONS = (
     "hashmaps", "ledgers", "memories", "pipelines", "providers", "tests",
 )  # fmt: skip
 """The parts of the document after its head, in their order; `entry`, `source_map` and `metadata` follow."""
+OPTIONAL_SECTIONS = ("exports", "exported_types")
+"""Sections that stand behind the others where they hold something."""
 
 
 def encode(module: ModuleIR) -> bytes:
@@ -33,6 +35,11 @@ def encode(module: ModuleIR) -> bytes:
         ("module", module.module),
         ("source_file", module.source_file),
         *[(section, [_plain(member) for member in getattr(module, section)]) for section in SECTIONS],
+        *[
+            (each, [_plain(member) for member in found])
+            for each in OPTIONAL_SECTIONS
+            if (found := getattr(module, each))
+        ],
         ("entry", module.entry),
         ("source_map", _source_map(module)),
         ("metadata", module.metadata),
@@ -150,8 +157,8 @@ def _reason(error: Exception) -> str:
 
 def _module(document: dict[str, Json]) -> ModuleIR:
     known = {"version", "module", "source_file", *SECTIONS, "entry", "source_map", "metadata"}
-    if document.keys() != known:
-        odd = min(document.keys() ^ known)
+    if document.keys() - OPTIONAL_SECTIONS != known:
+        odd = min((document.keys() - OPTIONAL_SECTIONS) ^ known)
         raise _Unfit("complete" if odd in known else f"known to have `{odd[:40]}`")
     hints = get_type_hints(ModuleIR)
     module = ModuleIR(
@@ -159,7 +166,7 @@ def _module(document: dict[str, Json]) -> ModuleIR:
     )
     module.constants = _at("constants", _constants, document["constants"])
     module.functions = _at("functions", _list_of(_function), document["functions"])
-    for section in SECTIONS[1:]:
+    for section in (*SECTIONS[1:], *[each for each in OPTIONAL_SECTIONS if each in document]):
         if section != "functions":
             setattr(module, section, _at(section, _reader(hints[section]), document[section]))
     module.entry = _at("entry", _reader(hints["entry"]), document["entry"])

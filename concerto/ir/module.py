@@ -236,6 +236,29 @@ class ToolProvider:
 
 
 @record
+class Export:
+    """A public function of the root. `function` is None if only code of the language can call it, since it
+    has bounds. `result` may be a Result."""
+
+    name: str
+    function: int | None
+    parameters: list[ParameterDef]
+    result: int
+    docs: str = ""
+
+
+@record
+class ExportedType:
+    """A struct, schema or enum that exported functions speak of or that is public in the root, in general
+    form; or an alias of the root, by its own name. `generics` are its type parameters."""
+
+    name: str
+    type: int
+    generics: list[str] = field(default_factory=list)
+    docs: str = ""
+
+
+@record
 class Test:
     """`start` is where its name stands in the text of the function's file."""
 
@@ -273,6 +296,8 @@ class ModuleIR:
     pipelines: list[Pipeline] = field(default_factory=list)
     providers: list[ToolProvider] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
+    exports: list[Export] = field(default_factory=list)
+    exported_types: list[ExportedType] = field(default_factory=list)
     files: list[SourceFile] = field(default_factory=list)
     entry: int | None = None
     metadata: dict[str, Json] = field(default_factory=dict)

@@ -196,8 +196,22 @@ class _Verifier:
                 self.of_type(f"stage `{stage.name}`", stage.result)
         for test in module.tests:
             self.of_function(f"test `{test.name}`", test.function, 0)
+        self.exports()
         takes = module.entry is not None and self.of_arguments(module.entry)
         self.of_function("the program's entry", module.entry, int(takes))
+
+    def exports(self) -> None:
+        self.distinct("the exports", [export.name for export in self.module.exports])
+        for export in self.module.exports:
+            where = f"export `{export.name[:60]}`"
+            self.name(where, export.name)
+            self.of_function(where, export.function, len(export.parameters))
+            self.distinct(where, [parameter.name for parameter in export.parameters])
+            self.of_type(where, export.result, *[parameter.type for parameter in export.parameters])
+            for parameter in export.parameters:
+                self.name(where, parameter.name)
+        for type_ in self.module.exported_types:
+            self.of_type(f"exported type `{type_.name[:60]}`", type_.type)
 
     def methods(self, where: str, methods: Iterable[MethodDef]) -> None:
         for method in methods:

@@ -155,4 +155,12 @@ def test_a_changed_document_is_read_or_refused(data: st.DataObject) -> None:
 
 def test_every_section_of_a_module_is_in_the_file() -> None:
     names = set(ir.ModuleIR.__dataclass_fields__)
-    assert names == {"module", "source_file", *codec.SECTIONS, "files", "entry", "metadata"}
+    assert names == {
+        "module",
+        "source_file",
+        *codec.SECTIONS,
+        *codec.OPTIONAL_SECTIONS,
+        "files",
+        "entry",
+        "metadata",
+    }

@@ -13,8 +13,9 @@ from concerto.runtime.run.agent_failures import RequiresAction, RunEnds, message
 from concerto.runtime.run.lifecycle import Ended
 from concerto.runtime.run.services import RunServices
 from concerto.vm.json_values import to_json
+from concerto.vm.operations import short_name
 from concerto.vm.type_checks import Misfit
-from concerto.vm.values import Err, ErrorValue, Ok, OutOfMemory, Panic, Raised, Value
+from concerto.vm.values import Err, ErrorValue, Ok, OutOfMemory, Panic, Raised, Struct, Value, Variant
 from concerto.wording import counted
 
 OK = 0
@@ -29,15 +30,17 @@ class RunResult:
 
     `status` is the exit status of the command line: 0 well, 1 failed, 3 waiting for somebody outside, 130
     interrupted. `value` is what `main` returned, as JSON; `error` the message of its failure, None if it
-    ended well; `kind` the failure's, as `.kind` in the language. `run_id` says under which id a waiting run
-    can be resumed, empty for others. `tokens` is what models used, in and out; `cost_usd` what that cost,
-    None if a price was not known.
+    ended well; `kind` the failure's, as `.kind` in the language, or the variant or type of a value of the
+    program's own; `place` where it happened (`main.conc:3:5`), if that is known. `run_id` says under which id
+    a waiting run can be resumed, empty for others. `tokens` is what models used, in and out; `cost_usd` what
+    that cost, None if a price was not known.
     """
 
     status: int
     value: Json = None
     error: str | None = None
     kind: str | None = None
+    place: str | None = None
     run_id: str = ""
     tokens: int = 0
     cost_usd: float | None = 0.0
@@ -92,7 +95,7 @@ def report(ended: Ended, run: RunServices) -> RunResult:
             return _traced(run, error, f"panic: {error.message}", error.message, "Panic")
         case Raised():
             message = message_of(error.value)
-            return _traced(run, error, message, message, _kind(error.value))
+            return _traced(run, error, message, message, kind_of(error.value))
         case OSError() if is_of_output(error):
             # There is nowhere to say it, which is the caller's affair.
             raise error
@@ -106,12 +109,13 @@ def report(ended: Ended, run: RunServices) -> RunResult:
 
 def _left_main(run: RunServices, error: Value) -> RunResult:
     """Say what error `main` has returned, and where."""
-    from concerto.vm.trace import frames_at, render_frames
+    from concerto.vm.trace import frames_at, place_of, render_frames
 
     message, machine = message_of(error), run.machine
+    frames = frames_at(machine.module, machine.left_at)
     run.emits.output.flush()
-    run.emits.errors.write(visible(render_frames(frames_at(machine.module, machine.left_at), message)))
-    return result_of(run, FAILED, error=message, kind=_kind(error))
+    run.emits.errors.write(visible(render_frames(frames, message)))
+    return result_of(run, FAILED, error=message, kind=kind_of(error), **place_of(frames))
 
 
 def _out_of_memory(error: BaseException | None, run: RunServices) -> RunResult:
@@ -144,13 +148,14 @@ def failed(run: RunServices, message: str, kind: str = "RunEnds", status: int = 
 
 
 def _traced(run: RunServices, error: BaseException, headline: str, message: str, kind: str) -> RunResult:
-    from concerto.vm.trace import render_failure
+    from concerto.vm.trace import place_of, render_frames, source_trace
 
+    frames = source_trace(error)
     run.emits.output.flush()
-    run.emits.errors.write(visible(render_failure(error, headline)))
+    run.emits.errors.write(visible(render_frames(frames, headline)))
     if run.options.debug:
         _python_traceback(run, error)
-    return result_of(run, FAILED, error=message, kind=kind)
+    return result_of(run, FAILED, error=message, kind=kind, **place_of(frames))
 
 
 def _python_traceback(run: RunServices, error: BaseException) -> None:
@@ -159,8 +164,16 @@ def _python_traceback(run: RunServices, error: BaseException) -> None:
     traceback.print_exception(error, file=run.emits.errors)
 
 
-def _kind(error: Value) -> str:
-    return error.kind if isinstance(error, ErrorValue) else "Error"
+def kind_of(error: Value) -> str:
+    match error:
+        case ErrorValue():
+            return error.kind
+        case Variant():
+            return error.variant_name
+        case Struct():
+            return short_name(error.type_name)
+        case _:
+            return "Error"
 
 
 def _json_of(value: Value) -> Json:

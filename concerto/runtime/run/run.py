@@ -142,10 +142,13 @@ class Run:
         """The branch of program code that nothing else has begun."""
         return Branch(order=self._order)
 
-    def start(self, function: int | None = None) -> Value:
-        """Run `main`, or another function without parameters, and give what it returns. The event loop, if
-        one is needed, runs here."""
-        return self._start(self._main if function is None else partial(self.machine.call, function, ()))
+    def start(self, function: int | None = None, given: Sequence[Value] = ()) -> Value:
+        """Run `main`, or another function, and give what it returns. The event loop, if one is needed, runs
+        here."""
+        return self._start(self._entry(function, given))
+
+    def _entry(self, function: int | None, given: Sequence[Value]) -> Callable[[], Value]:
+        return self._main if function is None else partial(self.machine.call, function, given)
 
     def _start(self, entry: Callable[[], Value]) -> Value:
         fiber = Fiber(self.root(), entry)
@@ -180,12 +183,17 @@ class Run:
         given = [each.encode("utf-16", "surrogatepass") for each in self.options.args]
         return self.machine.run_entry([each.decode("utf-16", "replace") for each in given])
 
-    async def start_here(self) -> Value:
-        """Run `main` in the event loop of the caller, in a task of its own."""
+    async def start_here(self, function: int | None = None, given: Sequence[Value] = ()) -> Value:
+        """As `start`, in the event loop of the caller, and in a task of its own where there is to wait."""
         import asyncio
 
-        fiber = Fiber(self.root(), self._main, alone=lambda: not self._tasks)
-        return await asyncio.create_task(self._resume(fiber, fiber.begin()))
+        fiber = Fiber(self.root(), self._entry(function, given), alone=lambda: not self._tasks)
+        try:
+            asked = fiber.begin()
+        finally:
+            if fiber.dead:
+                self._close_files()
+        return asked if fiber.dead else await asyncio.create_task(self._resume(fiber, asked))
 
     async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:
         """What an agent answers to a prompt: its text, or its AgentError raised."""

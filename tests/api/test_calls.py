@@ -1,0 +1,134 @@
+"""`Runtime.call`: single public functions of a program, with JSON values."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concerto import Program, Runtime, compile_source
+from concerto.diagnostics import Problems
+from concerto.ir.codec import decode, encode
+from concerto.ir.verifier import verify
+
+SOURCE = """
+pub struct Mail { subject: String, tags: Array<String> = [] }
+pub enum Urgency { Low, High }
+enum Refused { Empty, TooLong(Int) }
+struct Place<T> { of: T, next: Option<Place<T>> }
+
+/// How urgent a mail is.
+pub fn triage(mail: Mail, limit: Int = 5) -> Result<Urgency, Refused> {
+    let length = mail.subject.len();
+    if length == 0 {
+        return Err(Refused::Empty);
+    }
+    if length > 20 {
+        return Err(Refused::TooLong(length));
+    }
+    Ok(if length > limit { Urgency::High } else { Urgency::Low })
+}
+
+pub fn places(n: Int) -> Place<Int> {
+    Place { of: n, next: if n > 0 { Some(places(n - 1)) } else { None } }
+}
+pub fn fails(items: Array<Int>) -> Int { items[7] }
+pub fn bounded<T: Named>(a: T) -> String { a.name() }
+pub trait Named { fn name(self) -> String; }
+fn helper() -> Int { 1 }
+pub fn helped() -> Int { helper() }
+fn main() {}
+"""
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    return compile_source(SOURCE, path="mails.conc")
+
+
+def test_values_cross_as_json(program: Program) -> None:
+    def call(*given: Any, **named: Any) -> Any:
+        return Runtime(program).call(*given, **named).value
+
+    assert call("triage", {"subject": "hello!"}) == {"variant": "High", "data": None}
+    assert call("triage", {"subject": "hello!"}, limit=9) == {"variant": "Low", "data": None}
+    assert call("triage", limit=9, mail={"subject": "a", "tags": ["b"]}) == {"variant": "Low", "data": None}
+    assert call("places", 1) == {"of": 1, "next": {"of": 0, "next": None}}
+    assert call("helped") == 1
+
+
+def test_failures_have_a_kind_and_a_place(program: Program) -> None:
+    errors = io.StringIO()
+    result = Runtime(program, errors=errors).call("triage", {"subject": ""})
+    assert (result.ok, result.kind, result.place) == (False, "Empty", "mails.conc:11:9")
+    result = Runtime(program, errors=errors).call("fails", [1])
+    assert (result.kind, result.place) == ("IndexError", "mails.conc:22:42")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "text"),
+    [
+        (["nope"], LookupError, "no public function `nope`"),
+        (["triag"], LookupError, "did you mean `triage`?"),
+        (["helper"], LookupError, "`helper` is not public: write `pub fn helper`"),
+        (["bounded", 1], TypeError, "`bounded` cannot be called from Python: it is generic with bounds"),
+        (["triage"], TypeError, "`triage` needs its argument `mail`"),
+        (["triage", {}, 1, 2], TypeError, "`triage` takes 2 arguments (mail, limit), 3 were given"),
+        (["helped", 1], TypeError, "`helped` takes no arguments, 1 were given"),
+        (["triage", {"subject": 1}], TypeError, "as `mail`: expected `String`, found `Int` at `subject`"),
+    ],
+)
+def test_wrong_calls(program: Program, given: list[Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error) as raised:
+        Runtime(program).call(*given)
+    assert text in str(raised.value)
+
+
+def test_wrong_names_of_arguments(program: Program) -> None:
+    with pytest.raises(TypeError, match=r"no argument `limmit`; did you mean `limit`\?"):
+        Runtime(program).call("triage", {"subject": ""}, limmit=1)
+    with pytest.raises(TypeError, match="got its argument `mail` twice"):
+        Runtime(program).call("triage", {"subject": ""}, mail={"subject": ""})
+    with pytest.raises(TypeError, match="a single call is not kept"):
+        Runtime(program, record="somewhere").call("helped")
+
+
+def test_many_at_once(program: Program) -> None:
+    def call(n: int) -> Any:
+        return Runtime(program).call("places", n % 5).value["of"]
+
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(call, range(200))) == [n % 5 for n in range(200)]
+
+    async def all_at_once() -> list[Any]:
+        calls = [Runtime(program).call_async("places", n % 5) for n in range(200)]
+        return [result.value["of"] for result in await asyncio.gather(*calls)]
+
+    assert asyncio.run(all_at_once()) == [n % 5 for n in range(200)]
+
+
+def test_call_stops_no_event_loop(program: Program) -> None:
+    async def wrongly() -> None:
+        Runtime(program).call("helped")
+
+    with pytest.raises(RuntimeError, match="`await` call_async"):
+        asyncio.run(wrongly())
+
+
+def test_compiled_programs_can_be_called(program: Program, tmp_path: Path) -> None:
+    module = decode(encode(program.module), "mails.conc-ir", Problems())
+    assert module is not None and verify(module, Problems())
+    assert Runtime(Program(module)).call("places", 0).value == {"of": 0, "next": None}
+
+
+def test_what_a_file_of_ir_claims_is_checked(program: Program) -> None:
+    module = decode(encode(program.module), "mails.conc-ir", Problems())
+    assert module is not None
+    module.exports[0].parameters.pop()
+    problems = Problems()
+    assert not verify(module, problems)
+    assert "export `triage` needs a function of 1 parameters" in next(iter(problems)).message
