@@ -36,7 +36,7 @@ _EXPLAINED = Path(__file__).parent / "equivalent.toml"
 
 # Where meaning is decided, with the tests that know the part best.
 _PARTS: dict[str, tuple[str, ...]] = {
-    "concerto/emit/*.py": ("tests/emit",),
+    "concerto/emit/**/*.py": ("tests/emit",),
     "concerto/emit/calls.py": ("tests/mcp/test_real_servers.py",),
     "concerto/emit/declarative/sections.py": ("tests/runtime/test_discovery.py",),
     "concerto/vm/*.py": ("tests/vm",),
