@@ -240,7 +240,7 @@ async def _stopped(fiber: Fiber) -> BaseException:
 
 async def all_of(works: Sequence[Make], limit: int | None = None) -> list[Any]:
     """The values of all works, at most `limit` at once. The first failure cancels the others, which end
-    before it is raised."""
+    before it is raised; what has not begun by then never does."""
     import asyncio
 
     if len(works) == 1:
@@ -248,11 +248,15 @@ async def all_of(works: Sequence[Make], limit: int | None = None) -> list[Any]:
     results: list[Any] = [None] * len(works)
     if not works:
         return results
-    waiting = iter(enumerate(works))
+    waiting = (each for each in enumerate(works))
 
     async def worker() -> None:
-        for index, make in waiting:
-            results[index] = await make()
+        try:
+            for index, make in waiting:
+                results[index] = await make()
+        except BaseException:
+            waiting.close()
+            raise
 
     count = len(works) if limit is None else min(limit, len(works))
     tasks, ended = _start(worker() for _ in range(count))

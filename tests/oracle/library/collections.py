@@ -8,7 +8,7 @@ from tests.oracle import values as v
 from tests.oracle.access import missing
 from tests.oracle.compare import identity, make_map, make_set
 from tests.oracle.errors import make_error
-from tests.oracle.numbers import size
+from tests.oracle.numbers import checked, size
 from tests.oracle.text import text_of
 
 Items = tuple[v.Value, ...]
@@ -84,7 +84,7 @@ PURE: v.Functions = {
     "Set::difference": lambda set_, other: _part(set_, other, False),
     "Set::is_subset": lambda set_, other: all(known in other.entries for known in set_.entries),
     "Set::to_array": lambda set_: tuple(set_.entries.values()),
-    "Range::len": lambda range_: _length(range_.numbers()),
+    "Range::len": lambda range_: checked(_length(range_.numbers())),
     "Range::is_empty": lambda range_: not range_.numbers(),
     "Range::contains": lambda range_, number: number in range_.numbers(),
     "Range::to_array": _to_array,

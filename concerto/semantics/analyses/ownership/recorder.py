@@ -114,7 +114,7 @@ class Recorder:
         return [local for _, local, _ in self._bound_nodes(pattern)] if pattern is not None else []
 
     def _bound_nodes(self, pattern: ast.Node) -> list[tuple[ast.Node, LocalSymbol, LocalSymbol | None]]:
-        """Each node that binds, with its local and the one of the nearest `name @ …` around it."""
+        """Each node that binds, with its local and the one of the outermost `name @ …` around it."""
         found: list[tuple[ast.Node, LocalSymbol, LocalSymbol | None]] = []
         stack: list[tuple[ast.Node, LocalSymbol | None]] = [(pattern, None)]
         while stack:
@@ -122,7 +122,8 @@ class Recorder:
             target = self.analysis.patterns.get(node)
             if isinstance(target, MatchBinding):
                 found.append((node, target.local, whole))
-                whole = target.local
+                if whole is None:
+                    whole = target.local
             if node.__class__ is not ast.BindPattern or node.pattern is not None:
                 stack += [(child, whole) for child in children(node) if child.__class__ not in _NAMES]
         return found

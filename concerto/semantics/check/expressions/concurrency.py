@@ -19,7 +19,7 @@ from concerto.semantics.model.builtins import (
 )
 from concerto.semantics.model.symbols import ERROR, AgentSymbol, FunctionOf, TupleOf, Type, Unsolved
 from concerto.semantics.typing.coercion import fit, join
-from concerto.semantics.typing.unify import fresh, is_erroneous, resolve, show, show_both
+from concerto.semantics.typing.unify import fresh, is_erroneous, item_of, resolve, show, show_both
 from concerto.syntax import ast
 
 
@@ -42,7 +42,7 @@ def awaited_type(found: Type) -> Type:
 
 @checks(ast.AwaitAll)
 def wait_for_all(checker: BodyChecker, node: ast.AwaitAll, hint: Type | None) -> Type:
-    return TupleOf(tuple([awaited_type(_branch(checker, item)) for item in node.items]))
+    return TupleOf(tuple([item_of(awaited_type(_branch(checker, item))) for item in node.items]))
 
 
 @checks(ast.Race)
@@ -113,7 +113,7 @@ def parallel_for(checker: BodyChecker, node: ast.ParallelFor, hint: Type | None)
     found = checker.infer(node.body)
     checker.leave_scope(mark)
     checker.leave_frame()
-    return array_of(found)
+    return array_of(item_of(found))
 
 
 @checks(ast.Listen)

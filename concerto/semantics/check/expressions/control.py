@@ -19,6 +19,7 @@ from concerto.semantics.check.expressions.error_handling import pass_broken_stre
 from concerto.semantics.check.expressions.operators import check_compared
 from concerto.semantics.check.join import Branches
 from concerto.semantics.check.patterns import bind_pattern
+from concerto.semantics.check.unknown_members import report_unknown_type
 from concerto.semantics.model.builtins import (
     ANY,
     ARRAY,
@@ -203,6 +204,8 @@ def element_type(checker: BodyChecker, node: ast.Expr, found: Type) -> Type:
         return NEVER
     if isinstance(found, ErrorType):
         return ERROR
+    if isinstance(found, Unsolved):
+        return report_unknown_type(checker, node, "to walk through it")
     if isinstance(found, Named):
         if found.symbol in (ARRAY, SET, QUEUE, STACK, ITERATOR):
             return found.arguments[0]
