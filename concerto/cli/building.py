@@ -10,7 +10,7 @@ from pathlib import Path
 
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, entry_of, source_file, source_files
-from concerto.compiler.disk import SOURCE_SUFFIX, read_bytes, read_program, sources_below
+from concerto.compiler.disk import SOURCE_SUFFIX, programs_first, read_bytes, read_program, sources_below
 from concerto.compiler.driver import OpenedProgram, load_module, open_program
 from concerto.compiler.pipeline import analyze
 from concerto.diagnostics import Problems
@@ -72,10 +72,10 @@ def _checked_files(target: str) -> list[Path]:
     if not folder.is_dir():
         return [source_file(target)]
     entry_of(folder)  # A manifest that is wrong is told.
-    files = sources_below(folder)
+    files = programs_first(sources_below(folder))
     if not files:
         raise Failure(f"there is no program (`{SOURCE_SUFFIX}`) in `{target}`")
-    return sorted(files, key=lambda path: path.name != "main.conc")
+    return files
 
 
 def _problems_of(path: Path, seen: set[Path]) -> Problems:

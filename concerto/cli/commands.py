@@ -371,6 +371,19 @@ def repl(mock: bool) -> int:
     return session.repl(mock=mock)
 
 
+@concerto_command.command()
+def lsp() -> int:
+    """Serve editors: the language server, on standard input and output."""
+    from concerto.cli.reporting import Failure
+
+    try:
+        from concerto.language_server.server import serve
+    except ImportError:
+        raise Failure("the language server needs `pip install 'concerto-lang[lsp]'`") from None
+    serve()
+    return 0
+
+
 @concerto_command.group()
 def mcp() -> None:
     """MCP servers: their interfaces, and programs as servers."""

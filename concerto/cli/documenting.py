@@ -14,7 +14,7 @@ from concerto.records import record, replace
 from concerto.resources import resource
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
-from concerto.syntax.unparse import unparse
+from concerto.syntax.unparse import signature, unparse
 
 
 @record(frozen=True)
@@ -108,23 +108,17 @@ def entries_of(item: ast.Item, *, private: bool = False) -> Iterator[DocEntry]:
     """What a declaration declares."""
     match item:
         case ast.FnDecl() if item.public or private:
-            yield DocEntry(item.name.text, _signature(item), item.docs or "")
+            yield DocEntry(item.name.text, signature(item), item.docs or "")
         case ast.ImplDecl(trait=None):
             owner = unparse(item.target)
             for method in item.methods:
                 if method.public or private:
-                    yield DocEntry(f"{owner}.{method.name.text}", _signature(method), method.docs or "")
+                    yield DocEntry(f"{owner}.{method.name.text}", signature(method), method.docs or "")
         case ast.ToolDecl():
             methods = "\n\n".join(unparse(method) for method in item.methods if method.public)
             yield DocEntry(item.name.text, methods, item.docs or "")
         case ast.StructDecl() | ast.EnumDecl() | ast.TraitDecl() | ast.ConstDecl() | ast.TypeAliasDecl():
             if item.public or private:
-                shown = unparse(replace(item, docs=None, decorators=[]))
-                yield DocEntry(item.name.text, shown, item.docs or "")
+                yield DocEntry(item.name.text, signature(item), item.docs or "")
         case _:
             return
-
-
-def _signature(function: ast.FnDecl) -> str:
-    """`pub fn f(a: T) -> U;`: without documentation, decorators and body."""
-    return unparse(replace(function, docs=None, decorators=[], body=None))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.diagnostics import Problems
 from concerto.manifest import FILE_NAME, LOCK_NAME, find_manifest
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 SOURCE_SUFFIX = ".conc"
 USUAL_ENTRIES = ("main.conc", "src/main.conc")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__"})
+
+
+Reader: TypeAlias = Callable[[Path], bytes | None]
+"""Gives the bytes of a file; None if it is not there or cannot be read."""
 
 
 @record(frozen=True)
@@ -51,7 +55,9 @@ class DiskProject:
         manifest: Manifest | None,
         problems: Problems,
         tools: frozenset[str] = frozenset(),
+        reader: Reader | None = None,
     ) -> None:
+        self._reader = reader or read_bytes
         self.roots: tuple[Path, ...] = (folder,)
         self.home = folder
         self.manifest = manifest
@@ -92,38 +98,43 @@ class DiskProject:
 
     def read(self, path: Path) -> bytes | None:
         """A file's bytes; None if it is not there, is a folder or may not be read."""
-        data = read_bytes(path)
+        data = self._reader(path)
         self.looked_at[path.absolute()] = data
         return data
 
 
-def open_project(file: Path, problems: Problems, tools: frozenset[str] = frozenset()) -> DiskProject:
+def open_project(
+    file: Path,
+    problems: Problems,
+    tools: frozenset[str] = frozenset(),
+    reader: Reader | None = None,
+) -> DiskProject:
     """The project around a program's first file; raises `ManifestError` for a broken manifest.
 
     `use` paths start at the folder of the project's entry, so that a module can be checked alone and tests
     see the modules; a file that lies elsewhere also sees those beside itself. Without a project they
-    start at the folder of the file.
+    start at the folder of the file. An editor's `reader` knows texts that are not saved.
     """
     manifest_path = find_manifest(file.parent)
     if manifest_path is None:
-        project = DiskProject(file.parent, None, problems, tools)
+        project = DiskProject(file.parent, None, problems, tools, reader)
         for folder in (file.parent.absolute(), *file.parent.absolute().parents):
             project.looked_at[folder / FILE_NAME] = None
         return project
     from concerto.manifest import load_manifest
 
-    manifest = load_manifest(manifest_path)
-    project = DiskProject(file.parent, manifest, problems, tools)
+    manifest = load_manifest(manifest_path, reader(manifest_path) if reader is not None else None)
+    project = DiskProject(file.parent, manifest, problems, tools, reader)
     project.home = manifest_path.parent
     project.read(manifest_path)
-    entry = _entry_of(project)
+    entry = entry_of(project)
     if entry is not None:
         lies_in_it = file.absolute().is_relative_to(entry.parent.absolute())
         project.roots = (entry.parent,) if lies_in_it else (entry.parent, file.parent)
     return project
 
 
-def _entry_of(project: DiskProject) -> Path | None:
+def entry_of(project: DiskProject) -> Path | None:
     """The first file of a project: its manifest's word, or one of the usual ones that is there."""
     assert project.manifest is not None, "without a manifest there is no project"
     named = project.manifest.project.entry
@@ -147,6 +158,11 @@ def sources_below(folder: Path) -> list[Path]:
         ]
         found += [Path(place) / name for name in files if name.endswith(SOURCE_SUFFIX)]
     return sorted(found)
+
+
+def programs_first(files: Iterable[Path]) -> list[Path]:
+    """The order in which files are checked: modules are seen from the programs that use them."""
+    return sorted(files, key=lambda path: path.name != USUAL_ENTRIES[0])
 
 
 def _parse(source: Source, problems: Problems) -> ast.Module:

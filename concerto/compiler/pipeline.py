@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
-from concerto.diagnostics import Problems, did_you_mean, suggest
+from concerto.diagnostics import Problem, Problems, did_you_mean, suggest
 from concerto.ir.module import ModuleIR
 from concerto.source import Source
 
@@ -86,19 +86,26 @@ def _analyze(source: Source, project: Project, problems: Problems) -> Analysis |
 def check_tree(
     tree: ast.Module, project: Project, problems: Problems, before: Mapping[Source, CheckedBefore]
 ) -> Analysis | None:
-    """Checks the program that starts with a parsed file; None if there is an error. `before` is as in
-    `check_program`."""
+    """Checks the program that starts with a parsed file; None if there is an error. `problems` has those of
+    the files that are parsed. `before` is as in `check_program`."""
     from concerto.semantics import check_program
 
+    found = Problems()
+    analysis = check_program(tree, project, found, before)
+    add_findings(found, analysis, project, problems)
+    return None if problems.errors else analysis
+
+
+def add_findings(found: Problems, analysis: Analysis, project: Project, problems: Problems) -> None:
+    """Adds what the checks found to the problems of the parser, or what is worth saying of it."""
     if problems.errors:
-        _check_saved(tree, project, problems)
-        return None
-    analysis = check_program(tree, project, problems, before)
+        problems.add_all(list(_without_consequences(found, analysis, problems)))
+        return
+    problems.add_all(found)
     if analysis.mcps and not problems.errors:
         from concerto.compiler.locked import check_locked
 
         check_locked(analysis, project.lock, problems)
-    return None if problems.errors else analysis
 
 
 def _inspect(tree: ast.Module, project: Project, problems: Problems) -> Analysis | None:
@@ -107,31 +114,39 @@ def _inspect(tree: ast.Module, project: Project, problems: Problems) -> Analysis
     return None if problems.errors else check_program(tree, project, problems)
 
 
-def _check_saved(tree: ast.Module, project: Project, problems: Problems) -> None:
-    """Adds the errors in the parts that the parser understood. Nothing is said on a line with a syntax
-    error, nor about a name of the program where a part was given up that may have declared it."""
-    from concerto.semantics import check_program
+def _without_consequences(found: Problems, analysis: Analysis, problems: Problems) -> Iterator[Problem]:
+    """What was found in the parts that the parser understood. Nothing is said on a line with a syntax error,
+    nor about a name of the program where a part was given up that may have declared it; and no warning of a
+    file that has one."""
+    from concerto.syntax import ast
 
-    source = tree.source
-    lines = {source.line_column(problem.span.start)[0] for problem in problems}
-    lost = list(_lost_names(tree))
-    found = Problems()
-    check_program(tree, project, found)
+    broken = {problem.span.source for problem in problems}
+    lines = {(each.span.source, each.span.source.line_column(each.span.start)[0]) for each in problems}
+    trees = [module.tree for module in analysis.modules if module.tree is not None]
+    lost = [
+        each
+        for tree in trees
+        if isinstance(tree, ast.Module) and tree.source in broken
+        for each in _lost_names(tree)
+    ]
     for problem in found:
         span = problem.span
-        if problem.severity != "error":
-            continue
-        if span.source is source and source.line_column(span.start)[0] in lines:
-            continue
+        if span.source in broken:
+            if problem.severity != "error":
+                continue
+            if (span.source, span.source.line_column(span.start)[0]) in lines:
+                continue
         words = _words(_WORD, span.text)
         inside = (
-            names for names, body in lost if body is None or (span.source is source and span.start in body)
+            names
+            for names, source, body in lost
+            if body is None or (span.source is source and span.start in body)
         )
         if all(names.isdisjoint(words) for names in inside):
-            problems.add(problem)
+            yield problem
 
 
-def _lost_names(tree: ast.Module) -> Iterator[tuple[set[str], range | None]]:
+def _lost_names(tree: ast.Module) -> Iterator[tuple[set[str], Source, range | None]]:
     """The names on the lines of each part that was given up, with the body of the function that it stands in,
     which alone sees what is declared there."""
     from concerto.semantics.declare.library import library
@@ -146,7 +161,7 @@ def _lost_names(tree: ast.Module) -> Iterator[tuple[set[str], range | None]]:
     for node in nodes:
         if isinstance(node, ast.ErrorExpr | ast.ErrorItem):
             names = set(_words(_DECLARABLE, _lines_of(node, tree.source))) - known
-            yield names, next((body for body in bodies if node.start in body), None)
+            yield names, tree.source, next((body for body in bodies if node.start in body), None)
 
 
 def _words(kind: str, text: str) -> list[str]:

@@ -78,12 +78,13 @@ def _user(number: int) -> str:
         return f"the user {number}"
 
 
-def load_manifest(path: Path) -> Manifest:
-    """The manifest at `path`; raises `ManifestError`, or `OSError` if it cannot be read."""
+def load_manifest(path: Path, data: bytes | None = None) -> Manifest:
+    """The manifest at `path`, or with the text `data` in its place; raises `ManifestError`, or `OSError` if
+    it cannot be read."""
     from concerto.manifest.reading import read_manifest
 
     problems = Problems()
-    manifest = read_manifest(path.read_bytes(), str(path), problems)
+    manifest = read_manifest(path.read_bytes() if data is None else data, str(path), problems)
     if manifest is None:
         raise ManifestError(path, problems)
     return manifest

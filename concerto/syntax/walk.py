@@ -35,6 +35,17 @@ def children(node: ast.Node) -> list[ast.Node]:
     return found
 
 
+def path_to(node: ast.Node, offset: int) -> list[ast.Node]:
+    """The nodes around a place, outermost first. Between two that touch it is in the later one."""
+    path = [node]
+    while True:
+        inside = [child for child in children(path[-1]) if child.start <= offset <= child.end]
+        if not inside:
+            return path
+        following = [child for child in inside if offset < child.end]
+        path.append((following or inside)[-1])
+
+
 def walk(node: ast.Node) -> Iterator[ast.Node]:
     """A node and everything below it, parents first; does not recurse."""
     stack = [node]

@@ -47,6 +47,31 @@ from concerto.syntax import ast
 
 def check_bodies(declarations: Declarations) -> None:
     """Check all functions, stages and default values."""
+    check_field_defaults(declarations)
+    _check_functions(declarations)
+    find_inner_witnesses(declarations)
+    check_demands(declarations)
+
+
+def check_bodies_of(declarations: Declarations, source: Source, begun: int) -> int:
+    """Check the functions and stages of one file, from a number of them on; gives how many there are now."""
+    analysis = declarations.analysis
+    if not begun:
+        for pipeline in analysis.pipelines:
+            if pipeline.source is source:
+                _check_pipeline(declarations, pipeline)
+    while begun < len(analysis.functions):
+        function = analysis.functions[begun]
+        _check_defaults(declarations, function)
+        if function.source is source:
+            check_function(declarations, function)
+        begun += 1
+    check_demands(declarations)
+    return begun
+
+
+def check_field_defaults(declarations: Declarations) -> None:
+    """The defaults of fields, and those of the parameters of what may have no body."""
     analysis = declarations.analysis
     for struct in analysis.structs:
         _check_fields(declarations, struct.fields, declarations.struct_scope(struct))
@@ -65,9 +90,6 @@ def check_bodies(declarations: Declarations) -> None:
     for trait in analysis.traits:
         for method in trait.methods.values():
             _check_defaults(declarations, method)
-    _check_functions(declarations)
-    find_inner_witnesses(declarations)
-    check_demands(declarations)
 
 
 def _check_functions(declarations: Declarations) -> None:

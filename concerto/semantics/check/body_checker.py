@@ -27,6 +27,7 @@ from concerto.semantics.model.symbols import (
     GenericSymbol,
     LocalSymbol,
     Named,
+    Symbol,
     ToolSymbol,
     TraitUse,
     Type,
@@ -177,7 +178,17 @@ class BodyChecker:
         )
         self._made.append(local)
         self.bind(name, local)
+        if self.analysis.names is not None:
+            place = getattr(node, "name", None)
+            if isinstance(place, ast.Ident):
+                self.note(place, local)
         return local
+
+    def note(self, name: ast.Ident, symbol: Symbol | None) -> None:
+        """Remember what a name stands for, if somebody wants to know."""
+        names = self.analysis.names
+        if names is not None and symbol is not None:
+            names[name] = (symbol, self.source)
 
     def bind(self, name: str, local: LocalSymbol) -> None:
         """Make a variable visible until the scope around is left."""

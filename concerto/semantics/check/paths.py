@@ -19,10 +19,12 @@ from concerto.diagnostics import (
 )
 from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.bounds import require_bounds
+from concerto.semantics.check.holes import hole_at
 from concerto.semantics.check.other_languages import method_for
 from concerto.semantics.check.witnesses import report_several, require_witnesses
 from concerto.semantics.declare.resolution import resolve_path, start_of
 from concerto.semantics.model.builtins import AGENT_REF, MCP_REF, TOOL_REF, option_of, result_of
+from concerto.semantics.model.hole import HOLE
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
     ERROR,
@@ -75,6 +77,7 @@ def path_value(checker: BodyChecker, node: ast.Path, hint: Type | None) -> Type:
             if segments[0].arguments:
                 refuse_type_arguments(checker, segments[0], f"the variable `{local.name}`")
             checker.analysis.uses[node] = local
+            checker.note(segments[0].name, local)
             if local.function is not checker.frame.node:
                 checker.use(local)
             return local.type
@@ -82,6 +85,8 @@ def path_value(checker: BodyChecker, node: ast.Path, hint: Type | None) -> Type:
         if wrapper is not None:
             checker.analysis.uses[node] = wrapper
             return _wrapper_type(wrapper.name)
+    if checker.declarations.hole is not None and segments[-1].name.text == HOLE:
+        checker.declarations.hole.expected = hint
     found = find_path(checker, node)
     if found is None:
         return ERROR
@@ -96,11 +101,20 @@ def find_path(checker: BodyChecker, node: ast.Path) -> Symbol | MethodMatch | No
     match."""
     segments = node.segments
     names = [segment.name for segment in segments]
+    if checker.declarations.hole is not None:
+        hole = hole_at(checker, names[-1], "path" if len(names) > 1 else "name")
+        if hole is not None:
+            before = segments[:-1]
+            hole.owner = (find_owner(checker, before) or quiet_path(checker, before)) if before else None
+            return None
     if len(segments) > 2:
         trait = checker.declarations.lookup(names[-2].text, checker.scope)
         target = find_owner(checker, segments[:-2]) if isinstance(trait, TraitSymbol) else None
         if isinstance(trait, TraitSymbol) and target is not None and not isinstance(target, SymbolBase):
-            return _of_trait(checker, target, trait, segments)
+            checker.note(names[-2], trait)
+            match = _of_trait(checker, target, trait, segments)
+            checker.note(names[-1], None if match is None else match.function)
+            return match
     owner = find_owner(checker, segments[:-1]) if len(segments) > 1 else None
     if owner is None and len(segments) == 1 and _is_own_member(checker, names[0]):
         return None
@@ -116,7 +130,14 @@ def find_path(checker: BodyChecker, node: ast.Path) -> Symbol | MethodMatch | No
     in_module = isinstance(checker.declarations.lookup(names[0].text, checker.scope), ModuleSymbol)
     if in_module and resolve_path(checker.declarations, names[:-1], checker.scope) is None:
         return None
-    return find_member(checker, owner, names[-1])
+    return _noted(checker, names[-1], find_member(checker, owner, names[-1]))
+
+
+def _noted(
+    checker: BodyChecker, name: ast.Ident, found: Symbol | MethodMatch | None
+) -> Symbol | MethodMatch | None:
+    checker.note(name, found.function if isinstance(found, MethodMatch) else found)
+    return found
 
 
 def _of_trait(
@@ -194,6 +215,7 @@ def find_owner(checker: BodyChecker, segments: Sequence[ast.PathSegment]) -> Typ
         if name == "Self":
             return checker.scope.self_type
         symbol = checker.declarations.lookup(name, checker.scope)
+        checker.note(segments[0].name, symbol)
     else:
         symbol = quiet_path(checker, segments)
     match symbol:
@@ -214,6 +236,7 @@ def quiet_path(checker: BodyChecker, segments: Sequence[ast.PathSegment]) -> Sym
     declarations, first = checker.declarations, segments[0].name
     start = start_of(declarations, first, checker.scope) if len(segments) > 1 else None
     symbol = start or declarations.lookup(first.text, checker.scope)
+    checker.note(first, symbol)
     for segment in segments[1:]:
         name = segment.name.text
         match symbol:
@@ -229,6 +252,7 @@ def quiet_path(checker: BodyChecker, segments: Sequence[ast.PathSegment]) -> Sym
                     return None
             case _:
                 return None
+        checker.note(segment.name, symbol)
     return symbol
 
 

@@ -13,6 +13,7 @@ from concerto.diagnostics import (
 )
 from concerto.records import field, record
 from concerto.semantics.check.body_checker import BodyChecker, LocalRole
+from concerto.semantics.check.holes import hole_at, note_field_hole
 from concerto.semantics.check.paths import count, find_owner, find_path, variant_type
 from concerto.semantics.model.analysis import (
     MatchBinding,
@@ -88,6 +89,8 @@ def bind_pattern(
         found = bind_pattern(checker, pattern, ANY, role)
         checker.pattern_types[pattern] = NEVER
         return found
+    if checker.declarations.hole is not None and isinstance(pattern, ast.BindPattern):
+        _note_hole(checker, pattern, subject)
     if pattern.__class__ is ast.BindPattern and role == "let" and pattern.pattern is None:
         name = pattern.name.text
         if not name[0].isupper():
@@ -104,6 +107,7 @@ def check_pattern(checker: BodyChecker, node: ast.Pattern, subject: Type, bindin
     checker.pattern_types[node] = subject
     match node:
         case ast.BindPattern():
+            _note_hole(checker, node, subject)
             fine = _bind(checker, node, subject, bindings)
         case ast.WildcardPattern():
             fine = True
@@ -125,6 +129,12 @@ def check_pattern(checker: BodyChecker, node: ast.Pattern, subject: Type, bindin
         checker.pattern_types[node] = ERROR
 
 
+def _note_hole(checker: BodyChecker, node: ast.BindPattern, subject: Type) -> None:
+    hole = hole_at(checker, node.name, "pattern")
+    if hole is not None:
+        hole.expected = subject
+
+
 # --- Names ----------------------------------------------------------------------------------------
 
 
@@ -134,6 +144,8 @@ def _bind(checker: BodyChecker, node: ast.BindPattern, subject: Type, bindings: 
         target = _named_target(checker, name)
         if target is not None:
             checker.analysis.patterns[node] = target
+            if isinstance(target, MatchVariant | MatchConst):
+                checker.note(node.name, target.variant if isinstance(target, MatchVariant) else target.const)
             return _check_target(checker, node, target, subject)
         variant = _variant_named(subject, name)
         if variant is not None:
@@ -167,6 +179,7 @@ def _make_local(
         bindings.made[name.text] = local
         return local
     bindings.made[name.text] = known
+    checker.note(name, known)
     if not unify(known.type, type_):
         here, there = show_both(type_, known.type)
         message = f"`{name.text}` is `{here}` here and `{there}` in the first alternative"
@@ -477,7 +490,7 @@ def _struct(checker: BodyChecker, node: ast.StructPattern, subject: Type, bindin
     fine = meet(checker, node.path, whole, subject)
     fields = {field.name: field for field in symbol.fields}
     seen: set[FieldSymbol] = set()
-    strange = False
+    strange = note_field_hole(checker, [part.name for part in node.fields], symbol)
     for part in node.fields:
         known = fields.get(part.name.text)
         if known is None:
@@ -493,6 +506,7 @@ def _struct(checker: BodyChecker, node: ast.StructPattern, subject: Type, bindin
             message = f"the field `{known.name}` of `{struct.name}` is private"
             checker.report(PrivateName(checker.span(part.name), message, help="add `..` to leave it out"))
         checker.analysis.pattern_fields[part] = known
+        checker.note(part.name, known)
         _field(checker, part, substitute(known.type, types) if fine else ERROR, bindings)
     if strange:
         return False

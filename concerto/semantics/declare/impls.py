@@ -265,7 +265,11 @@ def _target_symbol(declarations: Declarations, node: ast.ImplDecl, scope: TypeSc
 
 def _agent_target(declarations: Declarations, node: ast.ImplDecl, scope: TypeScope) -> AgentSymbol | None:
     symbol = _target_symbol(declarations, node, scope)
-    return symbol if isinstance(symbol, AgentSymbol) else None
+    if not isinstance(symbol, AgentSymbol):
+        return None
+    assert isinstance(node.target, ast.PathType)
+    declarations.note(scope.module, node.target.segments[0], symbol)
+    return symbol
 
 
 def _extend_agent(

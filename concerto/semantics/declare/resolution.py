@@ -95,14 +95,18 @@ def resolve_path(
     for index in range(1, len(segments)):
         if found is None:
             return None
+        declarations.note(scope.module, segments[index - 1], found)
         segment = segments[index]
         if isinstance(found, ModuleSymbol):
             found = _in_module(declarations, found, segment, scope)
             continue
         trait = _trait_step(declarations, found, segment, scope) if index + 2 == len(segments) else None
         if trait is not None:
-            return _through_trait(declarations, found, trait, segments[index + 1], scope)
+            declarations.note(scope.module, segment, trait)
+            found = _through_trait(declarations, found, trait, segments[index + 1], scope)
+            break
         found = _associated(declarations, found, segment, scope)
+    declarations.note(scope.module, segments[-1], found)
     return found
 
 

@@ -32,6 +32,7 @@ class UsePaths:
                 found = self._next(found, segment)
             if found is None:
                 return None
+            self.declarations.note(self.user, segment, found)
             if found.source is not None:
                 through.add(found.source)
         if tree.glob and not isinstance(found, ModuleSymbol | EnumSymbol):
@@ -39,6 +40,8 @@ class UsePaths:
             message = f"`{what}` is neither a module nor an enum"
             self.declarations.report(ModuleNotFound, self.user, tree.path[-1], message)
             return None
+        if tree.alias is not None:
+            self.declarations.note(self.user, tree.alias, found)
         return found
 
     def _first(self, segment: ast.Ident, *, alone: bool) -> Symbol | None:

@@ -356,6 +356,9 @@ class Analysis:
     test_titles: dict[str, set[str]] = field(default_factory=dict)
     entry: FunctionSymbol | None = None
 
+    names: dict[ast.Ident, tuple[Symbol, Source]] | None = None
+    """What each name in a path, type, member, argument or pattern stands for, and its file. For editors: None
+    where nobody asked for it."""
     files: dict[Source, FileRecord] = field(default_factory=dict)
     outdated: set[Source] = field(default_factory=set)
     """Files that were checked before, by what no longer holds."""

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 from concerto.diagnostics import Problem, Problems
 from concerto.semantics.model.analysis import Analysis, CheckedBefore
 from concerto.semantics.model.builtins import PLAIN_TYPES
+from concerto.semantics.model.hole import Hole
 from concerto.semantics.model.impl_table import Candidate, Head, ImplTable
 from concerto.semantics.model.module_table import ModuleTable
 from concerto.semantics.model.project import Project
@@ -74,6 +75,8 @@ class Declarations:
         self.paths_to_files: list[tuple[str, int, int]] = []
         """Paths that named a file without a `use`, with their places."""
         self.filling = False
+        self.hole: Hole | None = None
+        """Where an editor's author is writing, if that is what is asked for."""
         self.trait_uses: list[tuple[ImplSymbol | ToolSymbol, TraitUse]] = []
         self.root = ModuleSymbol(name="std", path="std", public=True)
         self.prelude = self.root if library is None else library.prelude
@@ -155,6 +158,12 @@ class Declarations:
             self.open_aliases[symbol] = False
         else:
             self.open_consts[symbol] = "waiting"
+
+    def note(self, module: ModuleSymbol, name: ast.Ident, symbol: Symbol | None) -> None:
+        """Remember what a name in the file of a module stands for, if somebody wants to know."""
+        names = self.analysis.names
+        if names is not None and symbol is not None and module.source is not None:
+            names[name] = (symbol, module.source)
 
     # --- Members --------------------------------------------------------------------------------
 

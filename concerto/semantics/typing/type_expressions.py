@@ -279,12 +279,19 @@ def _right_number(
 def _symbol_behind(
     declarations: Declarations, node: ast.PathType, scope: TypeScope, *, want: str
 ) -> Symbol | None:
+    hole = declarations.hole
+    if hole is not None and hole.is_at(node.segments[-1]):
+        hole.kind, hole.scope = "type", scope
+        if len(node.segments) > 1:
+            hole.owner = declarations.modules.resolve_path(node.segments[:-1], scope)
+        return None
     if len(node.segments) > 1:
         return declarations.modules.resolve_path(node.segments, scope)
     name = node.segments[0]
     symbol = declarations.lookup(name.text, scope)
     if symbol is None and not declarations.is_broken(name.text, scope):
         _report_unknown(declarations, name, scope, want)
+    declarations.note(scope.module, name, symbol)
     return symbol
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concerto.diagnostics import WrongArguments, did_you_mean, suggest
 from concerto.semantics.check.body_checker import BodyChecker, useful_hint
 from concerto.semantics.check.defaults import check_default
+from concerto.semantics.check.holes import note_argument_hole
 from concerto.semantics.check.paths import count
 from concerto.semantics.model.analysis import Default, Given
 from concerto.semantics.model.builtins import ANY, FLOAT, INT, OPTION, option_item
@@ -40,6 +41,7 @@ def check_arguments(
     """Check every argument against its parameter. What is missing or too much is reported at `place` or at
     itself. `inferred` has types of arguments that were looked at before."""
     chosen, strange = _assign(checker, callee, parameters, arguments)
+    note_argument_hole(checker, parameters, arguments)
     closures: list[tuple[ast.Expr, Type]] = []
     inferred = {} if inferred is None else inferred
     given: list[Given] = []
@@ -139,8 +141,9 @@ def _assign(
                 WrongArguments(checker.span(argument.name), f"the argument `{name}` is given twice")
             )
             checker.infer(argument.value)
-        elif any(parameter.name == name for parameter in parameters):
+        elif (named_one := next((each for each in parameters if each.name == name), None)) is not None:
             chosen[name] = argument.value
+            checker.note(argument.name, named_one)
         else:
             _report_unknown(checker, callee, argument.name, parameters)
             strange = True

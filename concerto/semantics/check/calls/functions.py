@@ -152,6 +152,7 @@ def call_function(
 ) -> Type:
     """A function, or a method whose receiver is checked, with types for its generics and those of its
     impl. `inferred` are arguments that were looked at before."""
+    checker.note(name, function)
     if types:
         prefer_result(function.result, types, hint)
     given = check_arguments(
@@ -292,6 +293,7 @@ def call_tool(
     parameters = [parameter for parameter in method.parameters if parameter.type is not TOOL_CONTEXT]
     assert isinstance(owner, ToolSymbol | McpSymbol)
     callee = f"`{owner.name}::{method.name}`"
+    checker.note(name, method)
     given = check_arguments(checker, callee, name, parameters, {}, arguments)
     if isinstance(owner, McpSymbol):
         checker.analysis.calls[node] = McpFunctionCall(owner, method, given)

@@ -15,6 +15,7 @@ from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.calls.arguments import check_arguments, check_unknown_arguments
 from concerto.semantics.check.calls.builders import check_builder_call, offered_methods
 from concerto.semantics.check.calls.functions import call_function, call_tool
+from concerto.semantics.check.holes import note_member_hole
 from concerto.semantics.check.paths import count, quiet_path, require_visible, written_types
 from concerto.semantics.check.unknown_members import (
     owner_of,
@@ -52,13 +53,16 @@ from concerto.semantics.model.symbols import (
     AgentSymbol,
     AliasSymbol,
     BuiltinSymbol,
+    ConstSymbol,
     EnumSymbol,
     ErrorType,
     FunctionSymbol,
+    HostSymbol,
     McpSymbol,
     ModuleSymbol,
     Named,
     PipelineSymbol,
+    StateSymbol,
     StructSymbol,
     Symbol,
     ToolSymbol,
@@ -84,6 +88,9 @@ def check_method_call(
 ) -> Type:
     receiver = node.receiver
     symbol = _declared(checker, receiver)
+    if _is_hole(checker, node.method, receiver, symbol):
+        check_unknown_arguments(checker, arguments)
+        return ERROR
     if symbol is not None:
         assert isinstance(receiver, ast.Path)
         found = _call_on_declared(checker, node, receiver, symbol, arguments, hint)
@@ -128,6 +135,16 @@ def check_method_call(
     return call_function(
         checker, node, node.method, function, types, arguments, hint, given, match.dynamic, inferred
     )
+
+
+def _is_hole(checker: BodyChecker, name: ast.Ident, receiver: ast.Expr, symbol: Symbol | None) -> bool:
+    """Whether the author is writing this member."""
+    hole = checker.declarations.hole
+    if hole is None or not hole.is_at(name):
+        return False
+    is_value = symbol is None or isinstance(symbol, StateSymbol | ConstSymbol | AgentSymbol | HostSymbol)
+    note_member_hole(checker, name, resolve(checker.infer(receiver)) if is_value else None, symbol)
+    return True
 
 
 def _text_of_any_value(checker: BodyChecker, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
@@ -259,6 +276,8 @@ def _may_change(checker: BodyChecker, name: str) -> bool:
 def field_access(checker: BodyChecker, node: ast.FieldAccess, hint: Type | None) -> Type:
     receiver = node.receiver
     symbol = _declared(checker, receiver)
+    if _is_hole(checker, node.name, receiver, symbol):
+        return ERROR
     if isinstance(symbol, StructSymbol | EnumSymbol | BuiltinSymbol | ModuleSymbol | AliasSymbol):
         assert isinstance(receiver, ast.Path)
         kind = "a module" if isinstance(symbol, ModuleSymbol) else "a type"
@@ -290,6 +309,7 @@ def field_of(checker: BodyChecker, node: ast.FieldAccess, receiver: Type) -> Typ
     if found is None:
         return report_no_field(checker, node, receiver)
     field, type_ = found
+    checker.note(node.name, field)
     struct = receiver.symbol if isinstance(receiver, Named) else None
     is_error = isinstance(struct, StructSymbol) and struct.is_error
     if not (is_error or checker.declarations.may_use(field, checker.scope) or checker.own_tool(receiver)):

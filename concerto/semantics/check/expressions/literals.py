@@ -15,6 +15,7 @@ from concerto.diagnostics import (
 )
 from concerto.semantics.check.body_checker import BodyChecker, checks, spoilt, useful_hint
 from concerto.semantics.check.bounds import require_bounds
+from concerto.semantics.check.holes import note_field_hole
 from concerto.semantics.check.paths import find_owner, find_path, variant_type
 from concerto.semantics.declare.resolution import resolve_path
 from concerto.semantics.model.builtins import (
@@ -249,6 +250,8 @@ def struct_literal(checker: BodyChecker, node: ast.StructLit, hint: Type | None)
         require_bounds(checker, node.path, declared.name, declared.generics, types)
     fields = {field.name: field for field in symbol.fields}
     given: set[str] = set()
+    if note_field_hole(checker, [init.name for init in node.fields], symbol):
+        return result
     for init in node.fields:
         field = fields.get(init.name.text)
         if field is None:
@@ -261,6 +264,7 @@ def struct_literal(checker: BodyChecker, node: ast.StructLit, hint: Type | None)
                 WrongArguments(checker.span(init.name), f"the field `{field.name}` is given twice")
             )
         given.add(field.name)
+        checker.note(init.name, field)
         _check_private(checker, init.name, symbol, field)
         check_field_value(checker, init, substitute(field.type, types))
     if node.base is not None:

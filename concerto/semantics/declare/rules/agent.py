@@ -40,7 +40,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.syntax import ast
 
-_FIELDS = {
+FIELDS = {
     "provider": REFERENCE,
     "model": TEXT,
     "base": TEXT,
@@ -66,11 +66,11 @@ def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, s
     owner = f"agent `{agent.name}`"
     declarations.analysis.agents.append(agent)
     check_decorators(declarations, node.decorators, "agent", scope)
-    agent.settings, references = read_settings(declarations, owner, node.settings, _FIELDS, scope)
+    agent.settings, references = read_settings(declarations, owner, node.settings, FIELDS, scope)
     _join_base(declarations, owner, agent, node, scope)
     if "provider" in references:
         _set_provider(declarations, owner, agent, references["provider"].value, scope)
-    elif not is_misspelt("provider", node.settings, _FIELDS):
+    elif not is_misspelt("provider", node.settings, FIELDS):
         declarations.report(
             AgentWithoutProvider,
             scope.module,
@@ -146,7 +146,9 @@ def _set_provider(
     if name is None:
         report_value(declarations, owner, "provider", node, "the name of a connection", scope)
         return
-    known = _connections(declarations)
+    known = connections(declarations)
+    if isinstance(node, ast.Path):
+        declarations.note(scope.module, node.segments[0].name, _connections(declarations).get(name))
     if name in known:
         agent.settings["provider"] = name
         return
@@ -163,15 +165,20 @@ def _set_provider(
     )
 
 
-def _connections(declarations: Declarations) -> set[str]:
-    declared = {
-        symbol.name
+def connections(declarations: Declarations) -> set[str]:
+    """The names that a `provider` may have."""
+    defaults = () if declarations.project.connections else DEFAULT_CONNECTIONS
+    return {*_connections(declarations), *declarations.project.connections, *defaults}
+
+
+def _connections(declarations: Declarations) -> dict[str, ConnectionSymbol]:
+    """Those that the program declares."""
+    return {
+        symbol.name: symbol
         for module in declarations.modules.by_path.values()
         for symbol in module.members.values()
         if isinstance(symbol, ConnectionSymbol)
     }
-    defaults = () if declarations.project.connections else DEFAULT_CONNECTIONS
-    return {*declared, *declarations.project.connections, *defaults}
 
 
 def _allowed(
@@ -238,6 +245,8 @@ def _set_memory(
 ) -> None:
     name = node.segments[0].name.text if isinstance(node, ast.Path) and len(node.segments) == 1 else None
     symbol = declarations.lookup(name, scope) if name is not None else None
+    if isinstance(node, ast.Path):
+        declarations.note(scope.module, node.segments[0].name, symbol)
     if isinstance(symbol, StateSymbol) and symbol.keyword == "memory":
         agent.memory = symbol.qualified
     elif name is None:

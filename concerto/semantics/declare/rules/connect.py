@@ -23,7 +23,7 @@ from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import ConnectionSymbol
 from concerto.syntax import ast
 
-_FIELDS = {
+FIELDS = {
     "provider": REFERENCE,
     "api_key": SECRET,
     "api_key_env": TEXT,
@@ -45,7 +45,7 @@ def check(
     owner = f"connection `{connection.name}`"
     declarations.analysis.connections.append(connection)
     check_decorators(declarations, node.decorators, "declaration", scope)
-    connection.settings, references = read_settings(declarations, owner, node.settings, _FIELDS, scope)
+    connection.settings, references = read_settings(declarations, owner, node.settings, FIELDS, scope)
     setting = references.get("provider")
     if setting is None:
         return

@@ -20,13 +20,14 @@ from concerto.syntax import ast
 @frozen
 class Field:
     """`expects` completes "`timeout` is …". `parts` are the keys of a map with fixed ones; `env` allows
-    `env("NAME")` in place of a String, kept as `{"env": "NAME"}`."""
+    `env("NAME")` in place of a String, kept as `{"env": "NAME"}`. `choices` are all values there are."""
 
     expects: str
     accepts: Callable[[Value], bool]
     parts: Mapping[str, Field] | None = None
     env: bool = False
     reference: bool = False
+    choices: tuple[str, ...] = ()
 
 
 def _is_number(value: Value) -> bool:
@@ -69,7 +70,7 @@ REFERENCE = Field("a name", lambda value: True, reference=True)
 def one_of(*choices: str) -> Field:
     """One of some strings."""
     shown = ", ".join(f'`"{choice}"`' for choice in choices)
-    return Field(f"one of {shown}", lambda value: isinstance(value, str) and value in choices)
+    return Field(f"one of {shown}", lambda value: value in choices, choices=choices)
 
 
 def map_with(**parts: Field) -> Field:

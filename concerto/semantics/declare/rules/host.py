@@ -18,7 +18,7 @@ from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import HostSymbol
 from concerto.syntax import ast
 
-_FIELDS = {
+FIELDS = {
     "connector": REFERENCE,
     "input_format": one_of("json", "text"),
     "output_format": one_of("json", "text"),
@@ -30,10 +30,10 @@ def check(declarations: Declarations, host: HostSymbol, node: ast.AgentDecl, sco
     owner = f"host `{host.name}`"
     declarations.analysis.hosts.append(host)
     check_decorators(declarations, node.decorators, "host", scope)
-    host.settings, references = read_settings(declarations, owner, node.settings, _FIELDS, scope)
+    host.settings, references = read_settings(declarations, owner, node.settings, FIELDS, scope)
     setting = references.get("connector")
     if setting is None:
-        if is_misspelt("connector", node.settings, _FIELDS):
+        if is_misspelt("connector", node.settings, FIELDS):
             return
         message = f"{owner} has no `connector`"
         help_ = "name a `[hosts.…]` of `Concerto.toml`: `connector: worker,`"

@@ -21,7 +21,7 @@ from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import McpSymbol
 from concerto.syntax import ast
 
-_FIELDS = {
+FIELDS = {
     "transport": one_of("stdio", "http", "sse"),
     "command": TEXT,
     "args": TEXTS,
@@ -40,7 +40,7 @@ def fill(declarations: Declarations, server: McpSymbol, node: ast.McpDecl, scope
 
 def check(declarations: Declarations, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:
     check_decorators(declarations, node.decorators, "declaration", scope)
-    server.settings, _ = read_settings(declarations, f"mcp `{server.name}`", node.settings, _FIELDS, scope)
+    server.settings, _ = read_settings(declarations, f"mcp `{server.name}`", node.settings, FIELDS, scope)
     _check_transport(declarations, server, node, scope)
     for declared in node.functions:
         check_method_decorators(declarations, declared, "mcp function", scope)
@@ -56,7 +56,7 @@ def _check_transport(
     if server.name in declarations.project.mcp_servers:
         return
     given = {setting.name.text for setting in node.settings}
-    if any(is_misspelt(name, node.settings, _FIELDS) for name in ("transport", "command", "url")):
+    if any(is_misspelt(name, node.settings, FIELDS) for name in ("transport", "command", "url")):
         return
     if "transport" not in given and not given & {"command", "url"}:
         what = "does not say how to reach its server"

@@ -100,10 +100,12 @@ def _starts_at_module(declarations: Declarations, node: ast.Path, scope: TypeSco
 def _find(declarations: Declarations, node: ast.Path, scope: TypeScope) -> Symbol | None:
     """What a path refers to, without reports: the message has to speak of tools."""
     found = declarations.lookup(node.segments[0].name.text, scope)
+    declarations.note(scope.module, node.segments[0].name, found)
     for segment in node.segments[1:]:
         match found:
             case ToolSymbol() | McpSymbol():
                 found = found.methods.get(segment.name.text)
+                declarations.note(scope.module, segment.name, found)
             case FunctionSymbol():
                 return None
             case _:

@@ -19,7 +19,7 @@ from concerto.semantics.typing.type_expressions import resolve_bound
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
-_FIELDS = {"description": TEXT}
+FIELDS = {"description": TEXT}
 
 
 def fill(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
@@ -88,20 +88,20 @@ def check(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scop
 def _check_description(
     declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope
 ) -> None:
-    known = [setting for setting in node.settings if setting.name.text in _FIELDS]
+    known = [setting for setting in node.settings if setting.name.text in FIELDS]
     for setting in node.settings:
         if setting in known:
             continue
         name = setting.name.text
-        near = suggest(name, _FIELDS)
+        near = suggest(name, FIELDS)
         message = f"field `{name}` of tool `{tool.name}` has a value and no type"
         help_ = did_you_mean(near, f"state is written `{name}: Type = value`")
         declarations.report(BadDeclarationField, scope.module, setting.name, message, help=help_)
-    values, _ = read_settings(declarations, f"tool `{tool.name}`", known, _FIELDS, scope)
+    values, _ = read_settings(declarations, f"tool `{tool.name}`", known, FIELDS, scope)
     tool.description = str(values.get("description", ""))
     if tool.description.strip() or (known and "description" not in values):
         return
-    if is_misspelt("description", node.settings, _FIELDS):
+    if is_misspelt("description", node.settings, FIELDS):
         return
     declarations.report(
         ToolWithoutDescription,

@@ -1,0 +1,81 @@
+"""The texts that are edited, before those on the disk, and their trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from concerto.compiler.disk import read_bytes, shown_path
+from concerto.diagnostics import Problems
+from concerto.records import record
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.decoding import decode
+from concerto.syntax.parser import parse
+
+
+@record(eq=False)
+class Document:
+    """A file that an editor has open; `uri` as the editor writes it."""
+
+    path: Path
+    uri: str
+    version: int | None
+    data: bytes
+
+
+@record(eq=False)
+class ParsedFile:
+    """The tree of a text, and what the parser said of it."""
+
+    source: Source
+    tree: ast.Module
+    problems: Problems
+
+
+class Documents:
+    """All open documents by path, and the parsed files of programs by the paths that messages show."""
+
+    def __init__(self) -> None:
+        self.open: dict[Path, Document] = {}
+        self._parsed: dict[str, ParsedFile] = {}
+
+    def put(self, path: Path, uri: str, version: int | None, text: str) -> Document:
+        """An editor has this text in a file."""
+        document = Document(path, uri, version, text.encode("utf-8", "surrogatepass"))
+        self.open[path] = document
+        return document
+
+    def close(self, path: Path) -> None:
+        self.open.pop(path, None)
+
+    def read(self, path: Path) -> bytes | None:
+        """The bytes of a file as they are edited, or else as they are on the disk."""
+        document = self.open.get(path.absolute())
+        return document.data if document is not None else read_bytes(path)
+
+    def uri_of(self, path: Path) -> str:
+        document = self.open.get(path)
+        return document.uri if document is not None else path.as_uri()
+
+    def source_of(self, path: Path) -> Source | None:
+        """The text of a file; that of its tree, if there is one."""
+        data = self.read(path)
+        if data is None:
+            return None
+        source = decode(data, shown_path(path), Problems())
+        parsed = self._parsed.get(source.path)
+        return parsed.source if parsed is not None and parsed.source.text == source.text else source
+
+    def parse(self, source: Source, problems: Problems) -> ast.Module:
+        """The tree of a text; the one that is known, if there is one."""
+        parsed = self._parsed.get(source.path)
+        if parsed is None or parsed.source.text != source.text:
+            found = Problems()
+            parsed = self._parsed[source.path] = ParsedFile(source, parse(source, found), found)
+        problems.add_all(parsed.problems)
+        return parsed.tree
+
+    def forget_all_but(self, paths: set[str]) -> None:
+        """Drop the trees of files that are in no program any more."""
+        for path in self._parsed.keys() - paths:
+            del self._parsed[path]

@@ -1,0 +1,1 @@
+"""The language server, asked by clients of the protocol."""
