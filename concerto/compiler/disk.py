@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
     from concerto.source import Source
     from concerto.syntax import ast
+    from concerto.trust.analysis import TrustSettings
 
 SOURCE_SUFFIX = ".conc"
 USUAL_ENTRIES = ("main.conc", "src/main.conc")
@@ -46,7 +47,8 @@ class DiskProject:
     `tools` are the names of those that a host will give to the run.
 
     `parse` gives the trees of files. `looked_at` holds every path that was looked for with the bytes found,
-    or None: a result stays valid as long as all of them are the same.
+    or None: a result stays valid as long as all of them are the same. `previews_trust` is for checks that
+    look at what `[trust]` would find.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class DiskProject:
         self.problems = problems
         self._tools = tools
         self.looked_at: dict[Path, bytes | None] = {}
+        self.previews_trust = False
         self.parse: Callable[[Source, Problems], ast.Module] = _parse
 
     @property
@@ -81,6 +84,25 @@ class DiskProject:
     @property
     def python_tools(self) -> frozenset[str]:
         return self._tools.union(self.manifest.tools if self.manifest else ())
+
+    @property
+    def trust(self) -> TrustSettings | None:
+        """What decides what untrusted text may cause; None where nothing is checked."""
+        table = self.manifest.trust if self.manifest is not None else None
+        if (table is None or table.mode == "off") and not self.previews_trust:
+            return None
+        from concerto.effects.permissions import Permissions
+        from concerto.trust.analysis import TrustSettings
+
+        if self.manifest is None:
+            return TrustSettings(python_tools=tuple(self._tools))
+        rules = self.manifest.permissions.model_dump(exclude_none=True)
+        return TrustSettings(
+            tools={name: each.model_dump() for name, each in table.tools.items()} if table else {},
+            allows=Permissions().with_rules(rules).allows,
+            servers=tuple(self.manifest.mcp),
+            python_tools=tuple(self.python_tools),
+        )
 
     @property
     def lock(self) -> bytes | None:

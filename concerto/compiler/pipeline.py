@@ -14,6 +14,7 @@ from concerto.ir.module import ModuleIR
 from concerto.source import Source
 
 if TYPE_CHECKING:
+    from concerto.compiler.disk import DiskProject
     from concerto.semantics.model.analysis import Analysis, CheckedBefore
     from concerto.semantics.model.project import Project
     from concerto.syntax import ast
@@ -42,19 +43,45 @@ def read_source(data: bytes, path: str, problems: Problems) -> Source:
     return decode(data, path, problems)
 
 
-def analyze(source: Source, project: Project, problems: Problems) -> Analysis | None:
-    """Parses and checks; None if there is an error."""
-    return run_passes(lambda: _analyze(source, project, problems), source, problems)
+def analyze(source: Source, project: DiskProject, problems: Problems) -> Analysis | None:
+    """Parses and checks; None if there is an error. What untrusted text may cause shows in the linked
+    program, which is made where the project asks for that."""
+
+    def passes() -> Analysis | None:
+        analysis = _analyze(source, project, problems)
+        if analysis is None or project.trust is None or not analysis.agents:
+            return analysis
+        from concerto.emit import emit_program
+
+        check_trust_of(emit_program(analysis), project, problems)
+        return None if problems.errors else analysis
+
+    return run_passes(passes, source, problems)
 
 
-def compile_tree(tree: ast.Module, project: Project, problems: Problems) -> tuple[Analysis, ModuleIR] | None:
+def check_trust_of(module: ModuleIR, project: DiskProject, problems: Problems) -> None:
+    """Gives a linked program its table of trust, where the project asks for one, and adds what may flow."""
+    settings = project.trust
+    if settings is not None:
+        from concerto.trust.check import check_trust
+
+        check_trust(module, settings, problems)
+
+
+def compile_tree(
+    tree: ast.Module, project: DiskProject, problems: Problems
+) -> tuple[Analysis, ModuleIR] | None:
     """All passes but the parser, and what was learnt; None if there is an error."""
 
     def passes() -> tuple[Analysis, ModuleIR] | None:
         from concerto.emit import emit_program
 
         analysis = check_tree(tree, project, problems, {})
-        return (analysis, emit_program(analysis)) if analysis is not None else None
+        if analysis is None:
+            return None
+        module = emit_program(analysis)
+        check_trust_of(module, project, problems)
+        return None if problems.errors else (analysis, module)
 
     return run_passes(passes, tree.source, problems)
 
@@ -72,7 +99,7 @@ def inspect(source: Source, project: Project, problems: Problems) -> Analysis | 
     return run_passes(lambda: _inspect(parse(source, problems), project, problems), source, problems)
 
 
-def compile_module(source: Source, project: Project, problems: Problems) -> ModuleIR | None:
+def compile_module(source: Source, project: DiskProject, problems: Problems) -> ModuleIR | None:
     """All passes; None if there is an error."""
     return run_passes(lambda: _compile(source, project, problems), source, problems)
 
@@ -176,11 +203,15 @@ def _lines_of(node: ast.Node, source: Source) -> str:
     return source.text[start : end if end >= 0 else None]
 
 
-def _compile(source: Source, project: Project, problems: Problems) -> ModuleIR | None:
+def _compile(source: Source, project: DiskProject, problems: Problems) -> ModuleIR | None:
     from concerto.emit import emit_program
 
     analysis = _analyze(source, project, problems)
-    return emit_program(analysis) if analysis is not None else None
+    if analysis is None:
+        return None
+    module = emit_program(analysis)
+    check_trust_of(module, project, problems)
+    return None if problems.errors else module
 
 
 def run_passes(passes: Callable[[], R | None], source: Source, problems: Problems) -> R | None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from concerto.compiler.disk import DiskProject, read_bytes
-from concerto.compiler.pipeline import check_tree, run_passes
+from concerto.compiler.pipeline import check_tree, check_trust_of, run_passes
 from concerto.diagnostics import Problem, Problems, all_problem_classes
 from concerto.emit import emit_program
 from concerto.emit.recording import Code, emit_recorded
@@ -133,7 +133,9 @@ def _finished(attempt: _Attempt, analysis: Analysis, problems: Problems) -> Comp
     _add_in_order(attempt.problems, files, problems)
     compiled = [source.path for source in files if source not in attempt.before]
     if len(files) == 1:
-        return Compiled(emit_program(analysis), None, compiled)
+        module = emit_program(analysis)
+        check_trust_of(module, attempt.project, problems)
+        return Compiled(module, None, compiled)
     functions: dict[Source | None, list[FunctionSymbol]] = {}
     for function in analysis.functions:
         functions.setdefault(function.source, []).append(function)
@@ -141,6 +143,7 @@ def _finished(attempt: _Attempt, analysis: Analysis, problems: Problems) -> Comp
     for source in attempt.before.keys() & analysis.files.keys():
         known.update(zip(functions.get(source, ()), attempt.content(source, analysis)[1], strict=True))
     module, codes = emit_recorded(analysis, known)
+    check_trust_of(module, attempt.project, problems)
     units = {
         source.path: attempt.valid[source.path]
         if source in attempt.before

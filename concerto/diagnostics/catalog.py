@@ -13,5 +13,6 @@ from concerto.diagnostics.rendering import FORMATS as FORMATS
 from concerto.diagnostics.rendering import render as render
 from concerto.diagnostics.syntax import *
 from concerto.diagnostics.tools import *
+from concerto.diagnostics.trust import *
 from concerto.diagnostics.types import *
 from concerto.diagnostics.warnings import *

@@ -53,6 +53,7 @@ class ToolKind(ErrorKind):
     TOOL_NOT_FOUND = "ToolNotFound", "there is no such tool"
     FORBIDDEN = "Forbidden", "the tool is shown for context only"
     PERMISSION_DENIED = "PermissionDenied", "the call is not permitted in this run"
+    BLOCKED = "Blocked", "untrusted text came before the call, and nobody allows it"
     INVALID_ARGUMENTS = "InvalidArguments", "the arguments do not fit what the method declares"
     INVALID_RESULT = "InvalidResult", "the result does not fit what is declared"
     TIMEOUT = "Timeout", "the call took too long"

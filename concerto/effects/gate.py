@@ -7,7 +7,7 @@ another way.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Protocol, TypeAlias
@@ -15,16 +15,29 @@ from typing import Protocol, TypeAlias
 from concerto.effects.identity import Identity
 from concerto.effects.kinds import AnyEffect, policy_of
 from concerto.effects.policy import Policy
+from concerto.json_data import Json
 from concerto.records import record
 from concerto.vm.values import Value
 
 
+class ModelCallScope(Protocol):
+    """The call of a tool that a model decided on, in which an effect happens."""
+
+    def begin(self, arguments: Mapping[str, Json]) -> None:
+        """The call is tried with these arguments, for the first time or again."""
+
+    async def admit(self, effect: AnyEffect) -> None:
+        """Raises a ToolError if the call may not be done after what the model was told."""
+
+
 @record(frozen=True)
 class Passage:
-    """An effect on its way through the gate."""
+    """An effect on its way through the gate; `call` is the one of a model that it belongs to, where that
+    matters."""
 
     effect: AnyEffect
     identity: Identity
+    call: ModelCallScope | None = None
 
     @property
     def policy(self) -> Policy:

@@ -23,7 +23,8 @@ SECTIONS = (
     "constants", "types", "functions", "agents", "hosts", "tools", "mcp_servers", "schemas", "connections",
     "hashmaps", "ledgers", "memories", "pipelines", "providers", "tests",
 )  # fmt: skip
-"""The parts of the document after its head, in their order; `entry`, `source_map` and `metadata` follow."""
+"""The parts of the document after its head, in their order; `entry`, `source_map` and `metadata` follow,
+and `trust` if there is such a table."""
 OPTIONAL_SECTIONS = ("exports", "exported_types")
 """Sections that stand behind the others where they hold something."""
 
@@ -44,6 +45,8 @@ def encode(module: ModuleIR) -> bytes:
         ("source_map", _source_map(module)),
         ("metadata", module.metadata),
     ]
+    if module.trust is not None:
+        parts.append(("trust", _plain(module.trust)))
     text = "{\n" + ",\n".join([f"{_dump(name)}: {_section(value)}" for name, value in parts]) + "\n}\n"
     return text.encode()
 
@@ -156,6 +159,7 @@ def _reason(error: Exception) -> str:
 
 
 def _module(document: dict[str, Json]) -> ModuleIR:
+    trust = document.pop("trust", None)
     known = {"version", "module", "source_file", *SECTIONS, "entry", "source_map", "metadata"}
     if document.keys() - OPTIONAL_SECTIONS != known:
         odd = min((document.keys() - OPTIONAL_SECTIONS) ^ known)
@@ -171,6 +175,7 @@ def _module(document: dict[str, Json]) -> ModuleIR:
             setattr(module, section, _at(section, _reader(hints[section]), document[section]))
     module.entry = _at("entry", _reader(hints["entry"]), document["entry"])
     module.metadata = _at("metadata", _reader(hints["metadata"]), document["metadata"])
+    module.trust = _at("trust", _reader(hints["trust"]), trust)
     _at("source_map", lambda data: _read_source_map(module, data), document["source_map"])
     return module
 

@@ -270,6 +270,34 @@ class Test:
 
 
 @record
+class TrustRule:
+    """What is known of a tool's method (empty for all others of the tool, and for a host).
+
+    `sources` are labels of its result: `untrusted`, `secret`; `sinks` the ways in which it acts on the world.
+    Of these calls, those are harmless whose `trusted` parameters stand in trusted text or fit a pattern of
+    `allow`. `ways` says why, for each label: the calls that lead from the method to what has it, or that it
+    is declared. What a `closed` method answers was written by the author, though it comes from outside; what
+    it says when it fails was not."""
+
+    tool: str
+    method: str
+    sources: list[str] = field(default_factory=list)
+    sinks: list[str] = field(default_factory=list)
+    trusted: list[str] = field(default_factory=list)
+    allow: dict[str, list[str]] = field(default_factory=dict)
+    ways: dict[str, list[str]] = field(default_factory=dict)
+    closed: bool = False
+
+
+@record
+class TrustTable:
+    """The table that the checker has looked at and the gate enforces; `mode` is that of the manifest."""
+
+    mode: str
+    rules: list[TrustRule] = field(default_factory=list)
+
+
+@record
 class SourceFile:
     """`text` is kept so that a run-time error can show its line."""
 
@@ -301,3 +329,4 @@ class ModuleIR:
     files: list[SourceFile] = field(default_factory=list)
     entry: int | None = None
     metadata: dict[str, Json] = field(default_factory=dict)
+    trust: TrustTable | None = None

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from concerto.manifest.labels import SinkKind, SourceLabel
 from concerto.manifest.providers import ProviderKind
 
 # TOML has arrays only; models are frozen, so arrays become tuples.
@@ -126,6 +127,22 @@ class RunsTable(Table):
     prune_days: Annotated[float, Field(ge=0)] | None = None
 
 
+class TrustToolSection(Table):
+    """What `@source` and `@sink` would say of a tool that cannot be edited."""
+
+    source: SourceLabel | None = None
+    sink: SinkKind | None = None
+    trusted: Strings = ()
+    allow: dict[str, Strings] = {}
+
+
+class TrustSection(Table):
+    """Keys of `tools` are `Tool::method`, or a tool or server as a whole."""
+
+    mode: Literal["deny", "off"] = "deny"
+    tools: dict[str, TrustToolSection] = {}
+
+
 class Price(Table):
     """USD per million tokens. Input that a server had in its cache costs `cached_input`; without it, as much
     as any other."""
@@ -152,3 +169,4 @@ class Manifest(Table):
     permissions: PermissionsTable = Field(default_factory=lambda: PermissionsTable.model_validate({}))
     runtime: RuntimeTable = RuntimeTable()
     prices: dict[str, Price] = {}
+    trust: TrustSection | None = None

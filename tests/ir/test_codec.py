@@ -163,4 +163,5 @@ def test_every_section_of_a_module_is_in_the_file() -> None:
         "files",
         "entry",
         "metadata",
+        "trust",
     }

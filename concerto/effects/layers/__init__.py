@@ -31,28 +31,40 @@ def standard_layers(
     start: Start,
     trace: Trace | None = None,
     journal: EffectJournal | None = None,
+    trusting: bool = False,
 ) -> list[Layer]:
-    """Permission first, so that nothing forbidden costs anything; the log sees what the program sees; a
-    cached answer costs no budget and no time; a timeout begins when there is a server to ask, and bounds all
-    attempts; each attempt waits for its turn and pays, whether the world answers or a script. A trace is told
-    of all, and of each attempt. A journal answers instead of all that costs and waits; what is about to be
-    done is written down last."""
-    layers = [
-        permission_layer(permissions),
+    """Permission first, so that nothing forbidden costs anything, then trust if there is a table of it; the
+    log sees what the program sees; a cached answer costs no budget and no time; a timeout begins when there
+    is a server to ask, and bounds all attempts; each attempt waits for its turn and pays, whether the world
+    answers or a script. A trace is told of all, and of each attempt. A journal answers instead of all that
+    costs and waits; what is about to be done is written down last."""
+    outer: list[Layer] = []
+    attempts: list[Layer] = []
+    answering: list[Layer] = []
+    intending: list[Layer] = []
+    if journal is not None:
+        answering, intending = [journal_layer(journal)], [intents_layer(journal)]
+    if trace is not None:
+        from concerto.effects.layers.trace import attempts_layer, trace_layer
+
+        outer, attempts = [trace_layer(trace)], [attempts_layer(trace)]
+    permissive = [permission_layer(permissions)]
+    if trusting:
+        from concerto.effects.layers.trust import trust_layer
+
+        permissive.append(trust_layer())
+    return [
+        *outer,
+        *permissive,
         log_layer(log, waiting),
+        *answering,
         cache_layer(waiting),
         starting_layer(start),
         timeout_layer(waiting),
         retry_layer(waiting),
+        *attempts,
         rate_layer(waiting),
         budget_layer(costs, waiting),
         mock_layer(answers),
+        *intending,
     ]
-    if journal is not None:
-        layers = [*layers[:2], journal_layer(journal), *layers[2:], intents_layer(journal)]
-    if trace is None:
-        return layers
-    from concerto.effects.layers.trace import attempts_layer, trace_layer
-
-    after = 6 if journal is None else 7
-    return [trace_layer(trace), *layers[:after], attempts_layer(trace), *layers[after:]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.meters import Meter
 from concerto.effects.policy import Policy
@@ -14,6 +14,9 @@ from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.requests import Message, Reply, Request
 from concerto.runtime.tools.toolbox import Toolbox, ToolKey
 from concerto.vm.values import Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.agents.trust import Conversation
 
 Sink: TypeAlias = Callable[[Any], Awaitable[None]]
 
@@ -80,6 +83,8 @@ class Execution:
     """What was mended in what the model wrote."""
     entities: dict[tuple[int, str], Any] = field(default_factory=dict)
     """Returned values whose methods are tools, by type and id."""
+    trust: Conversation | None = None
+    """What the conversation was told, where trust is looked after."""
 
     async def renew_tools(self) -> None:
         """Take over what servers have changed since the last request; what was injected stays."""
@@ -92,12 +97,16 @@ class Execution:
     def request(self) -> Request:
         """The next request: everything so far, and the tools of the moment."""
         base = self.plan.request
+        offers = self.toolbox.offers if self.trust is None else self.trust.offers(self.toolbox)
+        demanding = self.demanding and (
+            offers is self.toolbox.offers or any(base.forced_tool in (offer.name, "") for offer in offers)
+        )
         return replace(
             base,
             messages=tuple(self.messages),
-            tools=() if base.tool_choice == "none" else self.toolbox.offers,
-            tool_choice=base.tool_choice if self.demanding else "auto",
-            forced_tool=base.forced_tool if self.demanding else "",
+            tools=() if base.tool_choice == "none" else offers,
+            tool_choice=base.tool_choice if demanding else "auto",
+            forced_tool=base.forced_tool if demanding else "",
             stream=self.sink is not None,
         )
 

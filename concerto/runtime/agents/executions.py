@@ -187,6 +187,8 @@ class Agents:
             messages += from_memory(plan.memory)
         work = Execution(plan, branch, [*messages, *asked], plan.toolbox, sink)
         track.append(work)
+        if run.trust is not None:
+            work.trust = run.trust.begin(plan.agent, work.messages, branch)
         run.emit_event(
             Channel.AGENT_START,
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},
@@ -199,6 +201,9 @@ class Agents:
         except CancelledError:
             note_stopped(to_values(run.machine, work.messages))
             raise
+        finally:
+            if work.trust is not None:
+                work.trust.end()
         run.emit_event(
             Channel.AGENT_COMPLETE,
             lambda: {

@@ -35,6 +35,7 @@ from concerto.vm.values import ErrorValue, Raised, Value, Variant, failure
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.services import AgentServices
+    from concerto.runtime.agents.trust import CallScope
     from concerto.runtime.run.services import RunServices
 
 
@@ -43,7 +44,7 @@ _UNKNOWN_IN_A_ROW = 3
 _SAME_FAILURES_TOLD = 2
 _SAME_FAILURES = 5
 _NEAREST = 5
-_REFUSED = frozenset({"ToolNotFound", "Forbidden", "InvalidArguments"})
+_REFUSED = frozenset({"ToolNotFound", "Forbidden", "InvalidArguments", "Blocked"})
 """Kinds of failures of calls that were not even begun."""
 _NUDGE = "Your answer was empty. Answer with what the tools have told you, or call another one."
 
@@ -108,11 +109,15 @@ def _nudged(run: AgentServices, work: Execution, reply: Reply) -> bool:
 async def _call_model(run: AgentServices, work: Execution) -> Reply:
     plan = work.plan
     connection = plan.connection
+    if work.trust is not None:
+        work.trust.ask(work.toolbox)
     call = ModelCall(
         plan.agent, connection.name, work.request(), plan.policy, plan.meters, work.sink, connection.provider
     )
     reply: Reply = await run.pass_gate(call, work.branch)
     work.count(reply)
+    if work.trust is not None:
+        work.trust.answered(reply.message.text, work.toolbox.offers)
     return _with_ids(run, work, reply)
 
 
@@ -147,6 +152,9 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
     """Run the calls of one reply and append their results in the order asked; each may bring new tools."""
     limit = _CALLS_AT_ONCE if work.plan.request.parallel_tool_calls else 1
     branches = [work.branch.child() for _ in calls]
+    scopes: list[CallScope | None] = [None] * len(calls)
+    if work.trust is not None:
+        scopes = work.trust.calls([work.toolbox.tools.get(call.name) for call in calls], calls, branches)
     outcomes = await all_of(
         [partial(_run_call, run, work, call, branch) for call, branch in zip(calls, branches, strict=True)],
         limit,
@@ -154,9 +162,12 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
     pending = [outcome.asked for outcome in outcomes if isinstance(outcome, Pending)]
     if pending:
         raise RequiresAction(pending)
-    for call, outcome in zip(calls, outcomes, strict=True):
-        work.messages.append(_considered(run, work, call, outcome))
+    for call, outcome, scope in zip(calls, outcomes, scopes, strict=True):
+        message = _considered(run, work, call, outcome)
+        work.messages.append(message)
         work.calls.append(outcome.record)
+        if work.trust is not None:
+            work.trust.told(scope, message.text, begun=outcome.kind not in _REFUSED)
     _watch(work, outcomes)
 
 
@@ -222,7 +233,10 @@ async def _run_call(
         error = raised.value
         frames = source_trace(raised)
         kind = error.kind if isinstance(error, ErrorValue) else "Error"
-        record.result = {"error": message_of(error), "kind": kind}
+        said = message_of(error)
+        if work.trust is not None and kind not in _REFUSED and branch.call.hides_failures:
+            said = f"`{title}` failed"  # Its answers are the author's words; these are not.
+        record.result = {"error": said, "kind": kind}
         if kind in _REFUSED:
             run.note("refused", lambda: {"call": title, "id": call.id, **record.result}, branch)
         content = _json(record.result)
@@ -316,6 +330,8 @@ async def _attempt(
         raise Raised(tool_error(str(bad), ToolKind.INVALID_ARGUMENTS, tool.tool, tool.method)) from None
     if isinstance(written, str) and written:
         emit_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
+    if work.trust is not None and caller.branch.call is not None:
+        caller.branch.call.begin(arguments)
     return await tool.perform(caller, arguments)
 
 

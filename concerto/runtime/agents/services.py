@@ -8,6 +8,7 @@ from concerto.runtime.agents.sources import ToolSources
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.injections import Injections
+    from concerto.runtime.agents.trust import Trust
     from concerto.runtime.run.mocks import Mocks
 
 
@@ -16,6 +17,10 @@ class AgentServices(ToolSources, Protocol):
 
     @property
     def injections(self) -> Injections: ...
+
+    @property
+    def trust(self) -> Trust | None:
+        """What tools bring in and do, where that is looked after."""
 
     @property
     def mocks(self) -> Mocks: ...

@@ -27,6 +27,7 @@ from concerto.vm.values import Cancelled, Raised, Value, failure
 if TYPE_CHECKING:
     import asyncio
 
+    from concerto.effects.gate import ModelCallScope
     from concerto.journal.order import Order
 
 
@@ -44,9 +45,10 @@ Tasks: TypeAlias = "list[asyncio.Task[Any]]"
 class Branch:
     """One fiber's place. `scopes` are the tool lists of the pipelines and stages around it, the narrowest
     first; `meters` are the budgets of these stages; `tasks` is the TaskScope of the innermost function that
-    owns tasks, if any; `inside` is what it may not wait for, since that waits for it."""
+    owns tasks, if any; `inside` is what it may not wait for, since that waits for it; `call` is that of a
+    tool by a model which it belongs to, where trust is looked after."""
 
-    __slots__ = ("_children", "_effects", "_order", "inside", "meters", "path", "scopes", "tasks")
+    __slots__ = ("_children", "_effects", "_order", "call", "inside", "meters", "path", "scopes", "tasks")
 
     def __init__(
         self,
@@ -56,8 +58,10 @@ class Branch:
         tasks: object = None,
         inside: tuple[Any, ...] = (),
         order: Callable[[], Order] | None = None,
+        call: ModelCallScope | None = None,
     ) -> None:
         self.path = path
+        self.call = call
         self._order = order
         self.inside = inside
         self.scopes = scopes
@@ -81,7 +85,7 @@ class Branch:
     def at(self, *numbers: int) -> Branch:
         """The branch below this one with such numbers."""
         path = (*self.path, *numbers)
-        return Branch(path, self.scopes, self.meters, self.tasks, self.inside, self._order)
+        return Branch(path, self.scopes, self.meters, self.tasks, self.inside, self._order, self.call)
 
     async def turn(self) -> None:
         """Wait until it is this branch's turn to go on, where that is known from an earlier run."""

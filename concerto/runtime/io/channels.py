@@ -24,5 +24,6 @@ class Channel(StrEnum):
     PIPELINE_STAGE_COMPLETE = "pipeline:stage_complete"
     PIPELINE_ERROR = "pipeline:error"
     PIPELINE_COMPLETE = "pipeline:complete"
+    TRUST_BLOCKED = "trust:blocked"
     HOST_UNHANDLED = "host:unhandled"
     PANIC = "panic"

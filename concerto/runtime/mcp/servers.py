@@ -330,6 +330,10 @@ class McpServers:
                 self._held[name] = self._as_locked(name, interface)
         return known[1]
 
+    def is_locked(self, name: str) -> bool:
+        """Whether `Concerto.lock` holds what models are told of a server."""
+        return name in self._locked
+
     def _as_locked(self, name: str, interface: Interface) -> Interface:
         """What models are told of a server whose tools no declaration holds still: the words of
         `Concerto.lock`, and nothing of what breaks with it or is not in it. Every difference is said."""

@@ -54,6 +54,7 @@ class EffectGateway:
             lambda effect: run.mcp.start(effect),
             run.trace,
             run.journal,
+            trusting=run.trust is not None,
         )
         if run.options.watcher is not None:
             layers.insert(0, watch_layer(run.options.watcher))
@@ -61,7 +62,7 @@ class EffectGateway:
 
     def way(self, effect: AnyEffect, branch: Branch) -> Callable[[], Awaitable[Value]]:
         """What does an effect, as the next one of a branch."""
-        return partial(self._way, Passage(effect, branch.identity()))
+        return partial(self._way, Passage(effect, branch.identity(), branch.call))
 
     def at_once(self, effect: AnyEffect) -> bool:
         """Whether doing it waits for nobody, so that it needs no event loop."""

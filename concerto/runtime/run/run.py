@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.executions import Agents
     from concerto.runtime.agents.injections import Injections
     from concerto.runtime.agents.pipelines import Pipelines
+    from concerto.runtime.agents.trust import Trust
     from concerto.runtime.concurrency.waits import WaitGraph
     from concerto.runtime.hosts.executing import Hosts
     from concerto.runtime.io.channels import Channel
@@ -277,6 +278,16 @@ class Run:
         from concerto.runtime.agents.executions import Agents
 
         return Agents(self)
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """What tools bring in and do, where that is looked after."""
+        said = self.options.manifest.trust
+        if self.module.trust is None and said.get("mode", "off") == "off":
+            return None
+        from concerto.runtime.agents.trust import Trust, table_for
+
+        return Trust(self, self.module.trust or table_for(self))
 
     @cached_property
     def models(self) -> Models:

@@ -11,6 +11,7 @@ from concerto.diagnostics import (
     did_you_mean,
     suggest,
 )
+from concerto.manifest.labels import GUARDS
 from concerto.manifest.providers import DEFAULT_CONNECTIONS
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.fields import (
@@ -22,6 +23,7 @@ from concerto.semantics.declare.rules.fields import (
     TEXT,
     TEXTS,
     is_misspelt,
+    one_of,
     read_settings,
     report_value,
 )
@@ -57,6 +59,7 @@ FIELDS = {
     "max_iterations": COUNT,
     "memory": REFERENCE,
     "retry_policy": RETRY_POLICY,
+    "guard": one_of(*GUARDS),
 }
 
 _CHOICES = ("auto", "required", "none")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from concerto.diagnostics import UnknownDecorator, did_you_mean, suggest
+from concerto.manifest.labels import SINKS, SOURCES
 from concerto.records import frozen
 from concerto.semantics.declare.constants import evaluate
 from concerto.semantics.model.declarations import Declarations
@@ -36,10 +37,11 @@ _SHOWN = {
 
 @frozen
 class _Argument:
-    """A Reference is not evaluated here. `choices` limit a String."""
+    """A Reference is not evaluated here. `choices` limit a String or a Word, which is a name that stands for
+    itself; Patterns are a map from names to arrays of strings."""
 
     name: str
-    kind: Literal["String", "Int", "Number", "Reference"]
+    kind: Literal["String", "Int", "Number", "Reference", "Word", "Words", "Patterns"]
     required: bool = False
     choices: tuple[str, ...] = ()
 
@@ -62,6 +64,7 @@ _AROUND_EFFECTS: tuple[Place, ...] = (
 _CALLED_BY_MODELS: tuple[Place, ...] = (
     "tool method", "mcp function", "provider method", "trait method", "method",
 )  # fmt: skip
+_LABELLED: tuple[Place, ...] = ("tool method", "mcp function", "provider method", "host")
 _DESCRIBED: tuple[Place, ...] = (*_CALLED_BY_MODELS, "struct field", "schema field")
 
 DECORATORS = {
@@ -90,6 +93,15 @@ DECORATORS = {
     "partial": _Rule(("schema", "schema field")),
     "coerce": _Rule(("schema", "schema field")),
     "validate": _Rule(("schema", "schema field"), (_Argument("function", "Reference", required=True),)),
+    "source": _Rule(_LABELLED, (_Argument("label", "Word", required=True, choices=SOURCES),)),
+    "sink": _Rule(
+        _LABELLED,
+        (
+            _Argument("kind", "Word", required=True, choices=SINKS),
+            _Argument("trusted", "Words"),
+            _Argument("allow", "Patterns"),
+        ),
+    ),
     "test": _Rule(("function",), (_Argument("name", "String"),)),
     "expect_fail": _Rule(("function",), (_Argument("message", "String"),)),
 }
@@ -218,12 +230,20 @@ def _value(
     scope: TypeScope,
 ) -> Value:
     label = f"`{expected.name}` of `@{decorator.name.text}`"
+    if expected.kind in ("Word", "Words"):
+        return _words(declarations, label, expected, argument.value, scope)
     try:
         value = evaluate(declarations, argument.value, scope)
     except NotConstant as problem:
         if problem.message:
             message = f"{label}: {problem.message}"
             declarations.report(UnknownDecorator, scope.module, problem.node, message, help=problem.help)
+        return None
+    if expected.kind == "Patterns":
+        if _are_patterns(value):
+            return value
+        message = f'{label} is a map of arrays of strings: `{{"to": ["*@corp.example"]}}`'
+        declarations.report(UnknownDecorator, scope.module, argument.value, message)
         return None
     wanted = {"String": str, "Int": int, "Number": (int, float), "Reference": object}[expected.kind]
     if isinstance(value, bool) or not isinstance(value, wanted):  # type: ignore[arg-type]
@@ -238,6 +258,32 @@ def _value(
         return value
     declarations.report(UnknownDecorator, scope.module, argument.value, message)
     return None
+
+
+def _words(
+    declarations: Declarations, label: str, expected: _Argument, node: ast.Expr, scope: TypeScope
+) -> str | list[str] | None:
+    """A name that stands for itself, or an array of such."""
+    items = node.items if expected.kind == "Words" and isinstance(node, ast.ArrayLit) else [node]
+    words = [item.name for item in items if isinstance(item, ast.Path) and len(item.segments) == 1]
+    if expected.kind == "Words":
+        if isinstance(node, ast.ArrayLit) and len(words) == len(items):
+            return words
+        message, advice = f"{label} is an array of names of parameters", "write `[to, subject]`"
+    else:
+        if words and words[0] in expected.choices:
+            return words[0]
+        near = suggest(words[0] if words else getattr(node, "value", ""), expected.choices)
+        message = f"{label} is one of {', '.join(f'`{choice}`' for choice in expected.choices)}"
+        advice = did_you_mean(near, "write the word alone, without quotes")
+    declarations.report(UnknownDecorator, scope.module, node, message, help=advice)
+    return None
+
+
+def _are_patterns(value: Value) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(each, list) and all(isinstance(item, str) for item in each) for each in value.values()
+    )
 
 
 def _report_unknown(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import ExpectFailWithoutTest, TestMisused
+from collections.abc import Sequence
+
+from concerto.diagnostics import ExpectFailWithoutTest, TestMisused, UnknownDecorator, did_you_mean, suggest
 from concerto.semantics.declare.rules.decorators import Place, check_decorators, has_decorator
 from concerto.semantics.declare.rules.descriptions import check_described
 from concerto.semantics.model.builtins import NIL, result_parts
@@ -40,9 +42,45 @@ def check_method_decorators(
 ) -> None:
     """Decorators of a function and of its parameters."""
     check_decorators(declarations, node.decorators, place, scope)
+    _check_trusted(declarations, node, scope)
     for parameter in node.parameters:
         before: Place = "other parameter" if place == "function" else "parameter"
         check_decorators(declarations, parameter.decorators, before, scope)
+
+
+def _check_trusted(declarations: Declarations, node: ast.FnDecl, scope: TypeScope) -> None:
+    """What `@sink` says of parameters is of parameters that there are."""
+    for decorator in node.decorators:
+        given = declarations.analysis.decorators.get(decorator)
+        if decorator.name.text != "sink" or not given:
+            continue
+        known = [each.name.text for each in node.parameters if each.name.text != "self"]
+        trusted, allowed = given.get("trusted", ()), given.get("allow", ())
+        assert isinstance(trusted, list | tuple) and isinstance(allowed, dict | tuple), "checked before"
+        for name in trusted:
+            _require_one_of(declarations, decorator, "trusted", name, known, scope)
+        for name in allowed:
+            _require_one_of(declarations, decorator, "allow", name, trusted, scope)
+
+
+def _require_one_of(
+    declarations: Declarations,
+    decorator: ast.Decorator,
+    argument: str,
+    name: str,
+    known: Sequence[str],
+    scope: TypeScope,
+) -> None:
+    if name in known:
+        return
+    place: ast.Node = next(
+        each for each in decorator.arguments if each.name is not None and each.name.text == argument
+    )
+    of = "this method has no parameter" if argument == "trusted" else "`trusted` does not list"
+    shown = ", ".join(f"`{each}`" for each in known) or "none"
+    advice = did_you_mean(suggest(name, known), f"there is {shown}")
+    message = f"`{argument}` of `@sink` names `{name}`, but {of} `{name}`"
+    declarations.report(UnknownDecorator, scope.module, place, message, help=advice)
 
 
 def _is_provider(impl: ImplSymbol) -> bool:

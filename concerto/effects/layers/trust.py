@@ -1,0 +1,18 @@
+"""Trust: whether a call that a model decided on may be done after what the model was told."""
+
+from __future__ import annotations
+
+from concerto.effects.gate import Layer, Passage, Perform
+from concerto.effects.kinds import HostCall, McpCall, ToolCall
+from concerto.vm.values import Value
+
+
+def trust_layer() -> Layer:
+    """Asks the call that an effect belongs to; what program code does by itself belongs to none."""
+
+    async def trust(passage: Passage, inner: Perform) -> Value:
+        if passage.call is not None:
+            await passage.call.admit(passage.effect)
+        return await inner(passage)
+
+    return Layer(lambda effect, policy: isinstance(effect, ToolCall | McpCall | HostCall), trust)

@@ -1,0 +1,363 @@
+"""Trust at run time: what each conversation was told, and which of its model's calls that allows.
+
+A conversation begins with the label of its prompt and history. Every result of a tool that comes from outside
+makes it untrusted, for good; calls carry the label of the request that brought them, so what comes back
+for one does not touch its siblings. The rules are those of the table that the checker has looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from concerto.effects.error_kinds import EmitKind, ToolKind
+from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, HostCall, McpCall, ToolCall
+from concerto.ir.module import TrustRule, TrustTable
+from concerto.json_data import Json
+from concerto.records import frozen
+from concerto.runtime.io.channels import Channel
+from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
+from concerto.runtime.run.agent_failures import tool_failure
+from concerto.trust.defaults import NET, OUTSIDE, SECRET, UNDECLARED_SERVER, UNTRUSTED
+from concerto.trust.labels import SOURCE_LABELS
+from concerto.trust.matching import deciding, is_harmless
+from concerto.vm.values import ErrorValue, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.agents.sources import ToolSources
+    from concerto.runtime.concurrency.fibers import Branch
+    from concerto.runtime.tools.toolbox import BoundTool, Toolbox
+
+APPROVE = "approve"
+"""The channel on which approvals are asked for."""
+_SHORTEST = 12
+"""Characters of an untrusted text that are looked for inside of a prompt; a shorter one says too little."""
+_MOST_TEXTS = 1_000
+_UNLABELLED = TrustRule("", "")
+_YES = AnswerType("Bool", lambda answer: isinstance(answer, bool))
+
+
+@frozen
+class Label:
+    """Where the untrusted and the secret parts of a request came from, as messages name it."""
+
+    untrusted: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()
+
+
+def table_for(run: ToolSources) -> TrustTable:
+    """The table of a program that was compiled without its manifest, made as the compiler makes it."""
+    from concerto.trust.analysis import TrustSettings, analyze_trust
+
+    manifest = run.options.manifest
+    settings = TrustSettings(
+        tools=manifest.trust.get("tools", {}),
+        allows=run.permissions.allows,
+        servers=tuple(manifest.mcp),
+        python_tools=(*manifest.python_tools, *run.options.tools),
+    )
+    return analyze_trust(run.module, settings).table
+
+
+class Trust:
+    """What a run knows of its tools, of untrusted texts, and of what keeps some."""
+
+    def __init__(self, run: ToolSources, table: TrustTable) -> None:
+        self._run = run
+        self._rules = {(rule.tool, rule.method): rule for rule in table.rules}
+        module = run.module
+        self._declared = {owner.name for owner in module.tools}
+        self._declared |= {module.types[provider.type].name for provider in module.providers}
+        self._mutating = {
+            (tool.name, method.name)
+            for tool in module.tools
+            for method in tool.methods
+            if method.function is not None and module.functions[method.function].inout
+        }
+        self._texts: dict[str, str] = {}
+        self.kept: dict[object, tuple[str, ...]] = {}
+        """Where the untrusted contents of stores and of states of tools came from."""
+
+    def rule(self, tool: BoundTool) -> TrustRule:
+        """What the table says of a tool, or what holds for one that it does not know."""
+        found = self._rules.get((tool.tool, tool.method)) or self._rules.get((tool.tool, ""))
+        if found is not None:
+            return found
+        if tool.tool in self._declared:
+            return _UNLABELLED
+        labels = UNDECLARED_SERVER if tool.foreign else OUTSIDE
+        sources = [label for label in labels if label in SOURCE_LABELS]
+        return TrustRule(
+            tool.tool, tool.method, sources, [label for label in labels if label not in SOURCE_LABELS]
+        )
+
+    def begin(self, agent: str, messages: Sequence[Message], branch: Branch) -> Conversation:
+        guard = str(self._run.agents[agent].settings.get("guard") or "")
+        outer = branch.call if isinstance(branch.call, CallScope) else None
+        return Conversation(self, self._run, agent, guard, messages, outer)
+
+    def remember(self, text: str, origin: str) -> None:
+        """Keep in mind that a text is untrusted, wherever the program puts it."""
+        if text and len(self._texts) < _MOST_TEXTS:
+            self._texts.setdefault(text, origin)
+
+    def origin_of(self, message: Message) -> str | None:
+        """Where a text of the program has its untrusted part from, as far as that can be seen."""
+        origin = self._texts.get(message.text)
+        if origin is not None and (len(message.text) >= _SHORTEST or message.role in ("assistant", "tool")):
+            return origin
+        return next(
+            (
+                origin
+                for text, origin in self._texts.items()
+                if len(text) >= _SHORTEST and text in message.text
+            ),
+            None,
+        )
+
+    def offers_unread_words(self, tools: Iterable[BoundTool]) -> str | None:
+        """A server whose own descriptions a model is told, though nobody here has locked them."""
+        return next(
+            (tool.tool for tool in tools if tool.foreign and not self._run.mcp.is_locked(tool.tool)), None
+        )
+
+    def changes_state(self, tool: BoundTool) -> bool:
+        return (tool.tool, tool.method) in self._mutating
+
+
+class Conversation:
+    """The labels of one execution."""
+
+    def __init__(
+        self,
+        trust: Trust,
+        run: ToolSources,
+        agent: str,
+        guard: str,
+        messages: Sequence[Message],
+        outer: CallScope | None,
+    ) -> None:
+        self._trust = trust
+        self._run = run
+        self.agent = agent
+        self.guard = guard
+        self._outer = outer
+        self._untrusted: list[str] = []
+        self._secret: list[str] = []
+        self.trusted: list[str] = []
+        self.label = Label()
+        """of the request that was sent last"""
+        if outer is not None:
+            self._hear(outer.label)
+        for message in messages:
+            origin = trust.origin_of(message)
+            if origin is None and not (self._untrusted and message.role == "user"):
+                self.trusted.append(message.text)
+            elif origin is not None:
+                self._hear(Label((origin,)))
+
+    def ask(self, toolbox: Toolbox) -> None:
+        """A request is about to be sent: what its model may do is decided by what it holds."""
+        server = self._trust.offers_unread_words(toolbox.tools.values())
+        if server is not None:
+            self._hear(Label((f"the descriptions of mcp server `{server}`",)))
+        self.label = Label(tuple(self._untrusted), tuple(self._secret))
+
+    def answered(self, text: str, offers: Iterable[ToolOffer]) -> None:
+        """A reply has the label of its whole request; a provider's own tools have put in what they found."""
+        hosted = next((offer.name for offer in offers if offer.hosted), None)
+        if hosted is not None:
+            self._hear(Label((f"`{hosted}`",)))
+        if self.label.untrusted or hosted is not None:
+            origin = self.label.untrusted[0] if self.label.untrusted else f"`{hosted}`"
+            self._trust.remember(text, origin)
+
+    def offers(self, toolbox: Toolbox) -> tuple[ToolOffer, ...]:
+        """The tools that a model is shown: under `lock` no sinks any more."""
+        if self.guard != "lock" or not self._untrusted:
+            return toolbox.offers
+        return tuple(
+            [
+                tool.offer
+                for tool in toolbox.tools.values()
+                if not (rule := self._trust.rule(tool)).sinks or deciding(rule)
+            ]
+        )
+
+    def calls(
+        self,
+        tools: Sequence[BoundTool | None],
+        asked: Sequence[ToolCallRequest],
+        branches: Sequence[Branch],
+    ) -> list[CallScope | None]:
+        """The scopes of the calls that the last reply asks for, each known to its branch from now on; None
+        where there is no such tool."""
+        found: list[CallScope | None] = []
+        for tool, call, branch in zip(tools, asked, branches, strict=True):
+            scope = None
+            if tool is not None:
+                scope = CallScope(self._trust, self._run, self, tool, call.id, branch)
+            branch.call = scope
+            found.append(scope)
+        return found
+
+    def told(self, scope: CallScope | None, text: str, *, begun: bool) -> None:
+        """The model is about to be told a result; one of a call that was not even begun says nothing of the
+        world."""
+        if scope is None or not begun:
+            return
+        self._hear(scope.result)
+        if scope.result.untrusted:
+            self._trust.remember(text, scope.result.untrusted[0])
+        elif scope.vouched_for or not scope.label.untrusted:
+            self.trusted.append(text)
+
+    def end(self) -> None:
+        """The call in which this execution ran has met all that this one was told."""
+        if self._outer is not None:
+            self._outer.meet(Label(tuple(self._untrusted), tuple(self._secret)))
+
+    def _hear(self, label: Label) -> None:
+        self._untrusted += [origin for origin in label.untrusted if origin not in self._untrusted]
+        self._secret += [origin for origin in label.secret if origin not in self._secret]
+
+
+class CallScope:
+    """One call of a tool by a model, with all that happens in it. Implements the gate's ModelCallScope."""
+
+    def __init__(
+        self,
+        trust: Trust,
+        run: ToolSources,
+        conversation: Conversation,
+        tool: BoundTool,
+        call_id: str,
+        branch: Branch,
+    ) -> None:
+        self._trust = trust
+        self._run = run
+        self._conversation = conversation
+        self._tool = tool
+        self._call_id = call_id
+        self._branch = branch
+        self._rule = trust.rule(tool)
+        self._arguments: Mapping[str, Json] = {}
+        self._admitted = False
+        self._met = Label()
+        self.label = conversation.label
+
+    @property
+    def vouched_for(self) -> bool:
+        """Whether the author says that the result is trusted, whatever was asked."""
+        return "trusted" in self._rule.ways
+
+    @property
+    def result(self) -> Label:
+        """The label of what the call gives."""
+        rule, met, tool = self._rule, self._met, self._tool
+        if rule.closed or self.vouched_for:
+            return Label((), met.secret if not rule.closed else ())
+        name = f"`{tool.title}`"
+        untrusted = (name,) if UNTRUSTED in rule.sources else met.untrusted
+        return Label(untrusted, (name,) if SECRET in rule.sources else met.secret)
+
+    @property
+    def hides_failures(self) -> bool:
+        """Whether the text of a failure is another's, though the answers are the author's."""
+        return self._rule.closed
+
+    def begin(self, arguments: Mapping[str, Json]) -> None:
+        self._arguments = arguments
+        self._admitted = False
+
+    def meet(self, label: Label) -> None:
+        """Something in the call was told what has such a label."""
+        self._met = Label(
+            tuple(dict.fromkeys([*self._met.untrusted, *label.untrusted])),
+            tuple(dict.fromkeys([*self._met.secret, *label.secret])),
+        )
+
+    async def admit(self, effect: AnyEffect) -> None:
+        if self._admitted or not self._is(effect):
+            return
+        sinks = self._sinks_to_guard()
+        if sinks and not is_harmless(self._rule, self._arguments, self._conversation.trusted):
+            if self._conversation.guard == "approve":
+                await self._ask(sinks)
+            else:
+                raise self._refused(sinks, "")
+        self._admitted = True
+
+    def _is(self, effect: AnyEffect) -> bool:
+        match effect:
+            case ToolCall() | HostCall():
+                return (effect.tool, effect.method) == (self._tool.tool, self._tool.method)
+            case McpCall():
+                return effect.server == self._tool.tool
+            case _:
+                return False
+
+    def _sinks_to_guard(self) -> list[str]:
+        """The ways in which the call may do harm. Without a guard the net is one only for a secret."""
+        if not self.label.untrusted:
+            return []
+        if self._conversation.guard or self.label.secret:
+            return self._rule.sinks
+        return [kind for kind in self._rule.sinks if kind != NET]
+
+    async def _ask(self, sinks: Sequence[str]) -> None:
+        """Have a person decide about exactly this call."""
+        payload = {
+            "agent": self._conversation.agent,
+            "tool": self._tool.title,
+            "arguments": dict(self._arguments),
+            "call_id": self._call_id,
+            "sinks": list(sinks),
+            "origins": [origin.strip("`") for origin in self.label.untrusted],
+        }
+        self._run.emits.emit(APPROVE, payload)
+        try:
+            answer = await self._run.pass_gate(EmitAwait(APPROVE, payload, _YES), self._branch)
+        except Raised as raised:
+            error = raised.value
+            kind = error.kind if isinstance(error, ErrorValue) else ""
+            why = "nobody answers" if kind == EmitKind.NO_LISTENER else "there was no answer that counts"
+            raise self._refused(sinks, f"{why} on channel `{APPROVE}`") from None
+        if answer is not True:
+            raise self._refused(sinks, "it was not approved")
+
+    def _refused(self, sinks: Sequence[str], why: str) -> Raised:
+        tool, guard = self._tool, self._conversation.guard
+        origins = ", ".join(self.label.untrusted)
+        message = (
+            f"`{tool.title}` was not called: this conversation holds untrusted text from {origins}, and "
+            f"`{tool.title}` acts on the world ({', '.join(sinks)})"
+        )
+        if why:
+            message += f"; {why}"
+        remedies = _remedies(self._rule)
+        told: dict[str, Value] = {
+            "agent": self._conversation.agent,
+            "tool": tool.title,
+            "id": self._call_id,
+            "arguments": dict(self._arguments),
+            "sinks": list(sinks),
+            "guard": guard or "deny",
+            "origins": [origin.strip("`") for origin in self.label.untrusted],
+            "reason": why or f"guard `{guard or 'deny'}`",
+        }
+        self._run.emit_event(Channel.TRUST_BLOCKED, lambda: told)
+        self._run.note("blocked", lambda: told, self._branch)
+        return tool_failure(f"{message}. {remedies}", ToolKind.BLOCKED, tool.tool, tool.method)
+
+
+def _remedies(rule: TrustRule) -> str:
+    """What a model can do instead."""
+    names = deciding(rule)
+    instead = (
+        "Do not try again. Go on without it, and say in your answer what should be done and why it was not"
+    )
+    if not names:
+        return f"{instead}."
+    shown = ", ".join(f"`{name}`" for name in names)
+    return f"It is possible only with {shown} as the user wrote it. {instead}."

@@ -1,0 +1,77 @@
+"""Trusted values: whether what a model fills in was written by somebody who may decide it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from concerto.ir.module import TrustRule
+from concerto.json_data import Json
+
+_BEFORE = r"""(?:^|[\s"'`<>()\[\]{},;:=“”‘’«»])"""
+_AFTER = r"""(?:$|[\s"'`<>()\[\]{},;“”‘’«»]|[.!?:…]+(?:$|[\s"'`<>()\[\]{},;“”‘’«»]))"""
+
+
+def is_harmless(rule: TrustRule, arguments: Mapping[str, Json], trusted: Sequence[str]) -> bool:
+    """Whether all arguments that decide what a call does stand in one of the trusted texts, or fit a pattern
+    of the rule. A rule that names none lets nothing pass."""
+    names = deciding(rule)
+    return bool(names) and all(
+        passes(arguments.get(name), rule.allow.get(name, ()), trusted) for name in names
+    )
+
+
+def deciding(rule: TrustRule) -> list[str]:
+    """The parameters that decide whether a call is harmless."""
+    return list(dict.fromkeys([*rule.trusted, *rule.allow]))
+
+
+def passes(value: Json, patterns: Iterable[str], trusted: Sequence[str]) -> bool:
+    """An absent value passes, as do an array and an object of which every part does; an empty text does not,
+    since it stands everywhere."""
+    match value:
+        case None:
+            return True
+        case list():
+            return all(passes(item, patterns, trusted) for item in value)
+        case dict():
+            parts = [*value.keys(), *value.values()]
+            return all(passes(part, patterns, trusted) for part in parts)
+        case _:
+            return any(fits(written, pattern) for written in _written(value) for pattern in patterns) or any(
+                stands_in(written, text) for written in _written(value) for text in trusted
+            )
+
+
+def stands_in(word: str, text: str) -> bool:
+    """Whether a value is in a text as a whole word, or whole words: not as a part of a longer one."""
+    if not word.strip() or word not in text:
+        return False
+    # What the value itself begins or ends with need not be apart from what is around it twice.
+    found = re.compile(_BEFORE + re.escape(word) + _AFTER).search(text)
+    return found is not None
+
+
+def fits(value: str, pattern: str) -> bool:
+    """Whether a value is of a pattern's form. `*` is any text without blanks, commas, semicolons and angle
+    brackets, so that one address never is two."""
+    return bool(value) and _compiled(pattern).fullmatch(value) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(r"[^\s,;<>]*".join([re.escape(part) for part in pattern.split("*")]))
+
+
+def _written(value: Json) -> list[str]:
+    """The ways in which a text may write a value: a number of whole size also without its fraction."""
+    match value:
+        case str():
+            return [value]
+        case bool():
+            return [str(value).lower()]
+        case float() if value.is_integer():
+            return [repr(value), str(int(value))]
+        case _:
+            return [str(value)]
