@@ -108,7 +108,11 @@ class ConcertoLexer(RegexLexer):
             (r"\$\{", String.Interpol, "interpolation"),
             (r"\$", String),
         ],
-        "interpolation": [(r"\}", String.Interpol, "#pop"), include("root")],
+        "interpolation": [
+            (r"\}", String.Interpol, "#pop"),
+            (r":(?!:)[^{}()\"\n]*(?=\})", String.Interpol),
+            include("root"),
+        ],
         "double": [
             (r'"', String.Double, "#pop"),
             (r'[^"\\$\n]+', String.Double),

@@ -65,6 +65,27 @@ class BadOperands(Problem, code="E0303", title="operator not defined for these t
     """
 
 
+class BadFormat(Problem, code="E0309", title="no such format for this type"):
+    """In `${value:format}`, the format is one of Python's for numbers and text: fill and alignment, sign,
+    width, thousands, precision and a letter. Only Int, Float and String have formats. A precision alone on
+    a Float means decimals.
+
+    ```concerto
+    fn main() {
+        let count = 3;
+        println("${count:.2}");
+    }
+    ```
+
+    ```concerto
+    fn main() {
+        let count = 3;
+        println("${count:>4} at ${2.5:.2}"); // `   3 at 2.50`
+    }
+    ```
+    """
+
+
 class NotExhaustive(Problem, code="E0304", title="`match` is not exhaustive"):
     """A `match` must say what happens for every value its subject can have. The message names a case
     that no arm takes; `_` takes all that is left. An arm with a guard does not count.

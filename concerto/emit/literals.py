@@ -87,6 +87,13 @@ def interpolation(b: FunctionBuilder, node: ast.Interpolation) -> None:
     b.emit(("FORMAT", len(node.parts)))
 
 
+@value_of(ast.Formatted)
+def formatted(b: FunctionBuilder, node: ast.Formatted) -> None:
+    b.value(node.value)
+    b.mark(node)
+    b.emit(("FORMAT_AS", node.format))
+
+
 @value_of(ast.ArrayLit)
 def array(b: FunctionBuilder, node: ast.ArrayLit) -> None:
     for item in node.items:

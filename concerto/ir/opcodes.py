@@ -133,6 +133,15 @@ _op("BUILD_OK", "", "x -> result", "Ok(x)", "Ok({0})", "result", "pure")
 _op("BUILD_ERR", "", "x -> result", "Err(x)", "Err({0})", "result", "pure")
 _op("BUILD_RANGE", "flag", "low high -> range", "low..high, or low..=high if flag")
 _op("FORMAT", "count", "x*count -> string", "texts of the values joined (interpolation)")
+_op(
+    "FORMAT_AS",
+    "name",
+    "x -> string",
+    "an Int, Float or String in a format (`${x:.2}`); TypeError if it has no such format",
+    "format_as({0}, {name})",
+    "str",
+    "read",
+)
 _op("TO_STRING", "", "x -> string", "text of a value")
 
 # Reading and writing parts. Places are reached by reference; writes change the value in place.

@@ -102,6 +102,14 @@ class Interpolation(Node):
 
 
 @record(eq=False)
+class Formatted(Node):
+    """`price:.2`, only as a part of an Interpolation."""
+
+    value: Expr
+    format: str
+
+
+@record(eq=False)
 class PathSegment(Node):
     name: Ident
     arguments: list[TypeExpr]
@@ -412,8 +420,8 @@ class ErrorExpr(Node):
 
 
 Expr: TypeAlias = (
-    IntLit | FloatLit | StringLit | BoolLit | NilLit | Interpolation | Path | Unary | Binary | Pipe
-    | RangeExpr | Assign | Cast | Call | MethodCall | FieldAccess | Index | Try | Await | AwaitAll
+    IntLit | FloatLit | StringLit | BoolLit | NilLit | Interpolation | Formatted | Path | Unary | Binary
+    | Pipe | RangeExpr | Assign | Cast | Call | MethodCall | FieldAccess | Index | Try | Await | AwaitAll
     | Race | Spawn | ParallelFor | ArrayLit | TupleLit | MapLit | StructLit | Block | If | Match
     | While | Loop | For | TryCatch | Return | Break | Continue | Throw | Closure | Listen | ErrorExpr
 )  # fmt: skip

@@ -26,7 +26,7 @@ from concerto.syntax.decoding import NOT_UTF8
 from concerto.syntax.numbers import float_value, int_mistake
 from concerto.syntax.other_languages import CHARACTERS
 from concerto.syntax.strings import bad_escapes, cut_indentation, unescape
-from concerto.syntax.tokens import END, KEYWORDS, SIGNS, Token
+from concerto.syntax.tokens import END, KEYWORDS, SIGNS, Token, ends_value
 
 _TOKEN = re.compile(
     r"""[ \t\n\r\f]*+(?:
@@ -68,6 +68,13 @@ _PIECES = {
     '"""': re.compile(r'(?:[^"\\$]++|\\.|\$(?!\{)|"(?!""))*+', re.DOTALL),
 }
 
+# A format, from its `:` to the brace behind it, or to where the string ends.
+_FORMATS = {
+    '"': re.compile(r'[^}"\n]*+'),
+    "'": re.compile(r"[^}'\n]*+"),
+    '"""': re.compile(r'[^}"\n]*+'),
+}
+
 
 @record
 class Lexed:
@@ -88,13 +95,13 @@ class Lexed:
 
 @record
 class _OpenString:
-    """A string whose end was not met yet; `braces` counts those open inside its interpolation."""
+    """A string whose end was not met yet; `brackets` counts those open inside its interpolation."""
 
     quote: str
     first: int
     start: int
     pieces: list[Token] = field(default_factory=list)
-    braces: int = 0
+    brackets: int = 0
     interpolation: int = 0
 
 
@@ -156,10 +163,8 @@ class _Scanner:
 
     def rarer(self, kind: int, text: str, start: int, end: int) -> int:
         """Takes a token that `scan_from` does not take itself; the offset behind it."""
-        if kind == _SIGN and text in "{}":
-            return self.brace_in_interpolation(text, start)
-        elif kind == _SIGN:
-            self.tokens.append(Token(SIGNS[text], text, start, end))
+        if kind == _SIGN:
+            return self.sign_in_interpolation(text, start, end)
         elif kind == _NUMBER:
             self.number(text, start, end)
         elif kind == _COMMENT:
@@ -353,7 +358,7 @@ class _Scanner:
         string.pieces.append(self.tokens[-1])
         if self.text.startswith("${", end):
             self.tokens.append(Token("INTERPOLATE", "${", end, end + 2))
-            string.braces, string.interpolation = 0, end
+            string.brackets, string.interpolation = 0, end
             return end + 2
         if self.text.startswith(string.quote, end):
             return self.close_string(end, end + len(string.quote))
@@ -410,16 +415,34 @@ class _Scanner:
 
     # --- Interpolations ---
 
-    def brace_in_interpolation(self, sign: str, start: int) -> int:
+    def sign_in_interpolation(self, sign: str, start: int, end: int) -> int:
         string = self.strings[-1]
-        if sign == "{":
-            string.braces += 1
-        elif string.braces:
-            string.braces -= 1
-        else:
-            return self.end_interpolation(start, start + 1)
-        self.tokens.append(Token(SIGNS[sign], sign, start, start + 1))
-        return start + 1
+        if sign in "([{":
+            string.brackets += 1
+        elif sign == "}" and not string.brackets:
+            return self.end_interpolation(start, end)
+        elif sign in ")]}":
+            string.brackets = max(string.brackets - 1, 0)
+        elif sign == ":" and not string.brackets and self.is_format():
+            found = _FORMATS[string.quote].match(self.text, end)
+            assert found is not None
+            end = found.end()
+            self.tokens.append(Token("FORMAT", found[0], start, end))
+            return self.force_interpolation_end(end) if self.text.startswith(string.quote, end) else end
+        self.tokens.append(Token(SIGNS[sign], sign, start, end))
+        return end
+
+    def is_format(self) -> bool:
+        """Whether a `:` outside of all brackets of an interpolation has an operand on its left, rather than a
+        label or the parameter of a closure."""
+        first = len(self.tokens)
+        while self.tokens[first - 1].kind != "INTERPOLATE":
+            first -= 1
+        in_parameters = False
+        for position in range(first, len(self.tokens)):
+            if self.tokens[position].kind == "VBAR":
+                in_parameters = not in_parameters and not ends_value(self.tokens, position - 1)
+        return not in_parameters and self.tokens[-1].kind != "LABEL"
 
     def end_interpolation(self, start: int, end: int) -> int:
         if self.tokens[-1].kind == "INTERPOLATE":

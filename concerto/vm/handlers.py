@@ -222,6 +222,11 @@ def _format(calls: CallStack, frame: Frame, count: int) -> None:
     frame.stack.append(sizes.join([operations.to_text(value) for value in frame.pop_many(count)]))
 
 
+@handles("FORMAT_AS")
+def _format_as(calls: CallStack, frame: Frame, text: str) -> None:
+    frame.stack.append(operations.format_as(frame.stack.pop(), text))
+
+
 # Parts of values
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+from concerto.text_formats import python_format
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.values import (
     NONE,
@@ -87,6 +88,14 @@ def to_text(value: Value) -> str:
         else:
             todo.pop()
     return "".join(pieces)
+
+
+def format_as(value: Value, text: str) -> str:
+    """The text of a value in a format of interpolations."""
+    known = python_format(_NAMES.get(type(value), ""), text)
+    if known is None:
+        raise failure(f"a value of type `{type_name(value)}` has no format `{text}`", "TypeError")
+    return format(value, known)
 
 
 def quoted(text: str) -> str:

@@ -18,7 +18,7 @@ from tests.oracle.numbers import arithmetic, checked, negated, to_int
 from tests.oracle.patterns import matches
 from tests.oracle.run import EVALUATORS, Frame, Run, evaluates
 from tests.oracle.state import state_of, tool_of
-from tests.oracle.text import text_of
+from tests.oracle.text import formatted, text_of
 
 
 def _values(run: Run, nodes: Iterable[ast.Expr], frame: Frame) -> tuple[v.Value, ...]:
@@ -40,6 +40,7 @@ EVALUATORS.update(
         ast.Interpolation: lambda run, node, frame: "".join(
             [part if isinstance(part, str) else text_of(run.value(part, frame)) for part in node.parts]
         ),
+        ast.Formatted: lambda run, node, frame: formatted(run.value(node.value, frame), node.format),
         ast.ArrayLit: lambda run, node, frame: _values(run, node.items, frame),
         ast.TupleLit: lambda run, node, frame: v.Tuple(_values(run, node.items, frame)),
         ast.MapLit: lambda run, node, frame: make_map(

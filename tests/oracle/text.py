@@ -11,6 +11,18 @@ def text_of(value: v.Value) -> str:
     return value if isinstance(value, str) else shown(value)
 
 
+def formatted(value: v.Value, form: str) -> str:
+    """As Python's, but a precision alone on a Float means decimals."""
+    if isinstance(value, float) and "." in form and form[-1].isdigit():
+        form += "f"
+    try:
+        return format(value, form)
+    except TypeError:
+        raise v.Failure(
+            f"a value of type `{v.type_name(value)}` has no format `{form}`", "TypeError"
+        ) from None
+
+
 def shown(value: v.Value) -> str:
     """The text inside of another value: a String is quoted."""
     match value:

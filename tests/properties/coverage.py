@@ -32,8 +32,9 @@ _OUTSIDE = {
 # The types that constructs give and places take; those that are not here go with any.
 _GIVES = {
     "IntLit": "Int", "FloatLit": "Float", "StringLit": "String", "BoolLit": "Bool", "NilLit": "Nil",
-    "Interpolation": "String", "RangeExpr": "Range", "Assign": "Nil", "While": "Nil", "For": "Nil",
-    "ArrayLit": "Array", "TupleLit": "Tuple", "MapLit": "Map", "StructLit": "Struct", "Closure": "Function",
+    "Interpolation": "String", "Formatted": "String", "RangeExpr": "Range", "Assign": "Nil", "While": "Nil",
+    "For": "Nil", "ArrayLit": "Array", "TupleLit": "Tuple", "MapLit": "Map", "StructLit": "Struct",
+    "Closure": "Function",
     "ParallelFor": "Array", "AwaitAll": "Tuple", "Unary": "Int Float Bool",
     "Spawn": "Task",
 }  # fmt: skip
@@ -47,6 +48,7 @@ _TAKES = {
     "Try.operand": "", "MatchArm.guard": "Bool", "Throw.value": "String", "ParallelFor.limit": "Int",
     "StructLit.base": "Struct", "For.iterable": "Array Map Range String",
     "ParallelFor.iterable": "Array Map Range String",
+    "Formatted.value": "Int Float String",
     "Interpolation.parts": "Int Float String Bool Range Array Tuple Map Struct Function",
 }  # fmt: skip
 # Places that the grammar or the compiler keeps to some classes.
@@ -159,6 +161,8 @@ def why_never(construct: str, place: str) -> str:
         return "who comes second in a race is seen by nobody, so its items do nothing"
     if construct == "Spawn" and place not in _AWAITED:
         return "a task that nobody waits for at once may run whenever it likes"
+    if construct == "Formatted" and place != "Interpolation.parts":
+        return "a format stands only in an interpolation"
     if construct == "FnType" and place in _NO_FUNCTIONS:
         return "functions are no constants, have no traits of their own and are not told apart while they run"
     if construct == "UnionType" and place not in _OF_UNIONS:

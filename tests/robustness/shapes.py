@@ -39,6 +39,7 @@ EXPRESSIONS = {
     "BoolLit": "(if true { % } else { 0 })",
     "NilLit": "{ let _n = nil; % }",
     "Interpolation": '"a ${%} b".len()',
+    "Formatted": '"a ${%:>4} b".len()',
     "Path": "(x0 + %)",
     "Unary": "-(%)",
     "Binary": "(% * 2 - 1)",

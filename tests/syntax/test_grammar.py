@@ -18,7 +18,7 @@ from tests.syntax import WHOLE_SYNTAX, module_of, parsed
 GRAMMAR = resource("grammar/concerto.lark").read_text(encoding="utf-8")
 FED_BY_THE_LEXER = {
     "NAME", "WORD", "INT", "FLOAT", "STRING", "LABEL", "OPERATOR", "TUPLE_FIELD", "TEXT", "TEXT_OPEN",
-    "TEXT_RESUME", "TEXT_CLOSE", "INTERPOLATE", "MAP_OPEN", "STRUCT_OPEN", "GENERIC_OPEN", "ERROR",
+    "TEXT_RESUME", "TEXT_CLOSE", "FORMAT", "INTERPOLATE", "MAP_OPEN", "STRUCT_OPEN", "GENERIC_OPEN", "ERROR",
     "ERROR_ITEM",
 }  # fmt: skip
 

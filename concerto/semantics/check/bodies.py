@@ -20,6 +20,7 @@ from concerto.semantics.check.expressions import (  # noqa: F401
     concurrency,
     control,
     error_handling,
+    formats,
     indexing,
     literals,
     operators,

@@ -15,6 +15,7 @@ from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, NIL, STRING
 from concerto.semantics.model.symbols import TupleOf, Type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
+from concerto.text_formats import python_format
 
 Value: TypeAlias = Any
 """int, float, str, bool, None, list, tuple or dict."""
@@ -69,6 +70,8 @@ class ConstantEvaluator:
                     part if isinstance(part, str) else _text(part, self.value(part)) for part in node.parts
                 ]
                 return "".join(parts)
+            case ast.Formatted():
+                return self._formatted(node)
             case _:
                 raise computed(node)
 
@@ -93,6 +96,14 @@ class ConstantEvaluator:
         for entry in node.entries:
             result[self.key(entry.key, self.value(entry.key), result)] = self.value(entry.value)
         return result
+
+    def _formatted(self, node: ast.Formatted) -> Value:
+        value = self.value(node.value)
+        type_name = show(type_of(value))
+        known = python_format(type_name, node.format)
+        if known is None:
+            raise NotConstant(node, f"a value of type `{type_name}` has no format `{node.format}`")
+        return format(value, known)
 
     def _unary(self, node: ast.Unary) -> Value:
         value = self.value(node.operand)

@@ -128,6 +128,11 @@ class AtomRules(BuilderBase):
     def race(self, c: Children) -> ast.Race:
         return ast.Race(c[0].start, c[-1].end, c[2])
 
+    def append_formatted(self, c: Children) -> list[str | Token | ast.Expr]:
+        parts, _, value, text, _ = c
+        parts.append(ast.Formatted(value.start, text.end, value, text.text))
+        return parts  # type: ignore[no-any-return]
+
     def interpolation(self, c: Children) -> ast.Interpolation:
         opening, parts, closing = c
         texts = (part.text if isinstance(part, Token) else part for part in parts)

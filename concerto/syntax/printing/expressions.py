@@ -108,6 +108,8 @@ class ExpressionPrinter(PatternPrinter):
                 return "true" if node.value else "false"
             case ast.NilLit():
                 return "nil"
+            case ast.Formatted():
+                return concat((yield self.expression(node.value)), f":{node.format}")
             case ast.Path():
                 return (yield self.path(node))
             case ast.TupleLit():

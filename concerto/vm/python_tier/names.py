@@ -250,6 +250,7 @@ _SHARED: dict[str, Any] = {
     "greater": operations.greater,
     "greater_or_equal": operations.greater_or_equal,
     "equal": operations.equal,
+    "format_as": operations.format_as,
     "to_text": operations.to_text,
     "copy_value": operations.copy_value,
     "joined": _joined,

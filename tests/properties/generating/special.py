@@ -60,8 +60,17 @@ def numbers(maker: Maker, kind: Kind, known: bool) -> str:
 def interpolation(maker: Maker, kind: Kind, known: bool) -> str:
     parts = ""
     for _ in range(maker.random.choice((1, 1, 2))):
-        parts += maker.random.choice(("", "", "x", "é ", "%s", "{}")) + f"${{{maker.value(_told(maker))}}}"
+        told = _told(maker)
+        form = maker.random.choice(_FORMATS[told]) if told in _FORMATS and maker.chance(0.2) else ""
+        parts += maker.random.choice(("", "", "x", "é ", "%s", "{}")) + f"${{{maker.value(told)}{form}}}"
     return f'"{parts}"' if maker.weight == 1 and maker.chance(0.3) else f'cut("{parts}")'
+
+
+_FORMATS = {
+    INT: (":>4", ":*^7", ":04", ":+,", ":b", ":#x", ":.1f", ":.1%"),
+    FLOAT: (":.2", ":>9", ":,.1", ":e", ":+g", ":08.3", ":<6.0%"),
+    STRING: (":>6", ":é^5", ":.2", ":<8.3s"),
+}
 
 
 def _told(maker: Maker) -> Kind:
