@@ -1,4 +1,4 @@
-"""Problems of tools and MCP servers (E0401–E0409, E0416, W0408)."""
+"""Problems of tools and MCP servers (E0401–E0409, E0416, E0417, W0408)."""
 
 from __future__ import annotations
 
@@ -371,6 +371,36 @@ class ProviderWithoutId(Problem, code="E0409", title="`@tool_provider` without i
 
     fn main() {
         println(Customer { number: "c-1", name: "Ada" }.name);
+    }
+    ```
+    """
+
+
+class BadServedFunction(Problem, code="E0417", title="prompt or resource that no client can use"):
+    """Clients of `concerto mcp serve` give texts: to a prompt by name, to a resource in the places of its
+    address that stand in braces. So a parameter is a `String`, a number, a Bool, a literal union or an enum
+    without data, and each `{name}` of an address is a parameter. A prompt gives a `String`, a `Prompt`, an
+    `Array<Message>` or an `Array<Part>`; a resource a `String`, a `Part`, or what can be written as JSON.
+
+    ```concerto
+    @mcp_resource("notes://{day}")
+    @describe("The notes of one day")
+    @param("date", "The day")
+    fn notes(date: String) -> String { "nothing on ${date}" }
+
+    fn main() {
+        println(notes("monday"));
+    }
+    ```
+
+    ```concerto
+    @mcp_resource("notes://{day}")
+    @describe("The notes of one day")
+    @param("day", "The day")
+    fn notes(day: String) -> String { "nothing on ${day}" }
+
+    fn main() {
+        println(notes("monday"));
     }
     ```
     """

@@ -71,6 +71,8 @@ class EmitKind(ErrorKind):
     """Why an awaited emit has no answer: kinds of EmitError."""
 
     NO_LISTENER = "NoListener", "nobody answers the channel"
+    DECLINED = "Declined", "whoever was asked does not want to answer"
+    CANCELLED = "Cancelled", "whoever was asked closed the question"
     TIMEOUT = "Timeout", "there was no answer in time"
     HANDLER_FAILED = "HandlerFailed", "the handler failed, or its answer has no JSON form"
 

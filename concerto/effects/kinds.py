@@ -152,10 +152,11 @@ class EmitAwait(Effect):
 
 @record(frozen=True)
 class AnswerType:
-    """A type as text, and whether JSON is of it."""
+    """A type as text, whether JSON is of it, and its JSON Schema."""
 
     type: str
     fits: Callable[[Json], bool]
+    schema: Json = None
 
 
 @record(frozen=True)

@@ -307,7 +307,7 @@ def _emit(b: FunctionBuilder, target: EmitCall, node: ast.Expr) -> None:
     if not target.awaited:
         b.emit(EMIT)
     elif target.answer is not None:
-        b.emit(("EMIT_AWAIT_AS", b.program.types.index(target.answer)))
+        b.emit(("EMIT_AWAIT_AS", b.program.schema_type(target.answer)))
     else:
         b.emit(EMIT_AWAIT)
 

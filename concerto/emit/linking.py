@@ -11,6 +11,7 @@ from concerto.emit.declarative.sections import (
     emit_pipeline,
     emit_provider,
     emit_schemas,
+    emit_served,
     emit_state,
     emit_test,
     emit_tool,
@@ -77,6 +78,7 @@ def _declarations(program: ProgramBuilder, module: ir.ModuleIR) -> None:
     module.pipelines = [emit_pipeline(program, pipeline) for pipeline in analysis.pipelines]
     providers = [emit_provider(program, struct) for struct in analysis.structs]
     module.providers = [provider for provider in providers if provider is not None]
+    module.served = [emit_served(program, function) for function in analysis.served]
     module.tests = [emit_test(program, function) for function in analysis.tests]
 
 

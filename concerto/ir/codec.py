@@ -21,7 +21,7 @@ from concerto.source import Source
 
 SECTIONS = (
     "constants", "types", "functions", "agents", "hosts", "tools", "mcp_servers", "schemas", "connections",
-    "hashmaps", "ledgers", "memories", "pipelines", "providers", "tests",
+    "hashmaps", "ledgers", "memories", "pipelines", "providers", "served", "tests",
 )  # fmt: skip
 """The parts of the document after its head, in their order; `entry`, `source_map` and `metadata` follow,
 and `trust` if there is such a table."""

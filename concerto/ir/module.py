@@ -143,6 +143,19 @@ class McpServerDef:
 
 
 @record
+class Served:
+    """A function that clients of a served program use: a prompt, or, with a `uri`, a resource. `schema` is
+    that of its parameters."""
+
+    name: str
+    description: str
+    method: MethodDef
+    schema: Json
+    uri: str = ""
+    media_type: str = ""
+
+
+@record
 class ToolUse:
     """An entry of a `tools:` list. `kind`: tool, mcp, method (`name` and `method`), hosted (`name`
     "openai:web_search")."""
@@ -323,6 +336,7 @@ class ModuleIR:
     memories: list[State] = field(default_factory=list)
     pipelines: list[Pipeline] = field(default_factory=list)
     providers: list[ToolProvider] = field(default_factory=list)
+    served: list[Served] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
     exports: list[Export] = field(default_factory=list)
     exported_types: list[ExportedType] = field(default_factory=list)

@@ -46,6 +46,7 @@ LIBRARY_STRUCTS: dict[str, str] = {
     "StreamChunk": "text tool_calls done accumulated response",
     "HttpResponse": "status body headers",
     "LedgerEntry": "identifier keys value",
+    "Part": "kind text data media_type uri",
 }
 """The library's structs and their fields: the runtime makes them by these names."""
 
@@ -181,6 +182,8 @@ class _Verifier:
         for provider in module.providers:
             self.of_type("a tool provider", provider.type)
             self.methods("a tool provider", provider.methods)
+        for served in module.served:
+            self.methods(f"`{served.name}`, which is served", [served.method])
         for agent in module.agents:
             for index in agent.methods.values():
                 self.of_function(f"agent `{agent.name}`", index)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from concerto.natives.hashmap import HashMap, get, set_entry, update
 from concerto.records import record
 from concerto.vm.native import native
-from concerto.vm.values import Handle, Value
+from concerto.vm.values import Handle, Some, Value
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
@@ -40,6 +40,11 @@ def get_value(context: ToolContext, key: str) -> Value:
 @native("ToolContext::set", machine=True)
 def set_value(machine: Machine, context: ToolContext, key: str, value: Value) -> None:
     set_entry(machine, context.context, key, value)
+
+
+@native("ToolContext::progress", machine=True)
+def progress(machine: Machine, context: ToolContext, done: float, total: Value, message: str) -> None:
+    machine.host.progress(done, total.value if isinstance(total, Some) else None, message)
 
 
 @native("ToolContext::update", machine=True)

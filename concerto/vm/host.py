@@ -26,6 +26,9 @@ class Host(Protocol):
     def log(self, level: str, text: str) -> None:
         """Write a line to the error stream; level is debug, info, warn or error."""
 
+    def progress(self, done: float, total: float | None, message: str) -> None:
+        """Tell whoever called the running tool from outside how far it is."""
+
     def emit(self, channel: str, payload: Value) -> None:
         """Fire and forget."""
 

@@ -43,7 +43,7 @@ tool Sums {
 agent Helper { provider: mock, model: "m", tools: [Sums] }
 """
 SERVE = [sys.executable, "-m", "concerto.cli", "mcp", "serve"]
-OFFERED = ["Sums__add", "Sums__count", "Sums__outside", "Sums__hang", "Helper"]
+OFFERED = ["add", "count", "outside", "hang", "Helper"]
 Era = Literal["legacy", "auto"]
 Talk = Callable[[Client], Awaitable[None]]
 
@@ -98,11 +98,11 @@ def test_tools_and_agents_are_offered_and_called(url: str, era: Era) -> None:
     async def body(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(tools) == OFFERED
-        assert tools["Sums__add"].description == "Adds numbers"
-        assert tools["Sums__add"].input_schema["properties"]["parts"] == {
+        assert tools["add"].description == "Adds numbers"
+        assert tools["add"].input_schema["properties"]["parts"] == {
             "type": "array", "items": {"type": "integer"}, "description": "What to add"
         }  # fmt: skip
-        added = await client.call_tool("Sums__add", {"parts": [1, 2]})
+        added = await client.call_tool("add", {"parts": [1, 2]})
         assert added.structured_content == {"sum": 3, "parts": [1, 2]}
         assert json.loads(text_of(added)) == {"sum": 3, "parts": [1, 2]}
         asked = await client.call_tool("Helper", {"prompt": "hello"})
@@ -114,11 +114,11 @@ def test_tools_and_agents_are_offered_and_called(url: str, era: Era) -> None:
 def test_failures_are_results(url: str) -> None:
     async def body(client: Client) -> None:
         for name, arguments, message in (
-            ("Sums__add", {"parts": []}, "nothing to add"),
-            ("Sums__add", {"parts": ["x"]}, "invalid arguments: `parts[0]`: expected an integer"),
-            ("Sums__add", {}, "invalid arguments: `parts`: required, but missing"),
-            ("Sums__secret", {}, "there is no tool `Sums__secret`"),
-            ("Sums__outside", {}, "`Sums::outside` is executed outside"),
+            ("add", {"parts": []}, "nothing to add"),
+            ("add", {"parts": ["x"]}, "invalid arguments: `parts[0]`: expected an integer"),
+            ("add", {}, "invalid arguments: `parts`: required, but missing"),
+            ("secret", {}, "there is no tool `secret`"),
+            ("outside", {}, "`Sums::outside` is executed outside"),
         ):
             result = await client.call_tool(name, arguments)
             assert result.is_error and text_of(result).startswith(message)
@@ -129,10 +129,10 @@ def test_failures_are_results(url: str) -> None:
 def test_over_stdio_with_permissions(file: Path) -> None:
     async def body(client: Client) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == [
-            "Sums__count", "Sums__outside", "Sums__hang"
+            "count", "outside", "hang"
         ]  # fmt: skip
-        assert (await client.call_tool("Sums__add", {"parts": [1]})).is_error
-        assert text_of(await client.call_tool("Sums__count", {})) == "0"
+        assert (await client.call_tool("add", {"parts": [1]})).is_error
+        assert text_of(await client.call_tool("count", {})) == "0"
 
     talk(stdio(file, "--deny-tool", "Sums::add", "--deny-tool", "Helper"), body, "auto")
 
@@ -140,8 +140,8 @@ def test_over_stdio_with_permissions(file: Path) -> None:
 def test_clients_share_one_program_until_it_is_interrupted(file: Path) -> None:
     async def body(url: str) -> None:
         async with Client(url) as one, Client(url, mode="legacy") as other:
-            await one.call_tool("Sums__add", {"parts": [1]})
-            assert text_of(await other.call_tool("Sums__count", {})) == "1"
+            await one.call_tool("add", {"parts": [1]})
+            assert text_of(await other.call_tool("count", {})) == "1"
 
     with over_http(file) as (url, process):
         asyncio.run(asyncio.wait_for(body(url), 30))
@@ -174,11 +174,11 @@ def test_a_program_uses_another_one_as_its_server(url: str, run: Callable[..., O
 struct Total {{ sum: Int }}
 mcp Sums {{
     url: "{url}",
-    @describe("Adds") @param("parts", "What") fn Sums__add(parts: Array<Int>) -> Result<Total, ToolError>;
+    @describe("Adds") @param("parts", "What") fn add(parts: Array<Int>) -> Result<Total, ToolError>;
     @describe("Asks") @param("prompt", "What") fn Helper(prompt: String) -> Result<String, ToolError>;
 }}
 fn main() -> Result<Nil, ToolError> {{
-    println(Sums.Sums__add([1, 2, 3])?.sum);
+    println(Sums.add([1, 2, 3])?.sum);
     println(Sums.Helper("hello")?);
     Ok(nil)
 }}
@@ -196,7 +196,7 @@ def inspect(*arguments: str) -> Any:
 
 def test_the_inspector_over_stdio(file: Path) -> None:
     said = inspect(
-        *SERVE, str(file), "--method", "tools/call", "--tool-name", "Sums__add", "--tool-arg", "parts=[4,5]"
+        *SERVE, str(file), "--method", "tools/call", "--tool-name", "add", "--tool-arg", "parts=[4,5]"
     )
     assert said["structuredContent"] == {"sum": 9, "parts": [4, 5]} and not said["isError"]
 
@@ -213,7 +213,7 @@ const [command, ...args] = process.argv.slice(2);
 const client = new Client({ name: "test", version: "1" });
 await client.connect(new StdioClientTransport({ command, args }));
 const { tools } = await client.listTools();
-const result = await client.callTool({ name: "Sums__add", arguments: { parts: [4, 5] } });
+const result = await client.callTool({ name: "add", arguments: { parts: [4, 5] } });
 console.log(JSON.stringify({ tools: tools.map((tool) => tool.name), result }));
 await client.close();
 """
@@ -229,7 +229,7 @@ def test_the_client_of_the_typescript_library(file: Path) -> None:
         ["node", str(script), *SERVE, str(file)], capture_output=True, text=True, timeout=60, check=True
     )
     answer = json.loads(said.stdout)
-    assert answer["tools"][0] == "Sums__add"
+    assert answer["tools"][0] == "add"
     assert answer["result"]["structuredContent"] == {"sum": 9, "parts": [4, 5]}
 
 
@@ -257,8 +257,8 @@ CALLS = {
     "text()": ("String", "7"),
     "flag()": ("Bool", "true"),
     "list()": ("Array<Int>", "[1, 2]"),
-    "node()": ("otherTNodeResult", ""),
-    "only()": ("otherTOnlyResult", ""),
+    "node()": ("otherNodeResult", ""),
+    "only()": ("otherOnlyResult", ""),
     "any()": ("Any", '[1, "two", nil]'),
     "maybe(1)": ("Option<Int>", "Some(1)"),
     "maybe(0)": ("Option<Int>", "None"),
@@ -282,12 +282,10 @@ def test_types_survive_a_sync_between_two_programs(tmp_path: Path) -> None:
         subprocess.run([*concerto, *arguments], cwd=tmp_path, check=True, timeout=60, capture_output=True)
     text = program.read_text()
     for call, (result, _) in CALLS.items():
-        assert re.search(
-            rf"fn T__{call.split('(')[0]}\(.*\) -> Result<{re.escape(result)}, ToolError>;", text
-        )
-    body = "".join(f"    println(other.T__{call}.unwrap());\n" for call, (_, said) in CALLS.items() if said)
-    body += "    println(other.T__node().unwrap().children[0].name);\n"
-    body += "    println(other.T__only().unwrap().result + 1);\n"
+        assert re.search(rf"fn {call.split('(')[0]}\(.*\) -> Result<{re.escape(result)}, ToolError>;", text)
+    body = "".join(f"    println(other.{call}.unwrap());\n" for call, (_, said) in CALLS.items() if said)
+    body += "    println(other.node().unwrap().children[0].name);\n"
+    body += "    println(other.only().unwrap().result + 1);\n"
     program.write_text(text.replace("fn main() {}", f"fn main() {{\n{body}}}"))
     done = subprocess.run(
         [*concerto, "run", "."], cwd=tmp_path, timeout=60, capture_output=True, text=True, check=False

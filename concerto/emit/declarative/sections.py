@@ -30,7 +30,9 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.typing.constant_evaluator import NotConstant
 from concerto.syntax import ast
 
-_SETTLED_DECORATORS = frozenset({"describe", "param", "tools", "test", "expect_fail", "tool_provider"})
+_SETTLED_DECORATORS = frozenset(
+    {"describe", "param", "tools", "test", "expect_fail", "tool_provider", "mcp_prompt", "mcp_resource"}
+)
 """Decorators whose meaning stands elsewhere in the IR."""
 
 
@@ -146,6 +148,20 @@ def emit_provider(program: ProgramBuilder, struct: StructSymbol) -> ir.ToolProvi
         str(given.get("id") or "id"),
         [method(program, function) for function in methods],
         [tool_schema(program.analysis, "", function) for function in methods],
+    )
+
+
+def emit_served(program: ProgramBuilder, function: FunctionSymbol) -> ir.Served:
+    """A prompt or a resource."""
+    named, resource = (decorator_named(function.node, name) for name in ("name", "mcp_resource"))
+    given = arguments(program, resource) if resource is not None else {}
+    return ir.Served(
+        str(arguments(program, named)["name"]) if named is not None else function.name,
+        function.description,
+        method(program, function),
+        tool_schema(program.analysis, "", function)["parameters"],
+        str(given.get("uri", "")),
+        str(given.get("media_type", "")),
     )
 
 

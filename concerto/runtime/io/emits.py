@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias
 
 from concerto.escape import visible
 from concerto.json_data import Json
@@ -25,6 +25,18 @@ if TYPE_CHECKING:
     from concerto.runtime.io.channels import Channel
     from concerto.runtime.io.prompting import Prompter
     from concerto.runtime.run.options import ResolvedOptions
+
+
+class Caller(Protocol):
+    """Who called from outside and can be told and asked, such as a client of a served program."""
+
+    async def ask(self, effect: EmitAwait) -> Json:
+        """An answer; an EmitError if there is none."""
+
+    def progress(self, done: float, total: float | None, message: str) -> None: ...
+
+    def log(self, level: str, text: str) -> None: ...
+
 
 Listener: TypeAlias = Callable[[Json], Any]
 Handler: TypeAlias = Callable[[Json], Any]
@@ -44,6 +56,8 @@ class Emits:
         self._already_emitted = options.already_emitted
         self.emitted = 0
         """How much was printed and emitted."""
+        self.callers: dict[int, Caller] = {}
+        """who called, by the first number of the branch that works for it"""
         self._prompter: Prompter | None = None
         self._unflushed = False
         self._printed_to: TextIO | None = None
@@ -90,6 +104,10 @@ class Emits:
     def handler(self, channel: str) -> Handler | None:
         return self._handlers.get(channel)
 
+    def caller(self, path: tuple[int, ...]) -> Caller | None:
+        """For whom a branch works, if somebody outside called."""
+        return self.callers.get(path[0]) if path else None
+
     def emit_event(self, channel: Channel, make: Callable[[], dict[str, Value]]) -> None:
         """An event of the runtime, made only if somebody sees it."""
         if (self._options.quiet or not self._options.echo) and not self._listeners and self.kept is None:
@@ -124,10 +142,10 @@ class Emits:
         self.emitted += 1
         return self.emitted <= self._already_emitted
 
-    async def ask(self, effect: EmitAwait, timeout: float | None = None) -> Json:
-        """A handler's answer, or that of the person at the terminal; an EmitError if there is nobody, the
-        handler fails, or no answer comes in so many seconds (None: it is waited for as long as the run
-        lasts). A handler that is a plain function is waited for in any case."""
+    async def ask(self, effect: EmitAwait, timeout: float | None = None, path: tuple[int, ...] = ()) -> Json:
+        """A handler's answer, or that of who called, or of the person at the terminal; an EmitError if there
+        is nobody, the handler fails, or no answer comes in so many seconds (None: it is waited for as
+        long as the run lasts). A handler that is a plain function is waited for in any case."""
         import asyncio
 
         from concerto.effects.error_kinds import EmitKind
@@ -136,16 +154,18 @@ class Emits:
         handler = self._handlers.get(channel)
         if handler is not None:
             answer = call_handler(handler, effect.payload, channel)
+        elif (caller := self.caller(path)) is not None:
+            answer = caller.ask(effect)
         elif self._options.interactive:
             answer = self._person().ask(channel, effect.wanted)
         else:
-            raise _emit_failure(f"nobody answers `{channel}`", EmitKind.NO_LISTENER, channel)
+            raise emit_failure(f"nobody answers `{channel}`", EmitKind.NO_LISTENER, channel)
         try:
             async with asyncio.timeout(timeout):
                 return await answer
         except TimeoutError:
             message = f"`{channel}` was not answered within {counted(timeout or 0, 'second')}"
-            raise _emit_failure(message, EmitKind.TIMEOUT, channel) from None
+            raise emit_failure(message, EmitKind.TIMEOUT, channel) from None
 
     def _person(self) -> Prompter:
         if self._prompter is None:
@@ -181,18 +201,18 @@ async def call_handler(handler: Handler, payload: Json, channel: str) -> Json:
         return plain_value(answer)
     except TimeoutError as error:
         message = text_of(error) if str(error) else f"`{channel}` took too long"
-        raise _emit_failure(message, EmitKind.TIMEOUT, channel) from None
+        raise emit_failure(message, EmitKind.TIMEOUT, channel) from None
     except Raised:
         raise
     except Misfit as misfit:
         message = f"the handler of `{channel}` answered with a {misfit.found}, which is no JSON"
-        raise _emit_failure(message, EmitKind.HANDLER_FAILED, channel) from None
+        raise emit_failure(message, EmitKind.HANDLER_FAILED, channel) from None
     except BaseException as error:
         if ends_run(error):
             raise
         message = f"the handler of `{channel}` failed: {text_of(error)}"
-        raise _emit_failure(message, EmitKind.HANDLER_FAILED, channel) from error
+        raise emit_failure(message, EmitKind.HANDLER_FAILED, channel) from error
 
 
-def _emit_failure(message: str, kind: EmitKind, channel: str) -> Raised:
+def emit_failure(message: str, kind: EmitKind, channel: str) -> Raised:
     return Raised(ErrorValue("EmitError", message, kind.value, channel=channel))

@@ -88,7 +88,7 @@ class _Performer:
             case HostTurn():
                 return await effect.turn(effect.message)
             case EmitAwait():
-                return await run.emits.ask(effect, run.options.emit_timeout)
+                return await run.emits.ask(effect, run.options.emit_timeout, passage.identity.path)
             case McpCall():
                 return await run.mcp.perform(effect)
             case Sleep():

@@ -17,6 +17,7 @@ from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
 
 if TYPE_CHECKING:
     from concerto.effects.kinds import AnyEffect
+    from concerto.json_data import Json
     from concerto.natives.agentbuilder import AgentBuilder, AgentRef
     from concerto.natives.hashmap import HashMap, Store
     from concerto.runtime.concurrency.turns import Turns
@@ -47,6 +48,8 @@ class MachineHost:
 
     def log(self, level: str, text: str) -> None:
         self._run.emits.log(level, text)
+        if self._run.emits.callers and (caller := self._run.emits.caller(current_branch().path)) is not None:
+            caller.log(level, text)
 
     def emit(self, channel: str, payload: Value) -> None:
         self._run.emits.emit(channel, payload)
@@ -58,14 +61,33 @@ class MachineHost:
         from concerto.effects.kinds import AnswerType, EmitAwait
 
         self._run.emits.emit(channel, payload)
-        checks = self._run.machine.checks
-        wanted = None if answer is None else AnswerType(checks.text(answer), checks.accepts(answer))
+        machine = self._run.machine
+        wanted = None
+        if answer is not None:
+            schema = next((each.schema for each in self._run.module.schemas if each.type == answer), None)
+            wanted = AnswerType(machine.checks.text(answer), partial(self._reads, answer), schema)
         try:
-            return Ok(self._run.perform(EmitAwait(channel, to_json(payload), wanted)))
+            given = self._run.perform(EmitAwait(channel, to_json(payload), wanted))
+            if answer is not None and self._reads(answer, given):
+                given = machine.from_json(given, answer)
+            return Ok(given)
         except Raised as raised:
             if isinstance(raised.value, ErrorValue) and raised.value.type_name == "EmitError":
                 return Err(raised.value)
             raise
+
+    def _reads(self, answer: int, given: Json) -> bool:
+        """Whether JSON is a value of a type."""
+        try:
+            self._run.machine.from_json(given, answer)
+        except Raised:
+            return False
+        return True
+
+    def progress(self, done: float, total: float | None, message: str) -> None:
+        caller = self._run.emits.caller(current_branch().path)
+        if caller is not None:
+            caller.progress(done, total, message)
 
     def call_tool(self, tool: str, method: str, arguments: list[Value]) -> Value:
         return self._run.tools.call_from_code(tool, method, arguments)

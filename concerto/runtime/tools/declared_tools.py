@@ -114,7 +114,8 @@ class Tools:
         return name in self._tools
 
     def _bound(self, declared: DeclaredTool) -> BoundTool:
-        name = wire_name(declared.owner.name, declared.method.name)
+        given = next((each.arguments for each in declared.method.decorators if each.name == "name"), None)
+        name = given["name"] if given is not None else wire_name(declared.owner.name, declared.method.name)
         offer = ToolOffer(name, declared.schema["description"], declared.schema["parameters"])
         return BoundTool(
             offer, declared.owner.name, declared.method.name, partial(self._call_from_model, declared)

@@ -95,10 +95,11 @@ def _named_apart(tools: Mapping[ToolKey, BoundTool]) -> dict[str, BoundTool]:
             name, number = with_hash(tools[key].offer.name, "\0".join([*key, str(number)])), number + 1
         names[name] = key
     of_key = {key: name for name, key in names.items()}
-    return {of_key[key]: _renamed(tool, of_key[key]) for key, tool in tools.items()}
+    return {of_key[key]: renamed(tool, of_key[key]) for key, tool in tools.items()}
 
 
-def _renamed(tool: BoundTool, name: str) -> BoundTool:
+def renamed(tool: BoundTool, name: str) -> BoundTool:
+    """A tool under another name on the wire."""
     if tool.offer.name == name:
         return tool
     return replace(tool, offer=replace(tool.offer, name=name, title=tool.title))

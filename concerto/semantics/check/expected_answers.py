@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from concerto.records import replace
+from concerto.semantics.declare.rules.json_types import why_no_schema
 from concerto.semantics.model.analysis import Analysis, EmitCall
 from concerto.semantics.model.builtins import (
     ANY,
@@ -17,7 +18,7 @@ from concerto.semantics.model.builtins import (
     map_parts,
     option_item,
 )
-from concerto.semantics.model.symbols import Literals, Type
+from concerto.semantics.model.symbols import EnumSymbol, Literals, Named, StructSymbol, Type
 from concerto.syntax import ast
 
 _TAKES_OUT: Final = frozenset({"unwrap", "expect"})
@@ -44,9 +45,11 @@ def note_answer(analysis: Analysis, node: ast.Expr, wanted: Type) -> None:
 
 
 def _comes_as_json(wanted: Type) -> bool:
-    """Whether what is read from JSON can be of the type as it is."""
+    """Whether a value of the type can be read from JSON."""
     parts = map_parts(wanted)
     item = array_item(wanted) or option_item(wanted) or (parts[1] if parts else None)
     if item is not None:
         return _comes_as_json(item) and (parts is None or parts[0] == STRING)
+    if isinstance(wanted, Named) and isinstance(wanted.symbol, StructSymbol | EnumSymbol):
+        return why_no_schema(wanted) is None
     return wanted in _PLAIN or isinstance(wanted, Literals)

@@ -353,6 +353,7 @@ class Analysis:
     states: list[StateSymbol] = field(default_factory=list)
     pipelines: list[PipelineSymbol] = field(default_factory=list)
     tests: list[FunctionSymbol] = field(default_factory=list)
+    served: list[FunctionSymbol] = field(default_factory=list)
     test_titles: dict[str, set[str]] = field(default_factory=dict)
     entry: FunctionSymbol | None = None
 

@@ -6,6 +6,7 @@ refer to declarations and are read by the rules of pipelines and schemas.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -18,15 +19,18 @@ from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.typing.constant_evaluator import NotConstant, Value
 from concerto.syntax import ast
 
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
 Place = Literal[
     "agent", "host", "tool method", "mcp function", "provider method", "stage", "pipeline", "method",
     "trait method", "parameter", "other parameter", "struct", "struct field", "schema", "schema field",
-    "field", "function", "declaration",
+    "field", "function", "served function", "declaration",
 ]  # fmt: skip
 """What a decorator stands before. `declaration` is everything that takes none."""
 
 _SHOWN = {
     "provider method": "method of a `@tool_provider`",
+    "served function": "function with `@mcp_prompt` or `@mcp_resource`",
     "other parameter": "parameter of this function",
     "schema field": "field of a schema",
     "struct field": "field of a struct",
@@ -38,10 +42,10 @@ _SHOWN = {
 @frozen
 class _Argument:
     """A Reference is not evaluated here. `choices` limit a String or a Word, which is a name that stands for
-    itself; Patterns are a map from names to arrays of strings."""
+    itself; Patterns are a map from names to arrays of strings. A Name is one that every wire allows."""
 
     name: str
-    kind: Literal["String", "Int", "Number", "Reference", "Word", "Words", "Patterns"]
+    kind: Literal["String", "Int", "Number", "Reference", "Name", "Word", "Words", "Patterns"]
     required: bool = False
     choices: tuple[str, ...] = ()
 
@@ -65,7 +69,7 @@ _CALLED_BY_MODELS: tuple[Place, ...] = (
     "tool method", "mcp function", "provider method", "trait method", "method",
 )  # fmt: skip
 _LABELLED: tuple[Place, ...] = ("tool method", "mcp function", "provider method", "host")
-_DESCRIBED: tuple[Place, ...] = (*_CALLED_BY_MODELS, "struct field", "schema field")
+_DESCRIBED: tuple[Place, ...] = (*_CALLED_BY_MODELS, "served function", "struct field", "schema field")
 
 DECORATORS = {
     "retry": _Rule(
@@ -83,9 +87,15 @@ DECORATORS = {
     "budget": _Rule(_AROUND_EFFECTS, (_Argument("tokens", "Int"), _Argument("usd", "Number"))),
     "describe": _Rule(_DESCRIBED, (_Argument("text", "String", required=True),)),
     "param": _Rule(
-        _CALLED_BY_MODELS,
+        (*_CALLED_BY_MODELS, "served function"),
         (_Argument("name", "String", required=True), _Argument("text", "String", required=True)),
         repeats=True,
+    ),
+    "name": _Rule(("tool method", "served function"), (_Argument("name", "Name", required=True),)),
+    "mcp_prompt": _Rule(("served function",)),
+    "mcp_resource": _Rule(
+        ("served function",),
+        (_Argument("uri", "String", required=True), _Argument("media_type", "String")),
     ),
     "tools": _Rule(("pipeline", "stage"), (_Argument("tools", "Reference", required=True),)),
     "tool_provider": _Rule(("struct",), (_Argument("prefix", "String"), _Argument("id", "String"))),
@@ -245,10 +255,14 @@ def _value(
         message = f'{label} is a map of arrays of strings: `{{"to": ["*@corp.example"]}}`'
         declarations.report(UnknownDecorator, scope.module, argument.value, message)
         return None
-    wanted = {"String": str, "Int": int, "Number": (int, float), "Reference": object}[expected.kind]
+    wanted = {"String": str, "Name": str, "Int": int, "Number": (int, float), "Reference": object}[
+        expected.kind
+    ]
     if isinstance(value, bool) or not isinstance(value, wanted):  # type: ignore[arg-type]
-        shown = {"Number": "number"}.get(expected.kind, f"`{expected.kind}`")
+        shown = {"Number": "number", "Name": "`String`"}.get(expected.kind, f"`{expected.kind}`")
         message = f"{label} is {'an' if expected.kind == 'Int' else 'a'} {shown}"
+    elif isinstance(value, str) and expected.kind == "Name" and _NAME.fullmatch(value) is None:
+        message = f"{label} has letters, digits, `_` and `-`, and no more than 64"
     elif isinstance(value, str) and expected.choices and value not in expected.choices:
         choices = ", ".join(f'`"{choice}"`' for choice in expected.choices)
         message = f"{label} is one of {choices}"

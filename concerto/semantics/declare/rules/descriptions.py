@@ -30,10 +30,11 @@ from concerto.syntax import ast
 def check_described(
     declarations: Declarations, kind: str, function: FunctionSymbol, scope: TypeScope
 ) -> None:
-    """Check a function that models may call. `kind` is "tool method" or "mcp function"."""
+    """Check a function that models or clients may call. `kind` is "tool method" or "mcp function"."""
     node = function.decl
-    assert node is not None and function.owner is not None
-    shown = f"{kind} `{function.owner.name}::{function.name}`"
+    assert node is not None
+    owner = f"{function.owner.name}::" if function.owner is not None else ""
+    shown = f"{kind} `{owner}{function.name}`"
     function.description = _text_of(declarations, node.decorators, "describe")
     if not function.description.strip() and not is_broken(declarations, node.decorators, "describe"):
         declarations.report(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concerto.diagnostics import ExpectFailWithoutTest, TestMisused, UnknownDecorator, did_you_mean, suggest
 from concerto.semantics.declare.rules.decorators import Place, check_decorators, has_decorator
 from concerto.semantics.declare.rules.descriptions import check_described
+from concerto.semantics.declare.rules.served import check_served, is_served
 from concerto.semantics.model.builtins import NIL, result_parts
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
@@ -16,7 +17,10 @@ from concerto.syntax import ast
 
 
 def check(declarations: Declarations, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:
-    check_method_decorators(declarations, node, "function", scope)
+    served = is_served(node)
+    check_method_decorators(declarations, node, "served function" if served else "function", scope)
+    if served:
+        check_served(declarations, function, node, scope)
     is_test = has_decorator(node.decorators, "test")
     if has_decorator(node.decorators, "expect_fail") and not is_test:
         decorator = next(each for each in node.decorators if each.name.text == "expect_fail")

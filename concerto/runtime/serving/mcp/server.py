@@ -1,0 +1,97 @@
+"""The server of a program: which requests it answers, over standard input and output or HTTP.
+
+What the program prints goes to standard error, because standard output belongs to the protocol.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+from mcp import types
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.lowlevel import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+
+from concerto.runtime.serving.mcp.calls import Calls
+from concerto.runtime.serving.mcp.completion import completing
+from concerto.runtime.serving.mcp.prompts import ServedPrompts
+from concerto.runtime.serving.mcp.resources import ServedResources
+from concerto.runtime.serving.mcp.tools import ServedTools
+from concerto.version import __version__
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+_FRESH = CacheHint(ttl_ms=300_000, scope="public")
+"""What a program offers does not change while it is served, and is the same for all clients."""
+_LISTS: tuple[CacheableMethod, ...] = (
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+)
+
+
+async def serve_stdio(run: Run, name: str) -> None:
+    """Serve one client on standard input and output, until it leaves."""
+    server = _server(run, name)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def serve_http(run: Run, name: str, host: str, port: int) -> None:
+    """Serve clients over streamable HTTP at `/mcp`, until the run is told to stop."""
+    import uvicorn
+
+    # The other parser of HTTP keeps the blanks around the value of a header.
+    app = _server(run, name).streamable_http_app(host=host)
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", lifespan="on", http="h11")
+    listening = uvicorn.Server(config)
+    serving = asyncio.create_task(listening.serve())
+    try:
+        while not listening.started and not serving.done():
+            await asyncio.sleep(0.01)
+        if listening.started:
+            bound = listening.servers[0].sockets[0].getsockname()[1]
+            sys.stderr.write(f"serving at http://{host}:{bound}/mcp\n")
+            sys.stderr.flush()
+        await asyncio.shield(serving)
+    finally:
+        # What is being served ends with the loop, and the server would call that a failure.
+        logging.getLogger("uvicorn.error").disabled = True
+        listening.should_exit = listening.force_exit = True
+        await asyncio.wait([serving])
+
+
+def _server(run: Run, name: str) -> Server[Any]:
+    """It offers prompts and resources only if the program has some."""
+    calls = Calls(run)
+    tools = ServedTools(run, calls)
+    prompts, resources = ServedPrompts(run, calls), ServedResources(run, calls)
+    server: Server[Any] = Server(
+        name,
+        version=__version__,
+        cache_hints=dict.fromkeys(_LISTS, _FRESH),
+        on_list_tools=tools.list_tools,
+        on_call_tool=tools.call,
+        on_list_prompts=prompts.list_prompts if prompts else None,
+        on_get_prompt=prompts.get if prompts else None,
+        on_list_resources=resources.list_resources if resources else None,
+        on_list_resource_templates=resources.list_templates if resources else None,
+        on_read_resource=resources.read if resources else None,
+        on_subscribe_resource=resources.subscribe if resources else None,
+        on_unsubscribe_resource=resources.unsubscribe if resources else None,
+        on_subscriptions_listen=ListenHandler(InMemorySubscriptionBus()),
+    )
+    if prompts or resources:
+        offered = [*prompts.served, *resources.served]
+        server.add_request_handler("completion/complete", types.CompleteRequestParams, completing(offered))
+    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, calls.set_level)
+    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=name))
+    return server

@@ -1,0 +1,149 @@
+"""The tools of a program for clients: its public methods, and each agent as a tool that takes a prompt.
+
+Calls go the way of all calls: checked against the schema, through the gate, with the permissions of the run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mcp import types
+from mcp.server.context import ServerRequestContext
+
+from concerto.contracts.comparison import wrapped_result
+from concerto.ir.module import Agent, ToolUse
+from concerto.json_data import Json
+from concerto.runtime.agents.guarding import as_a_run
+from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.llm.requests import ToolOffer
+from concerto.runtime.run.agent_failures import RequiresAction, message_of
+from concerto.runtime.serving.mcp.calls import Calls
+from concerto.runtime.serving.mcp.content import blocks_of, gives_parts, parts_of
+from concerto.runtime.tools.toolbox import BoundTool, CallContext, renamed, toolbox, wire_name
+from concerto.schema.validate import complaints
+from concerto.vm.json_values import to_json
+from concerto.vm.values import Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.run import Run
+
+Context = ServerRequestContext[Any, Any]
+
+_PROMPT = {
+    "type": "object",
+    "properties": {"prompt": {"type": "string", "description": "What the agent is asked"}},
+    "required": ["prompt"],
+}
+
+
+class ServedTools:
+    def __init__(self, run: Run, calls: Calls) -> None:
+        self._run = run
+        self._calls = calls
+        self._tools = toolbox([offered(run)]).tools
+        self._results = {
+            (tool.name, method.name): tool.result_schemas.get(method.name)
+            for tool in run.module.tools
+            for method in tool.methods
+            if not gives_parts(method.result, run.module.types)
+        }
+
+    async def list_tools(self, context: object, params: object) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[self._listed(tool) for tool in self._tools.values()])
+
+    async def call(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            return _failed(f"there is no tool `{params.name}`")
+        found = complaints(params.arguments or {}, tool.offer.parameters)
+        if found:
+            return _failed("invalid arguments: " + "; ".join(found))
+        return await self._calls.perform(context, params, partial(self._call, tool, params.arguments or {}))
+
+    def _listed(self, tool: BoundTool) -> types.Tool:
+        return types.Tool(
+            name=tool.offer.name,
+            description=tool.offer.description,
+            input_schema=tool.offer.parameters,
+            output_schema=_output_schema(self._results.get((tool.tool, tool.method))),
+        )
+
+    async def _call(
+        self, tool: BoundTool, arguments: dict[str, Json], branch: Branch
+    ) -> types.CallToolResult:
+        try:
+            value = await as_a_run(self._run, tool.title, tool.perform(CallContext(branch), arguments))
+            return self._answer(tool, value)
+        except Raised as raised:
+            return _failed(message_of(raised.value))
+        except RequiresAction:
+            return _failed(f"`{tool.title}` is executed outside, and nobody here does it (see `--handlers`)")
+
+    def _answer(self, tool: BoundTool, value: Value) -> types.CallToolResult:
+        content = blocks_of(value)
+        if parts_of(value) is not None:
+            return types.CallToolResult(content=content)
+        data = to_json(value)
+        data = {"result": data} if _wraps(self._results.get((tool.tool, tool.method))) else data
+        return types.CallToolResult(
+            content=content, structured_content=data if isinstance(data, dict) else None
+        )
+
+
+def offered(run: Run) -> list[BoundTool]:
+    """The permitted tools of a program, then its agents."""
+    tools = [
+        bound
+        for tool in run.module.tools
+        if not tool.module.startswith("std::")
+        for bound in run.tools.bound(ToolUse("tool", tool.name))
+    ]
+    agents = [
+        _agent_tool(run, agent)
+        for agent in run.module.agents
+        if run.permissions.allows(agent.name, "execute")
+    ]
+    return _with_short_names([*tools, *agents])
+
+
+def _with_short_names(tools: list[BoundTool]) -> list[BoundTool]:
+    """The tools under their methods' own names, where no other one has that name and none was given."""
+
+    def short(tool: BoundTool) -> str:
+        unnamed = tool.offer.name == wire_name(tool.tool, tool.method)
+        return wire_name(tool.method) if unnamed else tool.offer.name
+
+    taken = Counter(map(short, tools))
+    return [renamed(tool, short(tool)) if taken[short(tool)] == 1 else tool for tool in tools]
+
+
+def _agent_tool(run: Run, agent: Agent) -> BoundTool:
+    name = wire_name(agent.name)
+    offer = ToolOffer(name, f"Asks the agent {agent.name} and gives its answer", _PROMPT)
+    return BoundTool(offer, agent.name, "execute", partial(_ask, run, agent.name))
+
+
+async def _ask(run: Run, agent: str, caller: CallContext, given: dict[str, Json]) -> Value:
+    return await run.ask(agent, given["prompt"], caller.branch)
+
+
+def _wraps(result: Json) -> bool:
+    """Whether a tool answers with `{"result": …}`: what is no object, or could be taken for such a wrap."""
+    return result is not None and (result.get("type") != "object" or wrapped_result(result) is not None)
+
+
+def _output_schema(result: Json) -> Json:
+    """The schema of the object that a tool answers with; None if nothing is known of it."""
+    if not _wraps(result):
+        return result
+    inner = {key: part for key, part in result.items() if key != "$defs"}
+    schema = {"type": "object", "properties": {"result": inner}, "required": ["result"]}
+    return {**schema, "$defs": result["$defs"]} if "$defs" in result else schema
+
+
+def _failed(message: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
