@@ -10,7 +10,9 @@ from concerto.emit.instructions import (
     ELSE,
     IF,
     IF_VALUE,
+    LOAD_FALSE,
     LOAD_NIL,
+    LOAD_TRUE,
     LOOP,
     NOT,
 )
@@ -60,8 +62,18 @@ def let(b: FunctionBuilder, node: ast.Let) -> None:
     if node.value is None:
         return
     b.value(node.value)
-    if not b.dead:
+    if b.dead:
+        return
+    if node.otherwise is None:
         irrefutable(b, node.pattern)
+        return
+    subject = b.spill()
+    condition(b, node.pattern, subject)
+    b.emit(NOT)
+    b.open(IF)
+    b.effect(node.otherwise)
+    b.close()
+    bind(b, node.pattern, subject)
 
 
 @effect_of(ast.ItemStmt)
@@ -142,6 +154,20 @@ def _then(b: FunctionBuilder, node: ast.If, subject: int) -> None:
         bind(b, node.pattern, subject)
 
 
+@value_of(ast.LetCondition)
+def let_condition(b: FunctionBuilder, node: ast.LetCondition) -> None:
+    """Whether the pattern matches; its names have values then."""
+    b.value(node.value)
+    subject = b.spill()
+    condition(b, node.pattern, subject)
+    b.open(IF_VALUE)
+    bind(b, node.pattern, subject)
+    b.emit(LOAD_TRUE)
+    b.part(ELSE)
+    b.emit(LOAD_FALSE)
+    b.close()
+
+
 # --- Loops --------------------------------------------------------------------------------------
 
 
@@ -151,6 +177,16 @@ def while_loop(b: FunctionBuilder, node: ast.While) -> None:
     inside = b.open(LOOP)
     b.loops[node] = LoopRegions(outside, inside)
     b.value(node.condition)
+    if node.pattern is None and isinstance(node.condition, ast.Binary) and node.condition.op == "&&":
+        # What the condition names is known where it is true.
+        b.open(IF)
+        b.effect(node.body)
+        b.part(ELSE)
+        b.branch_to(outside)
+        b.close()
+        b.close()
+        b.close()
+        return
     if node.pattern is None:
         b.emit(NOT)
         b.branch_to_if(outside)

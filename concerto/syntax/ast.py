@@ -310,12 +310,21 @@ class Block(Node):
 
 @record(eq=False)
 class If(Node):
-    """`if c { } else { }`, `if let p = e { }` (then `pattern` is set and `condition` is `e`)."""
+    """`if c { } else { }`, `if let p = e { }` (then `pattern` is set and `condition` is `e`). A chain of
+    conditions, `let` among them, is a Binary with `&&` and LetConditions."""
 
     pattern: Pattern | None
     condition: Expr
     then: Block
     otherwise: Expr | None  # Block or If
+
+
+@record(eq=False)
+class LetCondition(Node):
+    """`let p = e` in a chain of conditions; its names are known in what follows."""
+
+    pattern: Pattern
+    value: Expr
 
 
 @record(eq=False)
@@ -422,7 +431,8 @@ class ErrorExpr(Node):
 Expr: TypeAlias = (
     IntLit | FloatLit | StringLit | BoolLit | NilLit | Interpolation | Formatted | Path | Unary | Binary
     | Pipe | RangeExpr | Assign | Cast | Call | MethodCall | FieldAccess | Index | Try | Await | AwaitAll
-    | Race | Spawn | ParallelFor | ArrayLit | TupleLit | MapLit | StructLit | Block | If | Match
+    | Race | Spawn | ParallelFor | ArrayLit | TupleLit | MapLit | StructLit | Block | If | LetCondition
+    | Match
     | While | Loop | For | TryCatch | Return | Break | Continue | Throw | Closure | Listen | ErrorExpr
 )  # fmt: skip
 
@@ -432,9 +442,12 @@ Expr: TypeAlias = (
 
 @record(eq=False)
 class Let(Node):
+    """`let p: T = e;`, and `let p = e else { … };`, where `otherwise` leaves if it does not match."""
+
     pattern: Pattern
     type: TypeExpr | None
     value: Expr | None
+    otherwise: Block | None = None
 
 
 @record(eq=False)

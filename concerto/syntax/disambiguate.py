@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
-from concerto.syntax.tokens import CONTEXTUAL, END, WORD_KINDS, Token, ends_value, words
+from concerto.syntax.tokens import (
+    BRACES,
+    CLOSERS,
+    CONTEXTUAL,
+    END,
+    OPENERS,
+    WORD_KINDS,
+    Token,
+    ends_value,
+    words,
+)
 
 # How far a `<` is followed to find its `>`; nobody writes longer type arguments, and it keeps the
 # walk linear.
@@ -20,7 +30,7 @@ _LONGEST_TYPE_ARGUMENTS = 400
 _TYPE_KINDS = words("NAME COLON_COLON COMMA FN ARROW STRING INT MINUS TRUE FALSE NIL VBAR")
 _BEHIND_TYPE_ARGUMENTS = words("LPAR COLON_COLON LBRACE SEMICOLON COMMA RPAR RSQB RBRACE")
 _KEY_KINDS = frozenset({"NAME", "WORD", "STRING", "INT"}) | WORD_KINDS
-_BLOCK_WORDS = frozenset({"ELSE", "LOOP", "TRY", "CATCH"})
+_BLOCK_WORDS = frozenset({"ELSE", "LET_ELSE", "LOOP", "TRY", "CATCH"})
 # After these `{}` is an empty block, elsewhere an empty map.
 _BEFORE_BLOCK = frozenset({"LBRACE", "SEMICOLON", "FAT_ARROW", "VBAR", "OR_OR", "RBRACE", END})
 _CONTEXTUAL_KINDS = frozenset(word.upper() for word in CONTEXTUAL)
@@ -70,6 +80,7 @@ class _Walk:
             "FN": self.fn,
             "AT": self.at,
             "LET": self.let,
+            "ELSE": self.let_else,
             "EQUAL": self.equal,
             "COMMA": self.end_of_type,
             "VBAR": self.end_of_type,
@@ -109,6 +120,23 @@ class _Walk:
     def let(self, position: int, token: Token) -> None:
         if self.head is _Head.BLOCK:
             self.head = _Head.PATTERN
+            if self.tokens[position - 1].text == "&&":
+                self.tokens[position - 1].kind = "AND_LET"
+
+    def let_else(self, position: int, token: Token) -> None:
+        """The `else` of a `let` stands behind no block."""
+        depth, before = 0, position - 1
+        if self.kind(before) == "RBRACE":
+            return
+        while before >= 0:
+            kind = self.kind(before)
+            depth += (kind in CLOSERS) - (kind in OPENERS or kind in BRACES)
+            if depth < 0 or (not depth and kind in ("IF", "ELSE", "SEMICOLON")):
+                return
+            if not depth and kind == "LET":
+                token.kind = "LET_ELSE"
+                return
+            before -= 1
 
     def equal(self, position: int, token: Token) -> None:
         if self.head is _Head.PATTERN:

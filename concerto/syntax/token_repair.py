@@ -283,18 +283,6 @@ def _matches_macro(scene: Scene) -> TokenEdit | None:
     return TokenEdit(problem, (error,), undo=1, drop=end - scene.position + 1, cut=1)
 
 
-def _let_in_condition(scene: Scene) -> TokenEdit | None:
-    """`if a && let Some(x) = e { … }`"""
-    if scene.token.kind != "LET" or scene.before.text not in ("&&", "||"):
-        return None
-    tokens, at = scene.tokens, scene.position
-    end = next((i for i in range(at, len(tokens)) if tokens[i].kind in ("LBRACE", "SEMICOLON", END)), at)
-    advice = "write an `if let` inside: `if … { if let … = … { … } }`"
-    problem = scene.error(f"a `let` stands alone in a condition, not behind `{scene.before.text}`", advice)
-    error = Token("ERROR", "", scene.token.start, tokens[end - 1].end)
-    return TokenEdit(problem, (error,), drop=end - at)
-
-
 def _body_behind_colon(scene: Scene) -> TokenEdit | None:
     """`if x:` and the lines below that are set further in, or the rest of the line."""
     if scene.token.kind != "COLON" or not scene.works(["LBRACE"], drop=1, ahead=0):
@@ -532,7 +520,6 @@ _SLIPS: tuple[Callable[[Scene], TokenEdit | None], ...] = (
     _mut_before_pattern,
     _turbofish,
     _matches_macro,
-    _let_in_condition,
     _body_behind_colon,
     _no_such_syntax,
     _foreign_word_before,

@@ -22,7 +22,9 @@ def block(run: Run, node: ast.Block, frame: Frame) -> v.Value:
                 run.value(statement.expr, frame)
             case ast.Let():
                 if statement.value is not None:
-                    matches(run, statement.pattern, run.value(statement.value, frame), frame)
+                    matched = matches(run, statement.pattern, run.value(statement.value, frame), frame)
+                    if not matched and statement.otherwise is not None:
+                        run.value(statement.otherwise, frame)
             case ast.Mock():
                 raise v.Unsupported("mock")
             case _:
@@ -49,6 +51,11 @@ def _holds(run: Run, pattern: ast.Pattern | None, condition: ast.Expr, frame: Fr
     if pattern is not None:
         return matches(run, pattern, value, frame)
     return _boolean(value, "")
+
+
+@evaluates(ast.LetCondition)
+def let_condition(run: Run, node: ast.LetCondition, frame: Frame) -> v.Value:
+    return matches(run, node.pattern, run.value(node.value, frame), frame)
 
 
 @evaluates(ast.Match)

@@ -63,6 +63,7 @@ EXPRESSIONS = {
     "StructLit": "P { a: %, b: 1 }.a",
     "Block": "{ let y = %; y }",
     "If": "(if x0 == % { 1 } else if x0 == 2 { 3 } else { 4 })",
+    "LetCondition": "(if let 1 = % && let y = x0 { y } else { 2 })",
     "Match": "(match % { 1 => 2, n => n })",
     "While": "{ let mut i = 0; while i < 1 { i += %; } i }",
     "Loop": "(loop { break %; })",

@@ -19,7 +19,7 @@ GRAMMAR = resource("grammar/concerto.lark").read_text(encoding="utf-8")
 FED_BY_THE_LEXER = {
     "NAME", "WORD", "INT", "FLOAT", "STRING", "LABEL", "OPERATOR", "TUPLE_FIELD", "TEXT", "TEXT_OPEN",
     "TEXT_RESUME", "TEXT_CLOSE", "FORMAT", "INTERPOLATE", "MAP_OPEN", "STRUCT_OPEN", "GENERIC_OPEN", "ERROR",
-    "ERROR_ITEM",
+    "ERROR_ITEM", "LET_ELSE", "AND_LET",
 }  # fmt: skip
 
 

@@ -53,8 +53,8 @@ def check_matches(analysis: Analysis, problems: Problems) -> None:
                     checker.check_match(node)
                 case ast.Block(statements=statements):
                     for statement in statements:
-                        if isinstance(statement, ast.Let) and statement.value is not None:
-                            checker.check_irrefutable(statement.pattern, "if let")
+                        if isinstance(statement, ast.Let) and statement.value and not statement.otherwise:
+                            checker.check_irrefutable(statement.pattern, "let … else")
                 case ast.For(pattern=pattern):
                     checker.check_irrefutable(pattern, "if let")
                 case ast.ParallelFor(pattern=pattern):

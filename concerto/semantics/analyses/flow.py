@@ -223,6 +223,9 @@ class _Assignment:
                 self._branches([lambda: self.visit(node.right), _nothing])
             case ast.Binary():
                 self._left_spine(node)
+            case ast.Let(value=value, otherwise=ast.Block() as leaving) if value is not None:
+                self.visit(value)
+                self._branches([lambda: self.visit(leaving), _nothing])
             case ast.If():
                 self.visit(node.condition)
                 otherwise = node.otherwise

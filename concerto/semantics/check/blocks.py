@@ -9,7 +9,7 @@ from concerto.semantics.check.join import infer_result
 from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.declare.collect import declare_block
 from concerto.semantics.model.builtins import NEVER, NIL, map_parts, result_parts
-from concerto.semantics.model.symbols import ERROR, Type
+from concerto.semantics.model.symbols import ERROR, ErrorType, Type
 from concerto.semantics.typing.coercion import fit
 from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, is_solved, resolve, show, zonk
@@ -66,8 +66,23 @@ def let(checker: BodyChecker, node: ast.Let) -> Type:
         checker.coerce(node.value, found, declared)
     # Variables that are solved by now are looked through once, and not by each use of what is bound.
     known = zonk(found) if is_solved(found) else found
-    bind_pattern(checker, node.pattern, declared or known, "let")
+    if node.otherwise is not None:
+        _check_otherwise(checker, node.otherwise)
+    bind_pattern(checker, node.pattern, declared or known, "let" if node.otherwise is None else "pattern")
     return NEVER if found is NEVER else NIL
+
+
+def _check_otherwise(checker: BodyChecker, block: ast.Block) -> None:
+    """The `else` of a `let` must leave: where it ends there is no value for what the pattern names."""
+    found = resolve(checker.infer(block, DISCARD))
+    if found is not NEVER and not isinstance(found, ErrorType):
+        checker.report(
+            MissingReturn(
+                checker.span(block),
+                "the `else` of a `let` must not come to its end",
+                help="leave the function or the loop: `return`, `throw`, `break`, `continue` or `panic(…)`",
+            )
+        )
 
 
 def _empty_map(checker: BodyChecker, node: ast.Block, hint: Type | None) -> Type | None:

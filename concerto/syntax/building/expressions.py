@@ -219,6 +219,10 @@ class StatementRules(BuilderBase):
         _, pattern, type_note, value, _ = c
         return ast.Let(c[0].start, c[-1].end, pattern, type_note, value)
 
+    def let_else(self, c: Children) -> ast.Let:
+        _, pattern, type_note, _, value, _, otherwise, _ = c
+        return ast.Let(c[0].start, c[-1].end, pattern, type_note, value, otherwise)
+
     def expression_statement(self, c: Children) -> ast.ExprStmt:
         return ast.ExprStmt(c[0].start, c[1].end, c[0], True)
 
@@ -302,14 +306,14 @@ class StatementRules(BuilderBase):
     # --- Block-like expressions ---
 
     def if_(self, c: Children) -> ast.If:
-        pattern, condition = c[1]
+        pattern, condition = _head(c[1])
         return ast.If(c[0].start, c[2].end, pattern, condition, c[2], None)
 
     def if_else(self, c: Children) -> ast.If:
-        pattern, condition = c[1]
+        pattern, condition = _head(c[1])
         return ast.If(c[0].start, c[4].end, pattern, condition, c[2], c[4])
 
-    def condition(self, c: Children) -> tuple[None, ast.Expr]:
+    def condition(self, c: Children) -> ast.Expr:
         expr: ast.Expr = c[0]
         if type(expr) is ast.Assign and expr.op == "=":
             start = expr.target.end
@@ -317,10 +321,25 @@ class StatementRules(BuilderBase):
             self.unexpected(
                 sign, sign + 1, "`=` assigns, a condition compares", "write `==` to compare the two values"
             )
-        return None, expr
+        return expr
 
-    def let_condition(self, c: Children) -> tuple[ast.Pattern, ast.Expr]:
-        return c[1], c[3]
+    def let_condition(self, c: Children) -> ast.Expr:
+        """The pattern takes what stands before the first `&&`."""
+        word, pattern, _, value = c
+        value, links = _links(value)
+        return _chain(ast.LetCondition(word.start, value.end, pattern, value), links)
+
+    def longer_condition(self, c: Children) -> ast.Expr:
+        left, sign, right = c
+        if isinstance(left, ast.Binary) and left.op in ("||", "??") and left.start == left.left.start:
+            self.unexpected(
+                left.op_start,
+                left.op_start + 2,
+                f"`let` is not joined with `{left.op}`",
+                "put the condition before it into parentheses",
+            )
+        right, links = _links(right)
+        return _chain(ast.Binary(left.start, right.end, "&&", left, right, sign.start), links)
 
     def match(self, c: Children) -> ast.Match:
         return ast.Match(c[0].start, c[-1].end, c[1], c[3])
@@ -342,7 +361,7 @@ class StatementRules(BuilderBase):
         return ast.Loop(c[0].start, c[1].end, None, c[1])
 
     def while_(self, c: Children) -> ast.While:
-        pattern, condition = c[1]
+        pattern, condition = _head(c[1])
         return ast.While(c[0].start, c[2].end, None, pattern, condition, c[2])
 
     def for_(self, c: Children) -> ast.For:
@@ -410,3 +429,28 @@ def _with_label(token: Token, loop: _Loop) -> _Loop:
     loop.label = label(token)
     loop.start = token.start
     return loop
+
+
+def _head(condition: ast.Expr) -> tuple[ast.Pattern | None, ast.Expr]:
+    """Pattern and condition of an `if` or `while`."""
+    if isinstance(condition, ast.LetCondition):
+        return condition.pattern, condition.value
+    return None, condition
+
+
+def _links(condition: ast.Expr) -> tuple[ast.Expr, list[ast.Binary]]:
+    """What stands before the first `&&`, and the chain of those behind it, the last one first. An operation
+    in parentheses begins before its left side."""
+    links: list[ast.Binary] = []
+    while (
+        isinstance(condition, ast.Binary) and condition.op == "&&" and condition.start == condition.left.start
+    ):
+        links.append(condition)
+        condition = condition.left
+    return condition, links
+
+
+def _chain(condition: ast.Expr, links: list[ast.Binary]) -> ast.Expr:
+    for link in reversed(links):
+        condition = ast.Binary(condition.start, link.end, "&&", condition, link.right, link.op_start)
+    return condition

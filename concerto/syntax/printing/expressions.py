@@ -77,6 +77,9 @@ class ExpressionPrinter(PatternPrinter):
             case ast.Cast():
                 operand = yield self.expression(node.operand, place.left(level_of(node, False)))
                 return concat(operand, " as ", (yield self.cast_type(node.type)))
+            case ast.LetCondition():
+                value = yield self.expression(node.value, place.right(LEVELS["&&"] + 1))
+                return concat("let ", (yield self.pattern(node.pattern)), " = ", value)
             case ast.RangeExpr():
                 return (yield self.range(node, place))
             case ast.Assign():

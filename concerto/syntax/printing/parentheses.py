@@ -55,6 +55,8 @@ def level_of(node: ast.Expr, prefix_await: bool) -> int:
             return LEVELS[node.op]
         case ast.Cast():
             return CAST_LEVEL
+        case ast.LetCondition():
+            return LEVELS["&&"] + 1
         case ast.Unary() | ast.Spawn() | ast.AwaitAll():
             return PREFIX_LEVEL
         case ast.IntLit():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from concerto.syntax import ast
+from concerto.syntax.building.operators import LEVELS
 from concerto.syntax.layout import HARD, LINE, Doc, concat, group, indent
 from concerto.syntax.printing.base import Printing, stacked
 from concerto.syntax.printing.expressions import ExpressionPrinter
@@ -44,7 +45,10 @@ class StatementPrinter(ExpressionPrinter):
                 head = concat("let ", pattern, (yield self.type_note(node.type)))
                 if node.value is None:
                     return concat(head, ";")
-                return concat(head, " = ", (yield self.expression(node.value)), ";")
+                if node.otherwise is None:
+                    return concat(head, " = ", (yield self.expression(node.value)), ";")
+                head = concat(head, " = ", (yield self.expression(node.value, _HEAD)))
+                return concat(head, " else ", (yield self.block(node.otherwise)), ";")
             case ast.ExprStmt():
                 doc = yield self.expression(node.expr, _STATEMENT)
                 return concat(doc, ";") if node.semicolon else doc
@@ -113,8 +117,11 @@ class StatementPrinter(ExpressionPrinter):
         return [*remarks, HARD] if remarks else [" "]
 
     def condition(self, pattern: ast.Pattern | None, condition: ast.Expr) -> Printing:
-        doc = yield self.expression(condition, _HEAD)
-        return doc if pattern is None else concat("let ", (yield self.pattern(pattern)), " = ", doc)
+        if pattern is None:
+            return (yield self.expression(condition, _HEAD))
+        # A bare `&&` would begin the next condition.
+        value = yield self.expression(condition, _HEAD.right(LEVELS["&&"] + 1))
+        return concat("let ", (yield self.pattern(pattern)), " = ", value)
 
     def match(self, node: ast.Match) -> Printing:
         subject = yield self.expression(node.subject, _HEAD)

@@ -184,6 +184,14 @@ class BodyCollector(Recorder):
             self.visit(node.result, keep, into)
 
     def _let(self, node: ast.Let) -> None:
+        if node.otherwise is not None:
+            assert node.value is not None
+            self.visit(node.value)
+            before = self.enter_arm(node, 0)
+            self.visit(node.otherwise)
+            self.context = before
+            self.bind(node.pattern, node.value, (node.end, 2**62))
+            return
         target = self.analysis.patterns.get(node.pattern)
         simple = isinstance(node.pattern, ast.BindPattern) and node.pattern.pattern is None
         if simple and isinstance(target, MatchBinding):
@@ -207,6 +215,10 @@ class BodyCollector(Recorder):
             with_arm = self.enter_arm(node, 1)
             self.visit(node.otherwise, keep, into)
             self.context = with_arm
+
+    def let_condition(self, node: ast.LetCondition, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self.visit(node.value)
+        self.bind(node.pattern, node.value, (node.end, 2**62))
 
     def match(self, node: ast.Match, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.subject)
@@ -520,6 +532,7 @@ _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {
     ast.StructLit: BodyCollector.struct,
     ast.Block: BodyCollector.block,
     ast.If: BodyCollector.choice,
+    ast.LetCondition: BodyCollector.let_condition,
     ast.Match: BodyCollector.match,
     ast.While: BodyCollector.loop,
     ast.Loop: BodyCollector.loop,

@@ -82,10 +82,21 @@ def _check_head(checker: BodyChecker, pattern: ast.Pattern | None, condition: as
         check_compared(checker, condition)
     elif pattern is None:
         check_condition(checker, condition)
-    elif isinstance(condition, ast.Binary) and condition.op in ("&&", "||") and _destructures(pattern):
-        _check_chain(checker, pattern, condition)
     else:
-        bind_pattern(checker, pattern, checker.infer(condition), "pattern")
+        _bind_condition(checker, pattern, condition)
+
+
+@checks(ast.LetCondition)
+def let_condition(checker: BodyChecker, node: ast.LetCondition, hint: Type | None) -> Type:
+    _bind_condition(checker, node.pattern, node.value)
+    return BOOL
+
+
+def _bind_condition(checker: BodyChecker, pattern: ast.Pattern, value: ast.Expr) -> None:
+    if isinstance(value, ast.Binary) and value.op == "||" and _destructures(pattern):
+        _check_chain(checker, pattern, value)
+    else:
+        bind_pattern(checker, pattern, checker.infer(value), "pattern")
 
 
 def _destructures(pattern: ast.Pattern) -> bool:
@@ -100,7 +111,7 @@ def _destructures(pattern: ast.Pattern) -> bool:
 
 
 def _check_chain(checker: BodyChecker, pattern: ast.Pattern, condition: ast.Binary) -> None:
-    """`if let Some(x) = e && x > 1`: one report, and all parts are checked as they are meant."""
+    """`if let Some(x) = e || x > 1`: one report, and all parts are checked as they are meant."""
     parts: list[ast.Expr] = []
     first: ast.Expr = condition
     while isinstance(first, ast.Binary) and first.op in ("&&", "||"):
@@ -114,8 +125,8 @@ def _check_chain(checker: BodyChecker, pattern: ast.Pattern, condition: ast.Bina
     checker.report(
         ConditionNotBool(
             checker.source.span(condition.op_start, condition.op_start + len(condition.op)),
-            f"a pattern behind `let` is not joined with `{condition.op}`",
-            help=f"write an `if` inside, or a guard: `match … {{ {shown} if … => …, _ => … }}`",
+            "a pattern behind `let` is not joined with `||`",
+            help=f"write a guard: `match … {{ {shown} if … => …, _ => … }}`",
         )
     )
 
