@@ -19,7 +19,7 @@ from concerto.effects.identity import key_of
 from concerto.effects.kinds import AnyEffect, Effect, Env, ModelCall, Random, subject_of
 from concerto.journal.encoding import Blobs, Requests, error_json, error_of, shown_request
 from concerto.journal.policies import redo_of
-from concerto.journal.rows import EffectRow
+from concerto.journal.rows import EffectRow, is_unknown
 from concerto.json_data import Json
 from concerto.records import replace
 from concerto.vm.values import ErrorValue, Raised, Value
@@ -88,6 +88,7 @@ class Journal:
         self._seed = seed
         self._writer = writer
         self._earlier = {row.key: row for row in earlier}
+        self._undecided = next((row.key for row in earlier if is_unknown(row)), None) if writer else None
         self._reached: set[str] = set()
         self._number = max([0, *[max(row.begun_at, row.ended_at) for row in earlier]])
         self._held: dict[str, EffectRow] = {}
@@ -121,6 +122,9 @@ class Journal:
     async def answer(self, passage: Passage, inner: Perform) -> Value:
         """What an effect once gave, or gives now, which is written down."""
         effect, identity = passage.effect, passage.identity
+        if self._undecided is not None:  # Whatever began meanwhile would be cut off.
+            self._stops = True
+            raise OutcomeUnknown(self._undecided)
         key = key_of(identity)
         if isinstance(effect, Random):
             return shake_256(self._seed + key.encode()).digest(effect.count)
@@ -160,11 +164,10 @@ class Journal:
             asked = replace(passage.effect, request=replace(passage.effect.request, model=self._model))
             passage = Passage(asked, passage.identity)
         effect, key = passage.effect, row.key
-        if row.policy == "once" and known is not None and known.state in ("begun", "cancelled"):
-            self._stops = True
-            if known.state == "cancelled":  # By the end of a run before this one.
-                known.state = "begun"
-                self._put(known, at_once=True, durable=True)
+        if row.policy == "once" and known is not None and known.state == "cancelled":
+            # By the end of a run before this one.
+            self._stops, known.state = True, "begun"
+            self._put(known, at_once=True, durable=True)
             raise OutcomeUnknown(key)
         self._begun[key] = row
         parts: list[Any] = []
@@ -369,7 +372,7 @@ class Journal:
 
     def unknown(self) -> list[dict[str, Json]]:
         """The effects of which nobody knows how they ended."""
-        from concerto.journal.settling import is_unknown, waits_for
+        from concerto.journal.settling import waits_for
 
         return waits_for([row for row in self._earlier.values() if is_unknown(row)], self._blobs)
 

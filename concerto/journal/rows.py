@@ -37,6 +37,11 @@ class EffectRow:
     place: str = ""
 
 
+def is_unknown(row: EffectRow) -> bool:
+    """Whether it must not be repeated, was begun, and has no outcome."""
+    return row.policy == "once" and row.state == "begun"
+
+
 @record(frozen=True)
 class RunRow:
     """What is known of a run without its effects. `steps` are those after its last effect, `seed` is where

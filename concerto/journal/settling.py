@@ -9,7 +9,7 @@ from time import time
 from typing import Literal
 
 from concerto.journal.encoding import Blobs, error_json
-from concerto.journal.rows import EffectRow
+from concerto.journal.rows import EffectRow, is_unknown
 from concerto.json_data import Json
 from concerto.records import record, replace
 from concerto.vm.values import ErrorValue
@@ -35,7 +35,7 @@ def waits_for(rows: Iterable[EffectRow], blobs: Blobs) -> list[dict[str, Json]]:
     found = []
     for row in rows:
         unknown = is_unknown(row)
-        if not unknown and row.state != "asked":
+        if not unknown and not (row.state == "asked" and row.kind in ("HostCall", "EmitAwait")):
             continue
         asked = {name: blobs.value_of(value) for name, value in json.loads(row.request).items()}
         kind = "unknown" if unknown else "emit" if row.kind == "EmitAwait" else "call"
@@ -49,11 +49,6 @@ def waits_for(rows: Iterable[EffectRow], blobs: Blobs) -> list[dict[str, Json]]:
             }
         )
     return found
-
-
-def is_unknown(row: EffectRow) -> bool:
-    """Whether it must not be repeated, was begun, and has no outcome."""
-    return row.policy == "once" and row.state == "begun"
 
 
 def settle(

@@ -130,7 +130,7 @@ class KilledRun:
     def __init__(self, folder: Path, world: World, store: str) -> None:
         self.folder, self.world, self.store = folder, world, store
         self.said = ""
-        self.kills = self.unknown = 0
+        self.kills = self.unknown = self.processes = 0
         self._recorded: dict[str, int] = {}
         folder.mkdir(exist_ok=True)
         source = SOURCE.replace("URL", world.url).replace("ROUNDS", str(ROUNDS))
@@ -144,6 +144,8 @@ class KilledRun:
         command = ["run", "--quiet", "main.conc"]
         while True:
             status = self._process(command, chance if self.kills < kills else None)
+            self.processes += 1
+            assert self.processes < 20 + 5 * kills, f"no end after {self.processes} processes: {command}"
             kept = [each for each in runs.runs() if each.id not in before]
             if not kept:
                 continue  # Killed before it reached the world.

@@ -112,7 +112,7 @@ class StoreWriter:
                 rows,
                 blobs,
                 durable=durable,
-                said=run.emits.emitted,
+                said=max(run.emits.emitted, self._plan.run.said),
                 effects=journal.count,
                 cost=run.spent.usd,
                 **{"steps": journal.carried} | changes,
