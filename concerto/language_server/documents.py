@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from concerto.compiler.disk import read_bytes, shown_path
+from concerto.compiler.disk import Reader, read_bytes, shown_path
 from concerto.diagnostics import Problems
 from concerto.records import record
 from concerto.source import Source
@@ -33,9 +33,11 @@ class ParsedFile:
 
 
 class Documents:
-    """All open documents by path, and the parsed files of programs by the paths that messages show."""
+    """All open documents by path, and the parsed files of programs by the paths that messages show. What is
+    not open is read by `reader`."""
 
-    def __init__(self) -> None:
+    def __init__(self, reader: Reader = read_bytes) -> None:
+        self._reader = reader
         self.open: dict[Path, Document] = {}
         self._parsed: dict[str, ParsedFile] = {}
 
@@ -51,11 +53,14 @@ class Documents:
     def read(self, path: Path) -> bytes | None:
         """The bytes of a file as they are edited, or else as they are on the disk."""
         document = self.open.get(path.absolute())
-        return document.data if document is not None else read_bytes(path)
+        return document.data if document is not None else self._reader(path)
 
     def uri_of(self, path: Path) -> str:
         document = self.open.get(path)
         return document.uri if document is not None else path.as_uri()
+
+    def version_of(self, uri: str) -> int | None:
+        return next((each.version for each in self.open.values() if each.uri == uri), None)
 
     def source_of(self, path: Path) -> Source | None:
         """The text of a file; that of its tree, if there is one."""

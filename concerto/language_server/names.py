@@ -160,11 +160,14 @@ def names_of(program: EditedProgram, symbol: SymbolBase) -> Iterator[Name]:
 
 
 def _short_fields(analysis: Analysis, symbol: SymbolBase) -> Iterator[tuple[ast.Ident, Source]]:
-    """`P { x }` names a field and a variable at once; tables have the field."""
+    """`P { x }` names a field and a variable at once; what the tables of names do not have of the two."""
     names = analysis.names or {}
     for init, used in analysis.uses.items():
         if isinstance(init, ast.FieldInit) and same_symbol(used, symbol) and init.name in names:
             yield init.name, names[init.name][1]
+    for part, field in analysis.pattern_fields.items():
+        if part.pattern is None and same_symbol(field, symbol) and part.name in names:
+            yield part.name, names[part.name][1]
 
 
 def _is_written(source: Source, place: ast.Ident) -> bool:

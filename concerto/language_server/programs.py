@@ -6,7 +6,7 @@ for them. While a manifest is broken, programs go on with what it said before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from concerto.compiler.depth import with_room
@@ -40,7 +40,7 @@ class EditedProgram:
         self._syntax = project.problems
         project.parse = documents.parse
         source = decode(project.read(path) or b"", shown_path(path), self._syntax)
-        tree = documents.parse(source, self._syntax)
+        self._first = tree = documents.parse(source, self._syntax)
         self.checked = with_room(lambda: ProgramOnDemand(tree, project, Problems()))
         self.sources = {source.path: source for source in self.checked.analysis.files}
 
@@ -52,6 +52,9 @@ class EditedProgram:
     def source(self, path: Path) -> Source | None:
         """The text of a file, if it belongs to the program."""
         return self.sources.get(shown_path(path))
+
+    def tree_of_first(self) -> ast.Module:
+        return self._first
 
     def tree(self, source: Source) -> ast.Module:
         return self.documents.parse(source, Problems())
@@ -79,6 +82,20 @@ class EditedProgram:
         found = with_room(self.checked.all_problems)
         add_findings(found, self.checked.analysis, self.project, problems)
         return problems
+
+    def problems_if(self, texts: Mapping[str, str]) -> Problems:
+        """What would be wrong if files, by the paths that are shown, had other texts."""
+
+        def read(path: Path) -> bytes | None:
+            text = texts.get(shown_path(path))
+            return self.documents.read(path) if text is None else text.encode("utf-8", "surrogatepass")
+
+        changed = Documents(read)
+        problems = Problems()
+        project = open_project(self.path, problems, reader=changed.read)
+        program = EditedProgram(self.path, project, changed)
+        program.check_all()
+        return program.problems()
 
 
 class Programs:

@@ -15,15 +15,37 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
+from concerto.compiler.disk import SOURCE_SUFFIX
+from concerto.language_server.coloring import LEGEND, inlay_hints, semantic_tokens
+from concerto.language_server.completion import complete
 from concerto.language_server.definition import definition
 from concerto.language_server.documents import Documents
+from concerto.language_server.formatting import format_edits
 from concerto.language_server.hover import hover
+from concerto.language_server.names import name_at
+from concerto.language_server.outline import (
+    code_lenses,
+    document_symbols,
+    folding_ranges,
+    workspace_symbols,
+)
 from concerto.language_server.positions import offset_at
 from concerto.language_server.programs import EditedProgram, Programs
 from concerto.language_server.publishing import Publisher
+from concerto.language_server.references import (
+    CannotRename,
+    highlights,
+    locations,
+    references,
+    rename,
+    renamed_range,
+)
+from concerto.language_server.signature_help import signature_help
+from concerto.manifest import FILE_NAME
 from concerto.source import Source
 from concerto.version import __version__
 
@@ -53,7 +75,9 @@ class ConcertoServer(LanguageServer):
     def opened(self, uri: str) -> tuple[EditedProgram, Source] | None:
         """The program of a document, and its text there."""
         path = path_of(uri)
-        program = None if path is None else self.programs.program_of(path)
+        program = None
+        if path is not None and path.name != FILE_NAME:
+            program = self.programs.program_of(path)
         source = None if path is None or program is None else program.source(path)
         return None if program is None or source is None else (program, source)
 
@@ -83,6 +107,32 @@ def make_server() -> ConcertoServer:
     _follow_documents(server)
     _answer_at(server, types.TEXT_DOCUMENT_HOVER, hover)
     _answer_at(server, types.TEXT_DOCUMENT_DEFINITION, definition)
+    _answer_at(server, types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, highlights)
+    _answer_at(
+        server,
+        types.TEXT_DOCUMENT_COMPLETION,
+        complete,
+        types.CompletionOptions(trigger_characters=[".", ":", "@", '"']),
+    )
+    _answer_at(
+        server,
+        types.TEXT_DOCUMENT_SIGNATURE_HELP,
+        signature_help,
+        types.SignatureHelpOptions(trigger_characters=["(", ","]),
+    )
+    _answer_of(server, types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, lambda p, s, _: document_symbols(p, s))
+    _answer_of(server, types.TEXT_DOCUMENT_FOLDING_RANGE, lambda p, s, _: folding_ranges(p, s))
+    _answer_of(server, types.TEXT_DOCUMENT_CODE_LENS, lambda p, s, _: code_lenses(p, s))
+    _answer_of(
+        server, types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, lambda p, s, _: semantic_tokens(p, s), LEGEND
+    )
+    _answer_of(server, types.TEXT_DOCUMENT_INLAY_HINT, lambda p, s, params: inlay_hints(p, s, params.range))
+    _answer_of(server, types.TEXT_DOCUMENT_FORMATTING, lambda p, s, _: format_edits(s))
+    _answer_of(
+        server, types.TEXT_DOCUMENT_RANGE_FORMATTING, lambda p, s, params: format_edits(s, params.range)
+    )
+    _rename(server)
+    _find(server)
     gc.freeze()
     return server
 
@@ -131,7 +181,10 @@ def _follow_documents(server: ConcertoServer) -> None:
 
 
 def _answer_at(
-    server: ConcertoServer, method: str, answer: Callable[[EditedProgram, Source, int], Any]
+    server: ConcertoServer,
+    method: str,
+    answer: Callable[[EditedProgram, Source, int], Any],
+    options: Any = None,
 ) -> None:
     """Register what answers a question about a place in a document."""
 
@@ -142,7 +195,72 @@ def _answer_at(
         program, source = opened
         return answer(program, source, offset_at(source, params.position))
 
-    server.feature(method)(_guarded(server, method, asked))
+    server.feature(method, options)(_guarded(server, method, asked))
+
+
+def _answer_of(
+    server: ConcertoServer,
+    method: str,
+    answer: Callable[[EditedProgram, Source, Any], Any],
+    options: Any = None,
+) -> None:
+    """Register what answers a question about a whole document, or a part of it."""
+
+    def asked(params: Any) -> Any:
+        opened = server.opened(params.text_document.uri)
+        return None if opened is None else answer(*opened, params)
+
+    server.feature(method, options)(_guarded(server, method, asked))
+
+
+def _rename(server: ConcertoServer) -> None:
+    def prepare(params: types.PrepareRenameParams) -> Any:
+        opened = server.opened(params.text_document.uri)
+        if opened is None:
+            return None
+        program, source = opened
+        return renamed_range(program, source, offset_at(source, params.position))
+
+    def asked(params: types.RenameParams) -> Any:
+        opened = server.opened(params.text_document.uri)
+        path = path_of(params.text_document.uri)
+        if opened is None or path is None:
+            return None
+        program, source = opened
+        place = (program, source, offset_at(source, params.position))
+        return rename(server.documents, server.programs.project_of(path), place, params.new_name)
+
+    options = types.RenameOptions(prepare_provider=True)
+    server.feature(types.TEXT_DOCUMENT_RENAME, options)(_guarded(server, "rename", asked))
+    server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(_guarded(server, "rename", prepare))
+
+
+def _find(server: ConcertoServer) -> None:
+    def found_references(params: types.ReferenceParams) -> Any:
+        opened = server.opened(params.text_document.uri)
+        path = path_of(params.text_document.uri)
+        if opened is None or path is None:
+            return None
+        program, source = opened
+        name = name_at(program, source, offset_at(source, params.position))
+        if name is None:
+            return None
+        found = references(
+            server.programs.project_of(path), name, declaration=params.context.include_declaration
+        )
+        return locations(server.documents, found)
+
+    def found_symbols(params: types.WorkspaceSymbolParams) -> Any:
+        programs = {
+            program: None
+            for path in server.documents.open
+            if path.suffix == SOURCE_SUFFIX
+            for program in server.programs.project_of(path)
+        }
+        return workspace_symbols(server.documents, programs, params.query)
+
+    server.feature(types.TEXT_DOCUMENT_REFERENCES)(_guarded(server, "references", found_references))
+    server.feature(types.WORKSPACE_SYMBOL)(_guarded(server, "symbols", found_symbols))
 
 
 def _guarded(server: ConcertoServer, method: str, asked: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -151,6 +269,8 @@ def _guarded(server: ConcertoServer, method: str, asked: Callable[[Any], Any]) -
     def guarded(params: Any) -> Any:
         try:
             return asked(params)
+        except CannotRename as reason:
+            raise JsonRpcException(str(reason), types.LSPErrorCodes.RequestFailed) from None
         except Exception as error:
             server.failed(method, error)
             return None

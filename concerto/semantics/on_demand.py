@@ -29,10 +29,13 @@ class ProgramOnDemand:
     """The program that starts with a file. `problems` has what was found by now, but not what the analyses of
     checked bodies say: `all_problems` has that too."""
 
-    def __init__(self, root: ast.Module, project: Project, problems: Problems) -> None:
+    def __init__(
+        self, root: ast.Module, project: Project, problems: Problems, hole: Hole | None = None
+    ) -> None:
         self.problems = problems
         self.declarations = no_declarations(project, problems, library())
         self.declarations.analysis.names = {}
+        self.declarations.hole = hole
         declare_program(self.declarations, root)
         check_field_defaults(self.declarations)
         find_inner_witnesses(self.declarations)

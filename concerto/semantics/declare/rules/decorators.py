@@ -117,7 +117,7 @@ DECORATORS = {
 }
 """Where each decorator of the language may stand, and its arguments."""
 
-_PARAM_ON_PARAMETER = _Rule(("parameter",), (_Argument("text", "String", required=True),))
+PARAM_ON_PARAMETER = _Rule(("parameter",), (_Argument("text", "String", required=True),))
 
 
 def check_decorators(
@@ -127,7 +127,7 @@ def check_decorators(
     seen: set[str] = set()
     for decorator in decorators:
         name = decorator.name.text
-        rule = _PARAM_ON_PARAMETER if place == "parameter" and name == "param" else DECORATORS.get(name)
+        rule = PARAM_ON_PARAMETER if place == "parameter" and name == "param" else DECORATORS.get(name)
         if rule is None:
             _report_unknown(declarations, decorator, place, scope)
         elif place not in rule.places:
