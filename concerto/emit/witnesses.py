@@ -7,7 +7,7 @@ stand the witnesses of bounds on the trait's own parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import COPY, LOAD_NIL, PAIR, RETURN
@@ -17,8 +17,8 @@ from concerto.semantics.check.witnesses import bounds_of, witnessed
 from concerto.semantics.model.analysis import GivenWitness, InnerWitness, Witness, WitnessOf
 from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, SymbolBase, ToolSymbol, TraitSymbol
 
-_MOST_IN_LINE = 4
-"""A table of so few functions is put together where it is needed."""
+_DEEPEST_KEPT = 3
+"""A table of tables nested so deep is a function of its own, which the Python tier calls once."""
 
 
 def push_witnesses(b: FunctionBuilder, witnesses: Sequence[Witness]) -> None:
@@ -53,11 +53,8 @@ def _push(b: FunctionBuilder, witness: Witness, slots: dict[int, int]) -> None:
         case WitnessOf() if slots.get(id(witness), -1) >= 0:
             b.load(slots[id(witness)])
         case WitnessOf(owner=owner, parts=parts):
-            functions = _plain_functions(b.program, owner)
-            if functions is not None:
-                for function in functions:
-                    b.emit(("LOAD_FUNCTION", function))
-                b.emit(("BUILD_TUPLE", len(functions)))
+            if _key(witness, _DEEPEST_KEPT) is not None:
+                b.emit(_call_closed(b.program, witness))
                 return
             for part in parts:
                 _push(b, part, slots)
@@ -65,6 +62,29 @@ def _push(b: FunctionBuilder, witness: Witness, slots: dict[int, int]) -> None:
             if id(witness) in slots:
                 slots[id(witness)] = b.spill()
                 b.load(slots[id(witness)])
+
+
+def _key(witness: Witness, depth: int) -> Hashable | None:
+    """What names a table that is always the same; None if it is made of what a function was given, or too
+    deep."""
+    if not isinstance(witness, WitnessOf) or not depth:
+        return None
+    parts = [_key(part, depth - 1) for part in witness.parts]
+    return None if None in parts else ("table", witness.owner.witness, *parts)
+
+
+def _call_closed(program: ProgramBuilder, witness: Witness) -> Instr:
+    """The call of a function without parameters that gives such a table."""
+    assert isinstance(witness, WitnessOf)
+    owner, parts = witness.owner, witness.parts
+    if not parts:
+        return table_call(program, owner)
+
+    def make() -> Function:
+        code = [*(_call_closed(program, part) for part in parts), table_call(program, owner), RETURN]
+        return Function(f"{owner.qualified}::{{witness}}", [], 0, 0, code, 0, [])
+
+    return ("CALL", program.once(_key(witness, _DEEPEST_KEPT), make), 0)
 
 
 def push_method(b: FunctionBuilder, witness: Witness, method: FunctionSymbol) -> None:
@@ -127,16 +147,6 @@ def _methods(owner: ImplSymbol | ToolSymbol) -> list[FunctionSymbol]:
     """What a type has for each method of the trait."""
     assert owner.trait is not None
     return [owner.methods.get(name, method) for name, method in owner.trait.trait.methods.items()]
-
-
-def _plain_functions(program: ProgramBuilder, owner: ImplSymbol | ToolSymbol) -> list[int] | None:
-    """The functions of a small table that has nothing but functions as they were declared."""
-    methods = _methods(owner)
-    if len(methods) > _MOST_IN_LINE or owner in program.analysis.impl_witnesses:
-        return None
-    if parts_of(owner) or not all(_is_plain(method) for method in methods):
-        return None
-    return [program.function(method) for method in methods]
 
 
 def _is_plain(method: FunctionSymbol) -> bool:

@@ -67,14 +67,15 @@ def parallel_for(run: Run, node: ast.ParallelFor, frame: Frame) -> v.Value:
 
 
 def _branches(run: Run, items: Sequence[Any], branch: Callable[[Any], v.Value]) -> list[v.Value]:
-    """What branches give, one after the other. What those beside it have done is seen if one fails after it
-    waited."""
+    """What branches give, one after the other. Those that wait take turns, so what they print, and what
+    those beside one that fails have done, may come in another order."""
     run.end_pending()
     run.switches += 1
-    before = run.switches
+    before, printed, failed = run.switches, len(run.output), True
     try:
-        return [branch(item) for item in items]
-    except (v.Failure, v.Thrown):
-        if run.switches > before and len(items) > 1:
-            raise v.Unsupported("a branch that fails after it waited") from None
-        raise
+        found = [branch(item) for item in items]
+        failed = False
+    finally:
+        if run.switches > before and len(items) > 1 and (failed or len(run.output) > printed):
+            raise v.Unsupported("branches that take turns")
+    return found

@@ -117,6 +117,12 @@ class PythonTier:
         exec(compiled, self._namespace)
         for index in skipped:
             self._leave_to_interpreter(index)
+        self._make_tables(used)
+
+    def _make_tables(self, used: dict[str, tuple[Any, ...]]) -> None:
+        for name, what in used.items():
+            if what[0] == "table" and name not in self._namespace:
+                self._namespace[name] = self._namespace[f"f{what[1]}"]()
 
     def _leave_to_interpreter(self, index: int) -> None:
         from concerto.vm.interpreter import InterpretedFunction
@@ -166,6 +172,7 @@ class PythonTier:
         for name, value in link(self.machine, names.texts, names.used).items():
             self._namespace.setdefault(name, value)
         exec(with_strings(code, module.constants), self._namespace)
+        self._make_tables(names.used)
 
     def _plan(self) -> tuple[Openings, Arguments]:
         """What the code was written by."""

@@ -86,6 +86,10 @@ class Names:
     def fits(self, type_index: int) -> str:
         return self._use(f"i{type_index}", "fits", type_index)
 
+    def table(self, function: int) -> str:
+        """What a function of `tables.find_tables` gives, made when the code is loaded."""
+        return self._use(f"T{function}", "table", function)
+
     def method(self, method: str) -> str:
         """The table of a method, by the receiver's class."""
         place = self._place(method)
@@ -139,6 +143,8 @@ def link(machine: Executed, texts: list[str], used: dict[str, tuple[Any, ...]]) 
                 namespace[name] = partial(machine.methods.call_mut, texts[place])
             case ("static", index, place):
                 namespace[name] = partial(_static, machine, index, texts[place])
+            case ("table", _):
+                pass  # Made of the functions.
             case _:
                 raise AssertionError(f"generated code uses {what}")
     return namespace

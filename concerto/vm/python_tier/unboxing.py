@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from concerto.ir.module import Function, Instr, ModuleIR
 from concerto.vm.native import find_native
+from concerto.vm.python_tier.tables import find_tables
 from concerto.vm.python_tier.tree import Arm, Exit, Node, Region, Step, grow
 
 DEEPEST = 60
@@ -35,11 +36,12 @@ Kinds: TypeAlias = dict[int, str]
 @dataclass(frozen=True, slots=True)
 class Openings:
     """The functions of a module that return in the open, and of each function the locals that are kept so;
-    `trees` are the functions."""
+    `trees` are the functions, `tables` those that give the same at every call."""
 
     trees: list[Region]
     functions: Kinds
     locals: list[Kinds]
+    tables: frozenset[int]
 
 
 @dataclass(slots=True)
@@ -66,7 +68,8 @@ def find_openings(module: ModuleIR) -> Openings:
             for local, makers in found.stored.items():
                 changed |= _meet(own, local, makers, own, functions)
             changed |= _meet(functions, index, found.returned, own, functions)
-    return Openings(trees, _opened(functions), [_opened(kinds) for kinds in locals_])
+    opened = [_opened(kinds) for kinds in locals_]
+    return Openings(trees, _opened(functions), opened, find_tables(module))
 
 
 def _first_kinds(function: Function, uses: _Uses) -> Kinds:

@@ -34,6 +34,9 @@ def _call(writer: FunctionWriter, instr: Instr) -> None:
         text = f"g{index}({listed(parts[:captures])})({listed(parts[captures:])})"
         writer.compute(text, parts, level=ACT, atom=True)
         return
+    if not count and index in writer.openings.tables and writer.index not in writer.openings.tables:
+        writer.push(name(writer.names.table(index)))
+        return
     writer.calls.append((index, tuple([part.fact for part in parts])))
     kind = writer.openings.functions.get(index)
     callee = function_name(index, in_the_open=kind is not None, general=index in writer.general)
