@@ -14,9 +14,20 @@ from concerto.syntax import ast
 def require_mutable(checker: BodyChecker, place: ast.Expr, change: str) -> bool:
     """Report a change of something that may not change. `change` says what happens to it: "assign to", "call
     `push` on". A fresh value may be changed by a method; nobody sees it, which is the caller's business."""
-    root = _root(checker, place)
+    root, slice_ = _root(checker, place)
     if not isinstance(root, ast.Path):
         return True
+    if slice_ is not None:
+        text = checker.text(slice_)
+        checker.report(
+            ImmutableChange(
+                checker.span(slice_),
+                f"cannot {change} {'' if slice_ is place else 'a part of '}`{text}`: a slice is a copy",
+                label="the change would be lost",
+                help=f"keep it in a variable: `let mut part = {text};`",
+            )
+        )
+        return False
     symbol = checker.analysis.uses.get(root)
     if isinstance(symbol, LocalSymbol):
         return _require_mutable_local(checker, root, symbol, whole=root is place, change=change)
@@ -32,14 +43,18 @@ def require_mutable(checker: BodyChecker, place: ast.Expr, change: str) -> bool:
     return True
 
 
-def _root(checker: BodyChecker, place: ast.Expr) -> ast.Expr:
-    """The variable a place is a part of; parts behind a handle belong to the handle."""
+def _root(checker: BodyChecker, place: ast.Expr) -> tuple[ast.Expr, ast.Index | None]:
+    """The variable a place is a part of, and the first slice on the way to the place; parts behind a handle
+    belong to the handle."""
+    slice_ = None
     while isinstance(place, ast.FieldAccess | ast.Index):
         found = resolve(checker.types[place.receiver]) if place.receiver in checker.types else None
         if isinstance(found, Named) and found.symbol in HANDLES:
             break
+        if isinstance(place, ast.Index) and isinstance(place.index, ast.RangeExpr):
+            slice_ = place
         place = place.receiver
-    return place
+    return place, slice_
 
 
 def _require_mutable_local(
