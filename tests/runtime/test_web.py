@@ -94,6 +94,15 @@ def test_what_is_no_web_address_is_said_to_be_none(run: Run, url: str) -> None:
     assert run_with(body, run).lines == [said]
 
 
+def test_a_web_address_has_no_ends_of_lines(script: Script, run: Run) -> None:
+    body = f"""
+        let error = http::get("{script.url}/a\\r\\nHost: b").err().unwrap();
+        println("${{error.kind}}: ${{error.message}}");
+    """
+    said = f"InvalidUrl: `{script.url}/a\\r\\nHost: b` is no web address: Invalid non-printable ASCII character"
+    assert run_with(body, run).lines[0].startswith(said)
+
+
 @pytest.mark.parametrize(
     ("location", "said"),
     [

@@ -48,7 +48,10 @@ async def fetch(
         raise _failure(
             f"`{effect.url}` gave no answer within {counted(seconds, 'second')}", ConnectionKind.TIMEOUT
         ) from None
-    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+    except httpx2.InvalidURL as error:
+        shown = effect.url.encode("unicode_escape").decode()
+        raise _failure(f"`{shown}` is no web address: {error}", ConnectionKind.INVALID_URL) from None
+    except (httpx2.HTTPError, UnicodeError) as error:
         why = str(error) or type(error).__name__
         raise _failure(f"no answer from `{effect.url}`: {why}", ConnectionKind.CONNECTION_LOST) from None
 

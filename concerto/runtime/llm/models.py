@@ -135,9 +135,11 @@ def _consistent(reply: Reply) -> Reply:
 
 
 async def _events(lines: AsyncIterator[str], server: ModelServer) -> AsyncIterator[Json]:
-    """The JSON of each event: the data of server-sent events, or whole lines."""
+    """The JSON of each event: the data of server-sent events, or whole lines. An event of one line is given
+    away before the line that ends it."""
     name = ""
-    async for line in lines:
+    data: list[str] = []
+    async for line in _ended(lines):
         field, text = ("data", line.strip()) if server.provider.json_lines else _field_of(line)
         if field == "event":
             if name:
@@ -146,18 +148,31 @@ async def _events(lines: AsyncIterator[str], server: ModelServer) -> AsyncIterat
         elif field not in _FIELDS:
             # Standards let readers skip it; here it is a line whose beginning was lost.
             raise server.invalid(f"a line of the stream is none of an event: `{line[:80]}`")
-        if field != "data" or not text or text == "[DONE]":
+        ends = not line.strip()
+        if field == "data" and text and text != "[DONE]":
+            data.append(text)
+        if not data or (len(data) > 1 and not ends):
             continue
         try:
-            event = loads(text)
+            event = loads("\n".join(data))
         except ValueError:
-            raise server.invalid(f"an event is no JSON: `{text[:80]}`") from None
+            if not ends and not server.provider.json_lines:
+                continue
+            raise server.invalid(f"an event is no JSON: `{data[0][:80]}`") from None
         if not isinstance(event, dict):
             raise server.invalid("an event is no JSON object")
         if name and isinstance(event.get("type"), str) and event["type"] != name:
             raise server.invalid(f"an event `{name[:80]}` says that it is `{event['type'][:80]}`")
         name = ""
+        data.clear()
         yield event
+
+
+async def _ended(lines: AsyncIterator[str]) -> AsyncIterator[str]:
+    """The lines, the last event ended by an empty one."""
+    async for line in lines:
+        yield line
+    yield ""
 
 
 _FIELDS = frozenset({"data", "event", "id", "retry", ""})

@@ -225,6 +225,14 @@ def test_a_stream_that_begins_with_a_mark_of_its_encoding(script: Script, run: R
     assert run(PROGRAM + STREAM, connections=at(script, "openai")).out == "Hellowhole\n"
 
 
+@pytest.mark.parametrize(("cut", "told"), [(None, "Hellowhole\n"), (-1, "an event is no JSON: `{`")])
+def test_an_event_whose_data_are_several_lines(script: Script, run: Run, cut: int | None, told: str) -> None:
+    event = {"choices": [{"delta": {"content": "Hello"}, "finish_reason": "stop"}]}
+    lines = json.dumps(event, indent=1).splitlines()[:cut]
+    script.answer(Answer("".join([f"data: {line}\n" for line in lines])))
+    assert told in run(PROGRAM + STREAM, connections=at(script, "openai")).out
+
+
 @on_every_wire
 def test_a_call_without_a_name(script: Script, run: Run, wire: str) -> None:
     script.answer(REPLIES[wire]("", ("1", "", "{}")))
