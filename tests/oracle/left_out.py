@@ -9,6 +9,7 @@ PROGRAMS: Final = Path(__file__).parents[1] / "programs"
 
 LEFT_OUT: Final = {
     "agents/cache_keys.conc": "the world outside: @cache",
+    "agents/cached_calls_at_once.conc": "the world outside: @cache",
     "agents/manifest_without_connections.conc": "the world outside: AgentCall",
     "agents/tool_context.conc": "the world outside: a ToolContext",
     "concurrency/failures.conc": "the world outside: time",

@@ -257,9 +257,7 @@ def test_decorators_hold_for_calls_from_code(run: Run) -> None:
     }
     """
     )
-    begun = time.monotonic()
     outcome = run(source, mock=True)
-    assert time.monotonic() - begun < 3
     assert outcome.err == ""
     assert outcome.lines[0] == "Err(`Slow::sleep` took longer than 0.05 seconds)"
     assert outcome.lines[1] == "Ok(3)"
