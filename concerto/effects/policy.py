@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, Protocol
 
 from concerto.effects.meters import Meter, limited
@@ -62,8 +63,11 @@ NO_POLICY = Policy()
 
 
 def retry_from(settings: Mapping[str, Any], default: Retry | None = None) -> Retry:
-    """A Retry from the fields of `retry_policy: { … }` or a connection's `[retry]`."""
-    base = default or Retry(attempts=3)
+    """A Retry from the fields of `retry_policy: { … }` or a connection's `[retry]`; without a `default`, from
+    what the rows of these fields say."""
+    if default is not None and not settings:
+        return default
+    base = default or _declared_retry()
     statuses = settings.get("retry_on")
     return Retry(
         attempts=int(settings.get("max_attempts", base.attempts)),
@@ -72,6 +76,14 @@ def retry_from(settings: Mapping[str, Any], default: Retry | None = None) -> Ret
         max_delay_ms=int(settings.get("max_delay_ms", base.max_delay_ms)),
         statuses=base.statuses if statuses is None else frozenset(int(status) for status in statuses),
     )
+
+
+@cache
+def _declared_retry() -> Retry:
+    from concerto.manifest.fields import RETRY
+
+    rows: dict[str, Any] = {name: row.default for name, row in RETRY.items()}
+    return Retry(rows["max_attempts"], rows["backoff"], rows["initial_delay_ms"], rows["max_delay_ms"])
 
 
 def policy_from(decorators: Sequence[DecoratorLike]) -> Policy:

@@ -1,16 +1,19 @@
-"""What a manifest can say: one frozen model per table of section 24 of the reference.
+"""Models of a manifest: one frozen class per table of section 24 of the reference.
 
-A field without a value in the file is None where the source or a built-in default decides.
+Tables that a declaration of a program has too are made of its rows in `concerto.manifest.fields`. A field
+without a value in the file is None where the source or a built-in default decides.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from concerto.manifest import fields
+from concerto.manifest.fields import Kind, Rows
 from concerto.manifest.labels import SinkKind, SourceLabel
-from concerto.manifest.providers import ProviderKind
 
 # TOML has arrays only; models are frozen, so arrays become tuples.
 Strings: TypeAlias = Annotated[tuple[str, ...], Field(strict=False)]
@@ -27,68 +30,59 @@ class Table(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", populate_by_name=True)
 
 
+_TYPES: Final[Mapping[Kind, Any]] = {
+    Kind.TEXT: str,
+    Kind.TEXTS: Strings,
+    Kind.SWITCH: bool,
+    Kind.COUNT: Positive,
+    Kind.WHOLE: Count,
+    Kind.SECONDS: Seconds,
+    Kind.TEXT_MAP: dict[str, str],
+    Kind.REASONS: Annotated[tuple[RetryReason, ...], Field(strict=False)],
+    Kind.JSON_MAP: dict[str, Any],
+}
+_EMPTY: Final[Mapping[Kind, Any]] = {Kind.TEXTS: (), Kind.TEXT_MAP: {}, Kind.JSON_MAP: {}}
+
+
+def _table(name: str, rows: Rows) -> type[Table]:
+    """The model of the keys that rows give to a manifest."""
+    columns: dict[str, Any] = {}
+    for key, row in rows.items():
+        if row.manifest is None:
+            continue
+        type_: Any
+        if row.parts is not None:
+            type_ = _table(key, row.parts)
+            columns[key] = (type_, type_())
+            continue
+        type_ = Literal[row.choices] if row.manifest is Kind.CHOICE else _TYPES[row.manifest]
+        if row.required:
+            columns[key] = (type_, ...)
+        elif row.manifest in _EMPTY:
+            columns[key] = (type_, _EMPTY[row.manifest])
+        else:
+            columns[key] = (type_ | None, None)
+    return create_model(name, __base__=Table, __module__=__name__, **columns)
+
+
 class ProjectTable(Table):
     name: str = ""
     version: str = ""
     entry: str | None = None
 
 
-class RetryTable(Table):
-    max_attempts: Positive = 3
-    backoff: Literal["none", "linear", "exponential"] = "exponential"
-    initial_delay_ms: Count = 500
-    max_delay_ms: Count = 30_000
-    retry_on: Annotated[tuple[RetryReason, ...], Field(strict=False)] | None = None
-
-
-class RateLimit(Table):
-    requests_per_minute: Positive | None = None
-    tokens_per_minute: Positive | None = None
-    concurrent_requests: Positive | None = None
-
-
-class ConnectionTable(Table):
-    """`provider` may be left out where the connection's name is that of a provider."""
-
-    provider: ProviderKind | None = None
-    api_key_env: str | None = None
-    base_url: str | None = None
-    default_model: str | None = None
-    timeout: Seconds | None = None
-    organization: str | None = None
-    project: str | None = None
-    headers: dict[str, str] = {}
-    models: dict[str, str] = {}
-    retry: RetryTable = RetryTable()
-    rate_limit: RateLimit = RateLimit()
-
-
-class McpServerTable(Table):
-    """`env` holds names of variables that are passed on, never their values."""
-
-    transport: Literal["stdio", "http", "sse"] | None = None
-    command: str | None = None
-    args: Strings = ()
-    env: Strings = ()
-    url: str | None = None
-    headers: dict[str, str] = {}
-    timeout: Seconds | None = None
-    start_timeout: Seconds | None = None
-    share: bool = False
-
-
-class HostTable(Table):
-    """`processes` is how many executions run at once, each in a process of its own. `transport` says what is
-    so anyway."""
-
-    transport: Literal["stdio"] = "stdio"
-    command: str
-    args: Strings = ()
-    env: Strings = ()
-    working_dir: str | None = None
-    timeout: Seconds | None = None
-    processes: Positive = 1
-    params: dict[str, Any] = {}
+if TYPE_CHECKING:
+    RetryTable: TypeAlias = Any
+    RateLimit: TypeAlias = Any
+    ConnectionTable: TypeAlias = Any
+    McpServerTable: TypeAlias = Any
+    HostTable: TypeAlias = Any
+else:
+    RetryTable = _table("RetryTable", fields.RETRY)
+    RateLimit = _table("RateLimit", fields.RATE_LIMIT)
+    ConnectionTable = _table("ConnectionTable", fields.CONNECTION)
+    McpServerTable = _table("McpServerTable", fields.MCP)
+    HostTable = _table("HostTable", fields.HOST)
 
 
 class PythonToolTable(Table):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
 from concerto.records import record
 
 
@@ -32,8 +30,3 @@ PROVIDERS = {
 
 PROVIDER_KINDS = tuple(PROVIDERS)
 DEFAULT_CONNECTIONS = tuple([name for name, row in PROVIDERS.items() if row.predeclared])
-
-if TYPE_CHECKING:
-    ProviderKind: TypeAlias = str
-else:
-    ProviderKind = Literal[PROVIDER_KINDS]

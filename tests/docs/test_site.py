@@ -17,6 +17,7 @@ import pytest
 
 from concerto.cli.commands import concerto_command, concertoc_command
 from concerto.diagnostics import all_problem_classes
+from concerto.manifest.fields import CONNECTION
 from docs.generate import PAGES, generate
 
 ROOT = Path(__file__).parents[2]
@@ -52,6 +53,8 @@ def test_every_page_is_in_the_navigation() -> None:
 
 
 def test_the_reference_is_complete(generated: Path) -> None:
+    fields = (generated / "fields.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in fields for name in CONNECTION)
     codes = (generated / "codes.md").read_text(encoding="utf-8")
     assert not [code for code in all_problem_classes() if f"## {code}: " not in codes]
     commands = (generated / "commands.md").read_text(encoding="utf-8")

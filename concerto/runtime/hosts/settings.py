@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final, cast
 
 from concerto.effects.error_kinds import AgentKind
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import HostDef
 from concerto.json_data import Json
+from concerto.manifest.fields import HOST
 from concerto.runtime.io.process_groups import passed_on
 from concerto.runtime.run.agent_failures import agent_failure
 
-_DEFAULT_TIMEOUT = 120.0
+_DEFAULT_TIMEOUT: Final = cast(float, HOST["timeout"].default)
 
 
 @dataclass(frozen=True, slots=True)

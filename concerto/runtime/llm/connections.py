@@ -35,7 +35,7 @@ class Connection:
     secrets: tuple[str, ...] = ()
     """What of the headers came from the environment."""
     timeout: float | None = None
-    retry: Retry = field(default_factory=lambda: Retry(attempts=3))
+    retry: Retry = field(default_factory=lambda: retry_from({}))
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     concurrent_requests: int | None = None

@@ -11,16 +11,17 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 from concerto.json_data import Json
+from concerto.manifest.fields import MCP
 from concerto.runtime.io.headers import refused_header
 from concerto.runtime.io.variables import MissingVariable, expanded, variable
 
 Transport: TypeAlias = Literal["stdio", "http", "sse"]
 
-START_SECONDS = 60.0
-CALL_SECONDS = 60.0
+START_SECONDS: Final = cast(float, MCP["start_timeout"].default)
+CALL_SECONDS: Final = cast(float, MCP["timeout"].default)
 
 
 class BadSettings(Exception):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.diagnostics import (
     AgentWithoutProvider,
     BadDeclarationField,
@@ -11,22 +13,10 @@ from concerto.diagnostics import (
     did_you_mean,
     suggest,
 )
-from concerto.manifest.labels import GUARDS
+from concerto.manifest.fields import AGENT, in_source
 from concerto.manifest.providers import DEFAULT_CONNECTIONS
 from concerto.semantics.declare.rules.decorators import check_decorators
-from concerto.semantics.declare.rules.fields import (
-    COUNT,
-    NUMBER,
-    REFERENCE,
-    RETRY_POLICY,
-    SWITCH,
-    TEXT,
-    TEXTS,
-    is_misspelt,
-    one_of,
-    read_settings,
-    report_value,
-)
+from concerto.semantics.declare.rules.fields import is_misspelt, read_settings, report_value
 from concerto.semantics.declare.rules.references import is_offered, read_tool, read_tools, show_use
 from concerto.semantics.model.builtins import STRING
 from concerto.semantics.model.declarations import Declarations
@@ -42,27 +32,9 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.syntax import ast
 
-FIELDS = {
-    "provider": REFERENCE,
-    "model": TEXT,
-    "base": TEXT,
-    "system_prompt": TEXT,
-    "temperature": NUMBER,
-    "max_tokens": COUNT,
-    "top_p": NUMBER,
-    "stop_sequences": TEXTS,
-    "timeout": NUMBER,
-    "tools": REFERENCE,
-    "tool_choice": REFERENCE,
-    "allowed_tools": REFERENCE,
-    "parallel_tool_calls": SWITCH,
-    "max_iterations": COUNT,
-    "memory": REFERENCE,
-    "retry_policy": RETRY_POLICY,
-    "guard": one_of(*GUARDS),
-}
+FIELDS: Final = in_source(AGENT)
 
-_CHOICES = ("auto", "required", "none")
+_CHOICES: Final = AGENT["tool_choice"].choices
 
 
 def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:

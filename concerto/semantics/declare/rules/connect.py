@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from concerto.manifest.fields import CONNECTION, in_source
 from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.semantics.declare.rules.decorators import check_decorators
-from concerto.semantics.declare.rules.fields import (
-    COUNT,
-    ENV_MAP,
-    NUMBER,
-    REFERENCE,
-    RETRY_POLICY,
-    SECRET,
-    TEXT,
-    TEXT_MAP,
-    map_with,
-    one_of,
-    read_settings,
-    report_value,
-)
+from concerto.semantics.declare.rules.fields import read_settings, report_value
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import ConnectionSymbol
 from concerto.syntax import ast
 
-FIELDS = {
-    "provider": REFERENCE,
-    "api_key": SECRET,
-    "api_key_env": TEXT,
-    "base_url": TEXT,
-    "default_model": TEXT,
-    "timeout": NUMBER,
-    "organization": TEXT,
-    "project": TEXT,
-    "headers": ENV_MAP,
-    "models": TEXT_MAP,
-    "retry": RETRY_POLICY,
-    "rate_limit": map_with(requests_per_minute=COUNT, tokens_per_minute=COUNT, concurrent_requests=COUNT),
-}
+FIELDS: Final = in_source(CONNECTION)
 
 
 def check(
@@ -53,5 +30,5 @@ def check(
         case ast.Path(name=name) | ast.StringLit(value=name) if name in PROVIDER_KINDS:
             connection.settings["provider"] = name
         case _:
-            expects = one_of(*PROVIDER_KINDS).expects
+            expects = CONNECTION["provider"].expects
             report_value(declarations, owner, "provider", setting.value, expects, scope)

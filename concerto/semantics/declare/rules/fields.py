@@ -1,33 +1,21 @@
-"""Reads the settings of a declaration by a table of its fields (E0412, E0203).
+"""Reader of the settings of a declaration, by the rows of its fields (E0412, E0203).
 
-A field's rule says what its value must be. `reference=True` marks fields that name other declarations:
-the rules of the declaration read these themselves.
+Fields that name other declarations are left to the rules of the declaration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from concerto.diagnostics import BadDeclarationField, DefinedTwice, did_you_mean, suggest
-from concerto.records import frozen
+from concerto.manifest.fields import Field as Field
+from concerto.manifest.fields import Kind, Rows
 from concerto.semantics.declare.constants import evaluate
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.typing.constant_evaluator import NotConstant, Value
 from concerto.syntax import ast
-
-
-@frozen
-class Field:
-    """`expects` completes "`timeout` is …". `parts` are the keys of a map with fixed ones; `env` allows
-    `env("NAME")` in place of a String, kept as `{"env": "NAME"}`. `choices` are all values there are."""
-
-    expects: str
-    accepts: Callable[[Value], bool]
-    parts: Mapping[str, Field] | None = None
-    env: bool = False
-    reference: bool = False
-    choices: tuple[str, ...] = ()
 
 
 def _is_number(value: Value) -> bool:
@@ -43,57 +31,39 @@ def _is_env(value: Value) -> bool:
 
 
 def _is_text(value: Value) -> bool:
-    return isinstance(value, str) or _is_env(value)
+    return isinstance(value, str)
 
 
-TEXT = Field("a `String`", lambda value: isinstance(value, str))
-TEXTS = Field(
-    "an array of strings",
-    lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
-)
-SWITCH = Field("`true` or `false`", lambda value: isinstance(value, bool))
-COUNT = Field("an `Int` above zero", _is_count)
-NUMBER = Field("a number, not below zero", lambda value: _is_number(value) and value >= 0)
-SECRET = Field('`env("NAME")`', _is_env, env=True)
-TEXT_MAP = Field(
-    "a map of strings",
-    lambda value: isinstance(value, dict) and all(isinstance(item, str) for item in value.values()),
-)
-ENV_MAP = Field(
-    'a map of strings or `env("NAME")`',
-    lambda value: isinstance(value, dict) and all(_is_text(item) for item in value.values()),
-    env=True,
-)
-REFERENCE = Field("a name", lambda value: True, reference=True)
+def _array_of(accepts: Callable[[Value], bool]) -> Callable[[Value], bool]:
+    return lambda value: isinstance(value, list) and all(map(accepts, value))
 
 
-def one_of(*choices: str) -> Field:
-    """One of some strings."""
-    shown = ", ".join(f'`"{choice}"`' for choice in choices)
-    return Field(f"one of {shown}", lambda value: value in choices, choices=choices)
+def _map_of(accepts: Callable[[Value], bool]) -> Callable[[Value], bool]:
+    return lambda value: isinstance(value, dict) and all(map(accepts, value.values()))
 
 
-def map_with(**parts: Field) -> Field:
-    """A map with fixed keys."""
-    return Field("a map", lambda value: isinstance(value, dict), parts=parts)
+_ACCEPTS: Final[Mapping[Kind, Callable[[Value], bool]]] = {
+    Kind.TEXT: _is_text,
+    Kind.TEXTS: _array_of(_is_text),
+    Kind.SWITCH: lambda value: isinstance(value, bool),
+    Kind.COUNT: _is_count,
+    Kind.NUMBER: lambda value: _is_number(value) and value >= 0,
+    Kind.SECRET: _is_env,
+    Kind.TEXT_MAP: _map_of(_is_text),
+    Kind.ENV_MAP: _map_of(lambda value: _is_text(value) or _is_env(value)),
+    Kind.STATUSES: _array_of(_is_count),
+    Kind.PARTS: lambda value: isinstance(value, dict),
+}
 
-
-RETRY_POLICY = map_with(
-    max_attempts=COUNT,
-    backoff=one_of("none", "linear", "exponential"),
-    initial_delay_ms=NUMBER,
-    max_delay_ms=NUMBER,
-    retry_on=Field(
-        "an array of status numbers", lambda value: isinstance(value, list) and all(map(_is_count, value))
-    ),
-)
+_WITH_ENV: Final = (Kind.SECRET, Kind.ENV_MAP)
+"""`env("NAME")` may take the place of a String; it is kept as `{"env": "NAME"}`."""
 
 
 def read_settings(
     declarations: Declarations,
     owner: str,
     settings: Sequence[ast.Setting],
-    table: Mapping[str, Field],
+    table: Rows,
     scope: TypeScope,
 ) -> tuple[dict[str, object], dict[str, ast.Setting]]:
     """The values of the settings, and the settings of reference fields. `owner` is as in "agent `A`"."""
@@ -116,7 +86,7 @@ def read_settings(
                 help="keep one of the two",
                 related=((declarations.at(scope.module, first), "first given here"),),
             )
-        elif field.reference:
+        elif field.source is Kind.REFERENCE:
             references[name] = setting
         else:
             found = _value(declarations, owner, name, setting.value, field, scope)
@@ -125,7 +95,7 @@ def read_settings(
     return values, references
 
 
-def is_misspelt(name: str, settings: Sequence[ast.Setting], table: Mapping[str, Field]) -> bool:
+def is_misspelt(name: str, settings: Sequence[ast.Setting], table: Rows) -> bool:
     """Whether an unknown setting, which was reported, was most likely to be `name`: then that is not missing
     too."""
     return any(
@@ -141,7 +111,7 @@ def report_value(
 
 
 def _report_unknown(
-    declarations: Declarations, owner: str, name: ast.Ident, table: Mapping[str, Field], scope: TypeScope
+    declarations: Declarations, owner: str, name: ast.Ident, table: Rows, scope: TypeScope
 ) -> None:
     near = suggest(name.text, table)
     help_ = did_you_mean(near, f"its fields are {', '.join(f'`{each}`' for each in table)}")
@@ -155,16 +125,26 @@ def _value(
     if field.parts is not None and isinstance(node, ast.MapLit):
         return _parts(declarations, owner, name, node, field.parts, scope)
     try:
-        value = _with_env(declarations, node, scope) if field.env else evaluate(declarations, node, scope)
+        value = (
+            _with_env(declarations, node, scope)
+            if field.source in _WITH_ENV
+            else evaluate(declarations, node, scope)
+        )
     except NotConstant as problem:
         if problem.message:
             message = f"`{name}` of {owner}: {problem.message}"
             declarations.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
         return None
-    if not field.accepts(value):
+    if not _accepts(field, value):
         report_value(declarations, owner, name, node, field.expects, scope)
         return None
     return (value,)
+
+
+def _accepts(field: Field, value: Value) -> bool:
+    if field.source is Kind.CHOICE:
+        return isinstance(value, str) and value in field.choices
+    return field.source is not None and _ACCEPTS[field.source](value)
 
 
 def _parts(
@@ -172,7 +152,7 @@ def _parts(
     owner: str,
     name: str,
     node: ast.MapLit,
-    parts: Mapping[str, Field],
+    parts: Rows,
     scope: TypeScope,
 ) -> tuple[Value] | None:
     found: dict[str, Value] = {}

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.diagnostics import BadDeclarationField, UnknownReference, did_you_mean, suggest
+from concerto.manifest.fields import HOST, in_source
 from concerto.semantics.declare.rules.agent import reference_name
 from concerto.semantics.declare.rules.decorators import check_decorators
-from concerto.semantics.declare.rules.fields import (
-    NUMBER,
-    REFERENCE,
-    is_misspelt,
-    one_of,
-    read_settings,
-    report_value,
-)
+from concerto.semantics.declare.rules.fields import is_misspelt, read_settings, report_value
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import HostSymbol
 from concerto.syntax import ast
 
-FIELDS = {
-    "connector": REFERENCE,
-    "input_format": one_of("json", "text"),
-    "output_format": one_of("json", "text"),
-    "timeout": NUMBER,
-}
+FIELDS: Final = in_source(HOST)
 
 
 def check(declarations: Declarations, host: HostSymbol, node: ast.AgentDecl, scope: TypeScope) -> None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.diagnostics import BadMcpFunction, McpWithoutTransport
+from concerto.manifest.fields import MCP, in_source
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.descriptions import check_described
-from concerto.semantics.declare.rules.fields import (
-    ENV_MAP,
-    NUMBER,
-    TEXT,
-    TEXTS,
-    is_misspelt,
-    one_of,
-    read_settings,
-)
+from concerto.semantics.declare.rules.fields import is_misspelt, read_settings
 from concerto.semantics.declare.rules.function import check_method_decorators
 from concerto.semantics.declare.signatures import make_methods
 from concerto.semantics.model.declarations import Declarations
@@ -21,16 +16,7 @@ from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import McpSymbol
 from concerto.syntax import ast
 
-FIELDS = {
-    "transport": one_of("stdio", "http", "sse"),
-    "command": TEXT,
-    "args": TEXTS,
-    "env": ENV_MAP,
-    "url": TEXT,
-    "headers": ENV_MAP,
-    "timeout": NUMBER,
-    "start_timeout": NUMBER,
-}
+FIELDS: Final = in_source(MCP)
 
 
 def fill(declarations: Declarations, server: McpSymbol, node: ast.McpDecl, scope: TypeScope) -> None:

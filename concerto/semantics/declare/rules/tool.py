@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.diagnostics import BadDeclarationField, ToolWithoutDescription, did_you_mean, suggest
+from concerto.manifest.fields import TOOL, in_source
 from concerto.semantics.declare.impls import provide_methods
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.defaults import path_of
 from concerto.semantics.declare.rules.descriptions import check_described
-from concerto.semantics.declare.rules.fields import TEXT, is_misspelt, read_settings
+from concerto.semantics.declare.rules.fields import is_misspelt, read_settings
 from concerto.semantics.declare.rules.function import check_method_decorators
 from concerto.semantics.declare.signatures import make_fields, make_methods
 from concerto.semantics.model.builtins import ARRAY, BOOL, FLOAT, INT, MAP, OPTION, STRING
@@ -19,7 +22,7 @@ from concerto.semantics.typing.type_expressions import resolve_bound
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
-FIELDS = {"description": TEXT}
+FIELDS: Final = in_source(TOOL)
 
 
 def fill(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scope: TypeScope) -> None:
