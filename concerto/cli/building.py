@@ -48,8 +48,9 @@ def watch(target: str, options: BuildOptions) -> int:
             time.sleep(_POLL_SECONDS)
 
 
-def check(targets: tuple[str, ...], format: str = "text") -> int:  # noqa: A002  the option's word
-    """Reports the problems of programs, of a folder's in all its files."""
+def check(targets: tuple[str, ...], format: str = "text", *, trust: bool = False) -> int:  # noqa: A002  the option's word
+    """Reports the problems of programs, of a folder's in all its files; with `trust` also what `[trust]`
+    would find where there is none."""
     problems = Problems()
     for target in targets:
         try:
@@ -61,7 +62,7 @@ def check(targets: tuple[str, ...], format: str = "text") -> int:  # noqa: A002 
         for path in paths:
             # What a program before it uses was checked with it.
             if path.absolute() not in seen:
-                problems.add_all(_problems_of(path, seen))
+                problems.add_all(_problems_of(path, seen, trust=trust))
     show_problems(problems, format)
     return USAGE if problems.errors else OK
 
@@ -78,12 +79,13 @@ def _checked_files(target: str) -> list[Path]:
     return files
 
 
-def _problems_of(path: Path, seen: set[Path]) -> Problems:
+def _problems_of(path: Path, seen: set[Path], *, trust: bool) -> Problems:
     problems = Problems()
     try:
         program = _open(path, problems)
     except ManifestError as broken:
         return broken.problems
+    program.project.previews_trust = trust
     analyze(program.source, program.project, problems)
     seen.update(program.project.looked_at)
     return problems

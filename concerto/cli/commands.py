@@ -98,12 +98,23 @@ def build(target: str, out: str | None, emit: str, watching: bool, format: str) 
 
 @concertoc_command.command()
 @click.argument("targets", metavar="FILE or DIR...", nargs=-1, required=True)
+@click.option("--trust", is_flag=True, help="Also what `[trust]` would find, where there is none.")
 @_format_option
-def check(targets: tuple[str, ...], format: str) -> int:  # noqa: A002
+def check(targets: tuple[str, ...], trust: bool, format: str) -> int:  # noqa: A002
     """Report problems without writing anything."""
     from concerto.cli import building
 
-    return building.check(targets, format)
+    return building.check(targets, format, trust=trust)
+
+
+@concertoc_command.command()
+@click.argument("target", metavar="FILE or DIR")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def audit(target: str, as_json: bool) -> int:
+    """List sources, sinks, guards, agents, and what untrusted text may cause."""
+    from concerto.cli import auditing
+
+    return auditing.audit(target, as_json=as_json)
 
 
 @concertoc_command.command()

@@ -21,6 +21,9 @@ entry = "src/main.conc"
 [connections.{provider}]
 provider = "{provider}"
 {key}default_model = "{model}"
+
+[trust]
+mode = "deny"
 """
 
 _PROGRAM = """tool Calculator {{

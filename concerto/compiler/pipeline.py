@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from concerto.semantics.model.analysis import Analysis, CheckedBefore
     from concerto.semantics.model.project import Project
     from concerto.syntax import ast
+    from concerto.trust.analysis import TrustAnalysis
 
 R = TypeVar("R")
 
@@ -55,6 +56,24 @@ def analyze(source: Source, project: DiskProject, problems: Problems) -> Analysi
 
         check_trust_of(emit_program(analysis), project, problems)
         return None if problems.errors else analysis
+
+    return run_passes(passes, source, problems)
+
+
+def analyze_trust_of(
+    source: Source, project: DiskProject, problems: Problems
+) -> tuple[ModuleIR, TrustAnalysis] | None:
+    """The linked program and what untrusted text may cause in it; None if there is another error."""
+
+    def passes() -> tuple[ModuleIR, TrustAnalysis] | None:
+        from concerto.emit import emit_program
+        from concerto.trust.analysis import TrustSettings, analyze_trust
+
+        analysis = _analyze(source, project, problems)
+        if analysis is None:
+            return None
+        module = emit_program(analysis)
+        return module, analyze_trust(module, project.trust or TrustSettings())
 
     return run_passes(passes, source, problems)
 

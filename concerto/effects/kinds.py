@@ -96,22 +96,25 @@ class FileSize(Effect):
 @record(frozen=True)
 class LoadStore(Effect):
     """All entries of a hashmap's file, or that of one key, as pairs of JSON texts. `FsError`, of kind BadFile
-    if it is none."""
+    if it is none. With `origins` it gives where what is untrusted in the file came from, as a list."""
 
     immediate = True
     path: str
     key: str | None = None
+    origins: bool = False
 
 
 @record(frozen=True)
 class SaveStore(Effect):
     """Write changes to a hashmap's file as one, if its entries are as `expected`: keys and values as JSON
-    texts, None for no entry. Whether it was done. `FsError`."""
+    texts, None for no entry. Whether it was done. `FsError`. `origins` says where the untrusted part of the
+    changes came from."""
 
     immediate = True
     path: str
     changes: tuple[tuple[str, str | None], ...]
     expected: tuple[tuple[str, str | None], ...] = ()
+    origins: tuple[str, ...] = ()
 
 
 @record(frozen=True)

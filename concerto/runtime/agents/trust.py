@@ -8,13 +8,19 @@ for one does not touch its siblings. The rules are those of the table that the c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
+
+from greenlet import getcurrent
 
 from concerto.effects.error_kinds import EmitKind, ToolKind
 from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, HostCall, McpCall, ToolCall
 from concerto.ir.module import TrustRule, TrustTable
 from concerto.json_data import Json
+from concerto.natives.hashmap import MISSING, HashMap, KeyWatcher
+from concerto.natives.ledger import Ledger
 from concerto.records import frozen
+from concerto.runtime.concurrency.fibers import Fiber
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
 from concerto.runtime.run.agent_failures import tool_failure
@@ -24,6 +30,7 @@ from concerto.trust.matching import deciding, is_harmless
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
+    from concerto.natives.hashmap import Store
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, Toolbox
@@ -75,8 +82,9 @@ class Trust:
             if method.function is not None and module.functions[method.function].inout
         }
         self._texts: dict[str, str] = {}
-        self.kept: dict[object, tuple[str, ...]] = {}
-        """Where the untrusted contents of stores and of states of tools came from."""
+        self._kept: dict[object, tuple[str, ...]] = {}
+        """Where the untrusted contents of stores, and of states of tools, came from."""
+        self._watched: set[object] = set()
 
     def rule(self, tool: BoundTool) -> TrustRule:
         """What the table says of a tool, or what holds for one that it does not know."""
@@ -115,14 +123,61 @@ class Trust:
             None,
         )
 
+    def keep(self, holder: object, origins: Iterable[str]) -> None:
+        """Something that lasts holds what came from there."""
+        known = self._kept.get(holder, ())
+        self._kept[holder] = tuple(dict.fromkeys([*known, *origins]))
+
+    def touch(self, value: Value) -> None:
+        """Program code uses a hashmap, a ledger or a memory: in a call of a model it is told what that holds,
+        and may put into it what the model wrote."""
+        holder: object = value
+        if isinstance(value, HashMap):
+            holder = value.store
+            if holder not in self._watched:
+                self._watched.add(holder)
+                value.store.watchers.append(KeyWatcher(MISSING, "", partial(self._changed, value.store)))
+        elif isinstance(value, Ledger):
+            holder = value.all
+        scope = _scope_here()
+        if scope is None:
+            return
+        scope.meet(Label(self._kept.get(holder, ())))
+        if not isinstance(value, HashMap) and scope.label.untrusted:
+            self.keep(holder, scope.label.untrusted)  # Nobody is told of its changes.
+
+    def _changed(self, store: Store, key: Value, old: Value, new: Value) -> None:
+        if not store.entries:
+            self._kept.pop(store, None)
+        scope = _scope_here()
+        if scope is not None and scope.label.untrusted:
+            self.keep(store, scope.label.untrusted)
+
+    def origins_here(self) -> tuple[str, ...]:
+        """Where the untrusted part of what program code writes now came from."""
+        scope = _scope_here()
+        return () if scope is None else scope.label.untrusted
+
+    def use_state(self, scope: CallScope, tool: str, method: str) -> None:
+        """A method of a declared tool runs in a call of a model, with the state that its tool has."""
+        if tool not in self._declared:
+            return
+        scope.meet(Label(self._kept.get(("tool", tool), ())))
+        if scope.label.untrusted and (tool, method) in self._mutating:
+            self.keep(("tool", tool), scope.label.untrusted)
+
     def offers_unread_words(self, tools: Iterable[BoundTool]) -> str | None:
         """A server whose own descriptions a model is told, though nobody here has locked them."""
         return next(
             (tool.tool for tool in tools if tool.foreign and not self._run.mcp.is_locked(tool.tool)), None
         )
 
-    def changes_state(self, tool: BoundTool) -> bool:
-        return (tool.tool, tool.method) in self._mutating
+
+def _scope_here() -> CallScope | None:
+    """The call of a model that the running code belongs to."""
+    fiber = getcurrent()
+    call = fiber.branch.call if isinstance(fiber, Fiber) else None
+    return call if isinstance(call, CallScope) else None
 
 
 class Conversation:
@@ -279,6 +334,8 @@ class CallScope:
 
     async def admit(self, effect: AnyEffect) -> None:
         if self._admitted or not self._is(effect):
+            if isinstance(effect, ToolCall):
+                self._trust.use_state(self, effect.tool, effect.method)
             return
         sinks = self._sinks_to_guard()
         if sinks and not is_harmless(self._rule, self._arguments, self._conversation.trusted):
@@ -287,6 +344,7 @@ class CallScope:
             else:
                 raise self._refused(sinks, "")
         self._admitted = True
+        self._trust.use_state(self, self._tool.tool, self._tool.method)
 
     def _is(self, effect: AnyEffect) -> bool:
         match effect:

@@ -41,6 +41,10 @@ COMMIT;
 _ALL = "SELECT key, value FROM entries ORDER BY rowid"
 _ONE = "SELECT key, value FROM entries WHERE key = ?"
 _SET = "INSERT INTO entries VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+_HAS_ORIGINS = "SELECT 1 FROM sqlite_master WHERE name = 'origins'"
+_ORIGINS = "SELECT origin FROM origins ORDER BY rowid"
+_MAKE_ORIGINS = "CREATE TABLE IF NOT EXISTS origins (origin TEXT NOT NULL UNIQUE)"
+_ADD_ORIGIN = "INSERT OR IGNORE INTO origins VALUES (?)"
 _DELETE = "DELETE FROM entries WHERE key = ?"
 
 
@@ -59,8 +63,22 @@ class StoreFiles:
             connection = self._connection(path)
             return list(connection.execute(_ALL) if key is None else connection.execute(_ONE, (key,)))
 
-    def save(self, path: str, changes: Sequence[Change], expected: Sequence[Change] = ()) -> bool:
-        """Write changes as one, if the entries are as expected; None deletes, or is no entry."""
+    def origins(self, path: str) -> list[str]:
+        """Where the untrusted part of the entries came from."""
+        with _troubles(path):
+            connection = self._connection(path)
+            there = connection.execute(_HAS_ORIGINS).fetchone() is not None
+            return [origin for (origin,) in connection.execute(_ORIGINS)] if there else []
+
+    def save(
+        self,
+        path: str,
+        changes: Sequence[Change],
+        expected: Sequence[Change] = (),
+        origins: Sequence[str] = (),
+    ) -> bool:
+        """Write changes as one, if the entries are as expected; None deletes, or is no entry. `origins` say
+        where what is untrusted in them came from."""
         with _troubles(path):
             connection = self._connection(path)
             self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
@@ -76,6 +94,9 @@ class StoreFiles:
                         connection.execute(_DELETE, (key,))
                     else:
                         connection.execute(_SET, (key, value))
+                if origins:
+                    connection.execute(_MAKE_ORIGINS)
+                    connection.executemany(_ADD_ORIGIN, [(origin,) for origin in origins])
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise

@@ -86,6 +86,8 @@ class States:
             store = Store(file.load() if file.instead is None else file.instead)
             store.file = file
             self._kept[key] = store, file
+            if self._run.trust is not None and file.instead is None:
+                self._run.trust.keep(store, file.origins())
         store, file = self._kept[key]
         for what, wanted, found in (
             ("keys", file.key_type, key_type),
@@ -105,6 +107,7 @@ class HashMapFile:
 
     def __init__(self, run: RunServices, path: str, key_type: int, value_type: int) -> None:
         self.machine = run.machine
+        self._trust = run.trust
         self._path = path
         self.key_type = key_type
         self.value_type = value_type
@@ -115,6 +118,11 @@ class HashMapFile:
         return {
             self._read(key, key, self.key_type): self._read(text, key, self.value_type) for key, text in rows
         }
+
+    def origins(self) -> list[str]:
+        """Where what is untrusted in the file came from."""
+        found: list[str] = self.machine.host.perform(LoadStore(self._path, origins=True))
+        return found
 
     def entry(self, key: Value) -> tuple[str | None, Value]:
         if self.instead is not None:
@@ -127,14 +135,19 @@ class HashMapFile:
     def save(self, changes: Changes) -> None:
         rows = self.rows(changes)
         if self.instead is None:
-            self.machine.host.perform(SaveStore(self._path, rows))
+            self.machine.host.perform(SaveStore(self._path, rows, origins=self._origins_here()))
 
     def swap(self, key: Value, text: str | None, value: Value) -> bool:
         rows = self.rows([(key, value)])
         if self.instead is not None:
             return True
-        done: bool = self.machine.host.perform(SaveStore(self._path, rows, ((rows[0][0], text),)))
+        expected = ((rows[0][0], text),)
+        effect = SaveStore(self._path, rows, expected, self._origins_here())
+        done: bool = self.machine.host.perform(effect)
         return done
+
+    def _origins_here(self) -> tuple[str, ...]:
+        return () if self._trust is None else self._trust.origins_here()
 
     def rows(self, changes: Changes) -> tuple[tuple[str, str | None], ...]:
         """Changes as they are written; a failure for what would be read back as something else."""

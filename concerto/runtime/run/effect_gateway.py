@@ -97,10 +97,14 @@ class _Performer:
                 from concerto.runtime.io.http import fetch
 
                 return await fetch(effect, run.permissions, run.options.max_response_mb)
-            case LoadStore(path, key):
-                return run.stores.load(path, key)
-            case SaveStore(path, changes, expected):
-                return run.stores.save(path, changes, expected)
+            case LoadStore():
+                return (
+                    run.stores.origins(effect.path)
+                    if effect.origins
+                    else run.stores.load(effect.path, effect.key)
+                )
+            case SaveStore():
+                return run.stores.save(effect.path, effect.changes, effect.expected, effect.origins)
             case Shell():
                 from concerto.runtime.io.shell import execute
 

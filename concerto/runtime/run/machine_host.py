@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from concerto.json_data import Json
     from concerto.natives.agentbuilder import AgentBuilder, AgentRef
     from concerto.natives.hashmap import HashMap, Store
+    from concerto.runtime.agents.trust import Trust
     from concerto.runtime.concurrency.turns import Turns
     from concerto.runtime.run.parts import Parts
 
@@ -222,3 +223,17 @@ class MachineHost:
     def _works(self, bodies: Iterable[Body]) -> list[Callable[[], Awaitable[Value]]]:
         parent = current_branch()
         return [partial(drive, parent.child(), body) for body in bodies]
+
+
+class TrustingHost(MachineHost):
+    """Also tells of the hashmaps, ledgers and memories that a call of a model uses."""
+
+    def __init__(self, run: Parts, trust: Trust) -> None:
+        super().__init__(run)
+        self._trust = trust
+
+    def reference(self, kind: str, name: str) -> Value:
+        found = super().reference(kind, name)
+        if kind in ("hashmap", "ledger", "memory"):
+            self._trust.touch(found)
+        return found

@@ -85,7 +85,7 @@ class Run:
         self.agents = {agent.name: agent for agent in module.agents}
         self.emits = Emits(options)
         self.machine = Machine(
-            module, MachineHost(self), tier=options.tier, cancel_check=check_time, code=code, classes=classes
+            module, self._make_host(), tier=options.tier, cancel_check=check_time, code=code, classes=classes
         )
         for name, given in options.tools.items():
             self.python_tools.add(name, given)
@@ -95,6 +95,13 @@ class Run:
         self._fatal: BaseException | None = None
         self._related: WeakSet[Run] = WeakSet([self])
         self.trace = self._begin_trace()
+
+    def _make_host(self) -> MachineHost:
+        if self.trust is None:
+            return MachineHost(self)
+        from concerto.runtime.run.machine_host import TrustingHost
+
+        return TrustingHost(self, self.trust)
 
     def inherit(self, earlier: Run, anew: Collection[str]) -> None:
         """Before anything runs: have the tools, states and budget of a run that has ended, whose function

@@ -5,7 +5,7 @@ A part asks for what it needs; `Run` is all of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -49,6 +49,16 @@ class Events(Protocol):
         """Emit an event of the runtime."""
 
 
+class Origins(Protocol):
+    """Where untrusted texts came from, as far as those know it who keep some."""
+
+    def keep(self, holder: object, origins: Iterable[str]) -> None:
+        """Something that lasts holds what came from there."""
+
+    def origins_here(self) -> tuple[str, ...]:
+        """Where the untrusted part of what program code writes now came from."""
+
+
 class RunServices(Gate, Events, Protocol):
     """What every part of a run may use."""
 
@@ -66,6 +76,10 @@ class RunServices(Gate, Events, Protocol):
 
     def root(self) -> Branch:
         """The branch of program code that nothing else has begun."""
+
+    @property
+    def trust(self) -> Origins | None:
+        """What tools bring in and do, where that is looked after."""
 
     @property
     def waits(self) -> WaitGraph:
