@@ -75,11 +75,12 @@ class Trust:
         module = run.module
         self._declared = {owner.name for owner in module.tools}
         self._declared |= {module.types[provider.type].name for provider in module.providers}
-        self._mutating = {
+        self._with_state = {
             (tool.name, method.name)
             for tool in module.tools
+            if tool.fields
             for method in tool.methods
-            if method.function is not None and module.functions[method.function].inout
+            if method.takes_self
         }
         self._texts: dict[str, str] = {}
         self._kept: dict[object, tuple[str, ...]] = {}
@@ -160,10 +161,10 @@ class Trust:
 
     def use_state(self, scope: CallScope, tool: str, method: str) -> None:
         """A method of a declared tool runs in a call of a model, with the state that its tool has."""
-        if tool not in self._declared:
+        if (tool, method) not in self._with_state:
             return
         scope.meet(Label(self._kept.get(("tool", tool), ())))
-        if scope.label.untrusted and (tool, method) in self._mutating:
+        if scope.label.untrusted:
             self.keep(("tool", tool), scope.label.untrusted)
 
     def offers_unread_words(self, tools: Iterable[BoundTool]) -> str | None:
