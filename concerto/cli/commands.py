@@ -142,7 +142,17 @@ def fmt(targets: tuple[str, ...], check: bool) -> int:
     """Format programs in place; `-` formats standard input."""
     from concerto.cli import formatting
 
-    return formatting.format_files(targets, check=check)
+    return formatting.format_files(targets, dry_run=check)
+
+
+@concertoc_command.command()
+@click.argument("targets", metavar="FILE or DIR...", nargs=-1, required=True)
+@click.option("--dry-run", is_flag=True, help="Show the changes and make none; fail if there are some.")
+def fix(targets: tuple[str, ...], dry_run: bool) -> int:
+    """Apply the help of problems that says what to write, format the result and check it."""
+    from concerto.cli import formatting
+
+    return formatting.fix_files(targets, dry_run=dry_run)
 
 
 @click.group(name="concerto", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -86,7 +86,7 @@ def pack_problems(problems: Problems) -> Any:
             place(problem.span),
             problem.message,
             problem.label,
-            problem.help,
+            str(problem.help),
             problem.notes,
             tuple((place(span), label) for span, label in problem.related),
         )

@@ -307,7 +307,7 @@ def _pack_warning(problem: Problem) -> tuple[Any, ...] | None:
         return None
     related = [(span.start, span.end, label) for span, label in problem.related]
     place = (problem.span.start, problem.span.end)
-    return (problem.code, place, problem.message, problem.label, problem.help, problem.notes, related)
+    return (problem.code, place, problem.message, problem.label, str(problem.help), problem.notes, related)
 
 
 def _unpack_warning(packed: tuple[Any, ...], source: Source) -> Problem:

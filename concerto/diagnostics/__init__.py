@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from concerto.diagnostics.fixes import Advice as Advice
+from concerto.diagnostics.fixes import Edit as Edit
 from concerto.diagnostics.problem import Problem as Problem
 from concerto.diagnostics.problem import Problems as Problems
 from concerto.diagnostics.problem import Severity as Severity

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import ClassVar, Literal, TypeAlias
 
+from concerto.diagnostics.fixes import Edit, edits_of
 from concerto.diagnostics.suggest import suggest
 from concerto.records import field, record
 from concerto.source import Span
@@ -31,7 +32,8 @@ _Place: TypeAlias = tuple[str, str, int, int]
 @record(frozen=True, slots=False)
 class Problem:
     """One finding: `span` is the place, `message` the fact, `label` a few words under the caret,
-    `help` what to do, `notes` background, `related` other places with a label each."""
+    `help` what to do, `notes` background, `related` other places with a label each. `edits` do what `help`
+    says, if it does not say so itself: `fix` has what can be applied."""
 
     code: ClassVar[str]
     title: ClassVar[str]
@@ -43,6 +45,12 @@ class Problem:
     help: str = field(default="", kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     related: tuple[tuple[Span, str], ...] = field(default=(), kw_only=True)
+    edits: tuple[Edit, ...] = field(default=(), kw_only=True)
+
+    @property
+    def fix(self) -> tuple[Edit, ...]:
+        """The changes of texts that mend it; none, if that takes a person."""
+        return self.edits or edits_of(self.span, self.help)
 
     def __init_subclass__(cls, *, code: str, title: str) -> None:
         assert code not in _CLASSES, f"two diagnostic classes have the code {code}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from concerto.diagnostics.fixes import Advice
+
 _SHORTEST_STEM = 3
 
 
@@ -26,7 +28,7 @@ def suggest(name: str, candidates: Iterable[str]) -> str | None:
 
 def did_you_mean(near: str | None, otherwise: str = "") -> str:
     """The advice to write a name that was found by `suggest`, or another one if there is none."""
-    return f"did you mean `{near}`?" if near else otherwise
+    return Advice(f"did you mean `{near}`?", near) if near else otherwise
 
 
 def _nearness(name: str, candidate: str, limit: int) -> int:

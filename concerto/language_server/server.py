@@ -20,6 +20,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from concerto.compiler.disk import SOURCE_SUFFIX
+from concerto.language_server.actions import code_actions
 from concerto.language_server.coloring import LEGEND, inlay_hints, semantic_tokens
 from concerto.language_server.completion import complete
 from concerto.language_server.definition import definition
@@ -130,6 +131,12 @@ def make_server() -> ConcertoServer:
     _answer_of(server, types.TEXT_DOCUMENT_FORMATTING, lambda p, s, _: format_edits(s))
     _answer_of(
         server, types.TEXT_DOCUMENT_RANGE_FORMATTING, lambda p, s, params: format_edits(s, params.range)
+    )
+    _answer_of(
+        server,
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        lambda p, s, params: code_actions(server.documents, p, s, params.range),
+        types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]),
     )
     _rename(server)
     _find(server)

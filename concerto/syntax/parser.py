@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gc
 
-from concerto.diagnostics import Problems, StrayDoc
+from concerto.diagnostics import Edit, Problems, StrayDoc
 from concerto.source import Source, Span
 from concerto.syntax import ast
 from concerto.syntax.brackets import balance
@@ -67,7 +67,8 @@ def _report_stray_docs(lexed: Lexed, source: Source, problems: Problems) -> None
     """What the builder has not taken stands before nothing that can have docs."""
     for doc in lexed.docs.values():
         place = Span(source, doc.start, doc.end)
-        problems.add(StrayDoc(place, "this documents nothing", help="write `//` for a comment"))
+        edits = (Edit(place, place.text.replace("///", "//")),)
+        problems.add(StrayDoc(place, "this documents nothing", help="write `//` for a comment", edits=edits))
 
 
 def _keep_stray_docs(lexed: Lexed, source: Source) -> None:

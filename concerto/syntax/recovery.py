@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from concerto.diagnostics import MisplacedStatement, Problem, Problems, ReservedName
+from concerto.diagnostics import Edit, MisplacedStatement, Problem, Problems, ReservedName
+from concerto.records import replace
 from concerto.source import Source, Span
 from concerto.syntax.foreign_forms import find_form
 from concerto.syntax.lalr import LalrParser
 from concerto.syntax.lexer import Lexed
 from concerto.syntax.other_languages import WORDS
 from concerto.syntax.token_repair import Scene, TokenEdit, find_edit
-from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, Token, words
+from concerto.syntax.tokens import BRACES, CLOSERS, END, OPENERS, SIGN_TEXTS, WORD_KINDS, Token, words
 
 # More mistakes help nobody, and each costs a walk over the token list.
 _DECLARED_BY = words("LET MUT FN STRUCT ENUM TRAIT SCHEMA TYPE CONST TOOL AGENT MCP PIPELINE STAGE MOD FOR")
@@ -66,7 +67,8 @@ class Recovery:
         mend = form or find_edit(scene)
         if mend is not None:
             if not silent and not self.repeats(mend.problem, scene.before):
-                self.problems.add(mend.problem)
+                edits = () if form is not None else self.edits(mend, tokens, position)
+                self.problems.add(replace(mend.problem, edits=edits) if edits else mend.problem)
                 if form is not None or mend.foreign:
                     self.foreign_line = self.line(tokens[position])
             return self.apply(mend, parser, tokens, position)
@@ -121,6 +123,19 @@ class Recovery:
         position -= mend.undo
         tokens[position : position + mend.undo + mend.drop] = mend.tokens
         return position
+
+    def edits(self, mend: TokenEdit, tokens: list[Token], position: int) -> tuple[Edit, ...]:
+        """The change of the text that is what the mend does, if that is plain."""
+        texts = [_written(token) for token in mend.tokens]
+        if mend.undo or "" in texts:
+            return ()
+        replaced = tokens[position : position + mend.drop]
+        start = replaced[0].start if replaced else tokens[max(position - 1, 0)].end
+        end = replaced[-1].end if replaced else start
+        text = " ".join(texts)
+        if text[:1].isalnum() and not replaced:
+            text = f" {text} "
+        return (Edit(Span(self.source, start, end), text),)
 
     # --- Replacing what is broken ---
 
@@ -218,6 +233,13 @@ class Recovery:
         """Leaves out the rest of the file."""
         parser.cut(2 if len(parser.states) > 1 and parser.try_kinds([END], 2) else 1)
         del tokens[position:-1]
+
+
+def _written(token: Token) -> str:
+    """A token as it is written; empty if nobody knows."""
+    if token.kind in WORD_KINDS:
+        return token.kind.lower()
+    return SIGN_TEXTS.get(token.kind) or (token.text if token.kind in ("NAME", "OPERATOR") else "")
 
 
 def _walk(tokens: list[Token], position: int, level: int) -> Iterator[tuple[int, int]]:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from concerto.diagnostics import (
+    Edit,
     ImmutableChange,
     Problems,
     Unassigned,
@@ -65,8 +66,17 @@ def _check_unused(analysis: Analysis, problems: Problems) -> None:
                     local.source.span(place.start, place.end),
                     f"`{local.name}` is never used",
                     help=f"remove it, or write `_{local.name}` if that is intended",
+                    edits=_underscored(local, place),
                 )
             )
+
+
+def _underscored(local: LocalSymbol, place: ast.Node) -> tuple[Edit, ...]:
+    if local.source is None or not isinstance(local.node, ast.BindPattern | ast.FieldPattern):
+        return ()
+    of_field = isinstance(local.node, ast.FieldPattern)
+    text = f"{local.name}: _" if of_field else f"_{local.name}"
+    return (Edit(local.source.span(place.start, place.end), text),)
 
 
 def _check_dead_code(block: ast.Block, source: Source, analysis: Analysis, problems: Problems) -> None:

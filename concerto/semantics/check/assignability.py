@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import CaptureAssigned, ImmutableChange
+from concerto.diagnostics import CaptureAssigned, Edit, ImmutableChange
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import HANDLES
 from concerto.semantics.model.symbols import ConstSymbol, LocalSymbol, Named
@@ -80,6 +80,7 @@ def _require_mutable_local(
             f"cannot {change} {what}: it is not mutable",
             help=_how_to_change(local),
             related=_declaration(local),
+            edits=_made_mutable(local),
         )
     )
     return False
@@ -95,6 +96,14 @@ def _how_to_change(local: LocalSymbol) -> str:
             return f"bind it as `mut {local.name}`"
         case "let":
             return f"declare it `let mut {local.name}`"
+
+
+def _made_mutable(local: LocalSymbol) -> tuple[Edit, ...]:
+    if local.node is None or local.source is None or local.role == "parameter":
+        return ()
+    if not isinstance(local.node, ast.BindPattern | ast.Parameter):
+        return ()
+    return (Edit(local.source.span(local.node.start, local.node.start), "mut "),)
 
 
 def _declaration(local: LocalSymbol) -> tuple[tuple[Span, str], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import MismatchedTypes, MissingReturn
+from concerto.diagnostics import Edit, MismatchedTypes, MissingReturn
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, useful_hint
 from concerto.semantics.check.calls.mocks import check_mock
 from concerto.semantics.check.join import infer_result
@@ -111,6 +111,7 @@ def _without_value(checker: BodyChecker, node: ast.Block, hint: Type) -> Type:
                 dropped,
                 f"expected `{show(expected)}`, but this `;` drops the value",
                 help="remove this `;`",
+                edits=(Edit(dropped, ""),),
             )
         )
     else:
@@ -159,5 +160,6 @@ def report_missing_return(
             f"{name} promises `{show(expected)}`, but its end is reached without a value",
             help=help_,
             related=((dropped, "this `;` drops the value"),) if dropped is not None else (),
+            edits=(Edit(dropped, ""),) if dropped is not None else (),
         )
     )

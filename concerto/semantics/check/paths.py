@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from concerto.diagnostics import (
+    Advice,
     MismatchedTypes,
     NotSupported,
     PrivateName,
@@ -168,9 +169,9 @@ def _is_own_member(checker: BodyChecker, name: ast.Ident) -> bool:
         return False
     match = find_associated(checker.declarations, own, name.text)
     if "self" in checker.locals and (find_field(own, name.text) or (match and match.function.receiver)):
-        help_ = f"write `self.{name.text}`"
+        help_ = Advice(f"write `self.{name.text}`", f"self.{name.text}")
     elif match is not None:
-        help_ = f"write `Self::{name.text}`"
+        help_ = Advice(f"write `Self::{name.text}`", f"Self::{name.text}")
     else:
         return False
     checker.report(UnknownName(checker.span(name), f"unknown name `{name.text}`", help=help_))

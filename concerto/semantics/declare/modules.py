@@ -17,6 +17,7 @@ from concerto.diagnostics import (
     ModuleNotFound,
     UnusedImport,
 )
+from concerto.diagnostics.fixes import Edit, without_element
 from concerto.records import field, record
 from concerto.semantics.declare.declare_items import declare_items
 from concerto.semantics.declare.resolution import resolve_path
@@ -256,8 +257,13 @@ class Modules:
             else:
                 what = leaf.name.text
             help_ = "remove it, or write `pub use` to pass it on"
-            self.declarations.report(
-                UnusedImport, module, leaf.tree, f"import `{what}` is never used", help=help_
+            self.declarations.problems.add(
+                UnusedImport(
+                    self.declarations.at(module, leaf.tree),
+                    f"import `{what}` is never used",
+                    help=help_,
+                    edits=_removed(module, leaf.tree),
+                )
             )
 
     def report_missing(self, module: ModuleSymbol, name: ast.Ident, path: str) -> None:
@@ -436,3 +442,17 @@ class Modules:
                 ),
             )
         )
+
+
+def _removed(module: ModuleSymbol, leaf: ast.UseTree) -> tuple[Edit, ...]:
+    """What takes a leaf out of its `use`, or the whole `use` out of its file."""
+    source, tree = module.source, module.tree
+    items = tree.items if tree is not None else None
+    for item in items or ():
+        if source is None or not isinstance(item, ast.UseDecl) or leaf not in item.trees:
+            continue
+        if len(item.trees) > 1:
+            return (without_element(source, leaf.start, leaf.end),)
+        end = item.end + source.text.startswith("\n", item.end)
+        return (Edit(source.span(item.start, end), ""),)
+    return ()

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from concerto.diagnostics import NotExported, PrivateName, UnknownMember, UnknownName, did_you_mean, suggest
+from concerto.diagnostics import (
+    Advice,
+    NotExported,
+    PrivateName,
+    UnknownMember,
+    UnknownName,
+    did_you_mean,
+    suggest,
+)
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
@@ -264,11 +272,12 @@ def _advice_on_name(
     declarations: Declarations, name: str, scope: TypeScope, extra: Iterable[str], *, is_prefix: bool
 ) -> str:
     if is_prefix and declarations.library_module(name) is not None:
-        return f"add `use std::{name};` at the top of the file"
+        return Advice(f"add `use std::{name};` at the top of the file", use=f"std::{name}")
     if is_prefix and declarations.modules.load_file(name) is not None:
-        return f"add `use {name};` at the top of the file"
+        return Advice(f"add `use {name};` at the top of the file", use=name)
     if name in _FOREIGN:
-        return f"write {_FOREIGN[name]}"
+        instead = _FOREIGN[name].strip("`")
+        return Advice(f"write {_FOREIGN[name]}", instead if instead.isidentifier() else "")
     if declarations.library_module(name) is not None:
         return f"add `use std::{name};` at the top of the file, and write `{name}::…`"
     near = declarations.problems.nearest(
@@ -278,10 +287,10 @@ def _advice_on_name(
         return did_you_mean(near)
     enum = declarations.enum_of_variant(name, scope)
     if enum is not None:
-        return f"write `{enum.name}::{name}`"
+        return Advice(f"write `{enum.name}::{name}`", f"{enum.name}::{name}")
     home = declarations.library_module_of(name)
     if home is not None:
-        return f"add `use {home}::{name};` at the top of the file"
+        return Advice(f"add `use {home}::{name};` at the top of the file", use=f"{home}::{name}")
     if name == "self":
         return "`self` exists in methods that have it as their first parameter"
     return ""

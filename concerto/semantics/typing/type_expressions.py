@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from concerto.diagnostics import DefinedTwice, UnknownType, WrongArguments, did_you_mean
+from concerto.diagnostics import Advice, DefinedTwice, UnknownType, WrongArguments, did_you_mean
 from concerto.semantics.model.builtins import BUILTIN_TYPES, HASH_MAP, MAP, NIL
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import Demand, TypeScope
@@ -92,7 +92,8 @@ _ADVICE = {
 def advice_on_foreign(name: str) -> str:
     """What to write instead of a type or trait of another language; empty if nobody knows."""
     if name in _FOREIGN:
-        return f"the type is called `{_FOREIGN[name]}` here"
+        instead = _FOREIGN[name]
+        return Advice(f"the type is called `{instead}` here", instead if instead.isidentifier() else "")
     return _ADVICE.get(name, "")
 
 
@@ -304,7 +305,7 @@ def _report_unknown(declarations: Declarations, name: ast.Ident, scope: TypeScop
     elif near is not None:
         help_ = did_you_mean(near)
     elif module is not None:
-        help_ = f"bring it in with `use {module}::{name.text}`"
+        help_ = Advice(f"bring it in with `use {module}::{name.text}`", use=f"{module}::{name.text}")
     else:
         help_ = f"declare it, or bring it in with `use …::{name.text}`"
     declarations.report(UnknownType, scope.module, name, f"unknown {want} `{name.text}`", help=help_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import BadDeclarationField, UnknownReference, did_you_mean, suggest
+from concerto.diagnostics import Advice, BadDeclarationField, UnknownReference, did_you_mean, suggest
 from concerto.semantics.declare.resolution import resolve_path, start_of
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
@@ -140,7 +140,7 @@ def _from_manifest(
     if near:
         help_ = did_you_mean(near)
     elif home:
-        help_ = f"add `use {home}::{names[0]};` at the top of the file"
+        help_ = Advice(f"add `use {home}::{names[0]};` at the top of the file", use=f"{home}::{names[0]}")
     else:
         help_ = (
             f"declare `tool {names[0]} {{ … }}`; a server is named by `[mcp.{names[0]}]` in `Concerto.toml`, "
