@@ -142,7 +142,7 @@ def fmt(targets: tuple[str, ...], check: bool) -> int:
     """Format programs in place; `-` formats standard input."""
     from concerto.cli import formatting
 
-    return formatting.format_files(targets, dry_run=check)
+    return formatting.format_files(targets, check=check)
 
 
 @concertoc_command.command()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
 
-from concerto.cli.building import check
+from concerto.cli import building
 from concerto.cli.reporting import FAILED, OK, USAGE, Failure, cannot, show_problems
 from concerto.compiler.disk import programs_first, shown_path, sources_below
 from concerto.compiler.fixing import fix_program
@@ -20,10 +20,10 @@ from concerto.syntax.parser import parse
 STANDARD_INPUT = "-"
 
 
-def format_files(targets: tuple[str, ...], *, dry_run: bool) -> int:
+def format_files(targets: tuple[str, ...], *, check: bool) -> int:
     """Formats files in place, folders with all their programs, standard input to standard output.
 
-    In a dry run nothing is written; the status says whether everything was formatted already.
+    With `check` nothing is written; the status says whether everything was formatted already.
     """
     problems = Problems()
     unformatted = 0
@@ -33,11 +33,11 @@ def format_files(targets: tuple[str, ...], *, dry_run: bool) -> int:
             sys.stdout.write(text or "")
             continue
         for path in _files(target):
-            unformatted += _format_file(path, problems, dry_run=dry_run)
+            unformatted += _format_file(path, problems, check=check)
     show_problems(problems)
     if problems.errors:
         return USAGE
-    return FAILED if dry_run and unformatted else OK
+    return FAILED if check and unformatted else OK
 
 
 def _files(target: str) -> Iterator[Path]:
@@ -50,14 +50,14 @@ def _files(target: str) -> Iterator[Path]:
         raise Failure(f"there is no file `{target}`")
 
 
-def _format_file(path: Path, problems: Problems, *, dry_run: bool) -> bool:
+def _format_file(path: Path, problems: Problems, *, check: bool) -> bool:
     """Whether the file was, or would be, changed."""
     try:
         before = path.read_bytes()
         text = _formatted(before, shown_path(path), problems)
         if text is None or text.encode() == before:
             return False
-        if dry_run:
+        if check:
             print(f"would change {path}", file=sys.stderr)
         else:
             write_atomically(path, text.encode())
@@ -96,7 +96,7 @@ def fix_files(targets: tuple[str, ...], *, dry_run: bool) -> int:
             print(f"fixed {shown_path(path)}", file=sys.stderr)
     if dry_run:
         return FAILED if changed else OK
-    return check(targets)
+    return building.check(targets)
 
 
 def _lines(text: str) -> list[str]:
