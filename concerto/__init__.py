@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.injections import InjectionContext, ToolInjectionStrategy
     from concerto.runtime.run.options import RunOptions
     from concerto.runtime.run.reporting import RunResult
-    from concerto.runtime.tools.python_tools import tool
+    from concerto.runtime.tools.python_tools import idempotency_key, tool
     from concerto.stored_runs import RunStore, StoredRun, open_store
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "__version__",
     "compile_file",
     "compile_source",
+    "idempotency_key",
     "open_store",
     "tool",
 ]
@@ -54,6 +55,7 @@ _HOMES = {
     "ToolInjectionStrategy": "concerto.runtime.agents.injections",
     "compile_file": "concerto.compiler",
     "compile_source": "concerto.compiler",
+    "idempotency_key": "concerto.runtime.tools.python_tools",
     "open_store": "concerto.stored_runs",
     "tool": "concerto.runtime.tools.python_tools",
 }

@@ -53,7 +53,8 @@ _OF_THE_JOURNAL = ("manifest", "said", "model")
 @record(frozen=True)
 class StoredRun:
     """A run as the store has it. `started` and `updated` are in seconds since 1970; `effects` counts them;
-    `waits_for` is what somebody has to do or decide: `{effect, call_id, kind, name, arguments}` each."""
+    `waits_for` is what somebody has to do or decide: `{effect, call_id, kind, name, arguments,
+    idempotency_key}` each."""
 
     id: str
     program: str
@@ -176,7 +177,7 @@ class RunStore:
     def _seen(self, row: RunRow) -> StoredRun:
         waiting: list[dict[str, Json]] = []
         if row.status in ("waiting", "unknown", "interrupted"):
-            waiting = waits_for(self.store.effects(row.id), Blobs(self.store.blobs(row.id)))
+            waiting = waits_for(self.store.effects(row.id), Blobs(self.store.blobs(row.id)), row.id)
         return StoredRun(
             row.id, row.name, row.status, row.started, row.updated, row.effects, row.cost, waiting
         )
@@ -195,7 +196,7 @@ class RunStore:
         if row.status in ENDED:
             raise CannotResume(f"run `{run}` has ended: it is {row.status}")
         effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run))
-        changed = settle(effects, blobs, results, answers, decisions)
+        changed = settle(run, effects, blobs, results, answers, decisions)
         module = decoded(self.store.program(row.program), run)
         now = {each.key: each for each in [*effects, *changed]}
         given, project = _with_manifest(row, _given(row, options, keywords))

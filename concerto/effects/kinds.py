@@ -124,6 +124,10 @@ class Sleep(Effect):
     seconds: float
 
 
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods of HTTP that change nothing."""
+
+
 @record(frozen=True)
 class Http(Effect):
     """`{"status": Int, "body": String, "headers": Map}` of a request. `ConnectionError` if there was no
@@ -208,8 +212,7 @@ class McpCall(Effect):
 
 @record(frozen=True)
 class HostCall(Effect):
-    """A tool's method executed outside of the program, or by the library: its result as JSON. `ToolError`.
-    `repeatable`: it may be done twice."""
+    """A tool's method executed outside of the program, or by the library: its result as JSON. `ToolError`."""
 
     tool: str
     method: str
@@ -217,14 +220,13 @@ class HostCall(Effect):
     call_id: str = ""
     policy: Policy = NO_POLICY
     by_library: bool = False
-    repeatable: bool = False
 
 
 @record(frozen=True)
 class HostTurn(Effect):
     """One exchange with a host's process: `turn` sends a message, if there is one, and gives the next that
     comes, both as JSON. `begins` says that an execution begins with it; what that has cost is what `spent`
-    reads in its last message, None in the others. `AgentError`."""
+    reads in its last message, None in the others. `repeatable`: it may be done twice. `AgentError`."""
 
     host: str
     turn: Callable[[Json], Awaitable[Json]]
@@ -232,6 +234,7 @@ class HostTurn(Effect):
     meters: tuple[Meter, ...]
     begins: bool
     spent: Callable[[Json], Spending | None]
+    repeatable: bool = False
 
 
 @record(frozen=True)

@@ -53,6 +53,13 @@ class Policy:
     log: str | None = None
     most_tokens: int | None = None
     most_usd: float | None = None
+    read_only: bool = False
+    idempotent: bool = False
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it may be done again when nobody knows whether it was done."""
+        return self.read_only or self.idempotent
 
     def meters(self, title: str) -> tuple[Meter, ...]:
         """The budget of one call of what has that title, if it has one."""
@@ -100,6 +107,8 @@ def policy_from(decorators: Sequence[DecoratorLike]) -> Policy:
         log=str(found["log"].get("channel", "log")) if "log" in found else None,
         most_tokens=budget.get("tokens"),
         most_usd=budget.get("usd"),
+        read_only="read_only" in found,
+        idempotent="idempotent" in found,
     )
 
 

@@ -73,6 +73,7 @@ class Journal:
 
     def __init__(
         self,
+        run: str,
         host: JournaledRun,
         blobs: Blobs,
         seed: bytes,
@@ -83,6 +84,7 @@ class Journal:
         record_all: bool = False,
         model: str | None = None,
     ) -> None:
+        self._run = run
         self._host = host
         self._blobs = blobs
         self._seed = seed
@@ -145,6 +147,7 @@ class Journal:
         key = key_of(passage.identity)
         row = self._begun.get(key)
         if row is not None:
+            row.policy = redo_of(passage.effect)  # Its server may have said more of it.
             if row.begun_at:
                 row.attempt += 1
             row.begun, row.state = time(), "begun"
@@ -374,7 +377,7 @@ class Journal:
         """The effects of which nobody knows how they ended."""
         from concerto.journal.settling import waits_for
 
-        return waits_for([row for row in self._earlier.values() if is_unknown(row)], self._blobs)
+        return waits_for([row for row in self._earlier.values() if is_unknown(row)], self._blobs, self._run)
 
     def unreached(self) -> EffectRow | None:
         """The first recorded effect that was not asked for."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from concerto.effects.kinds import (
+    SAFE_METHODS,
     AgentRun,
     AnyEffect,
     Clock,
     Env,
     FileSize,
     HostCall,
+    HostTurn,
     Http,
     ListFolder,
     LoadStore,
@@ -27,8 +29,6 @@ Redo: TypeAlias = Literal["redo", "repeat", "once", "inside"]
 """`redo`: done again, as if it had not been. `repeat`: done again, as another attempt. `once`: not without
 somebody's decision. `inside`: made of other effects, which say it for themselves."""
 
-_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-
 
 def redo_of(effect: AnyEffect) -> Redo:
     match effect:
@@ -43,8 +43,10 @@ def redo_of(effect: AnyEffect) -> Redo:
         case ModelCall():
             return "repeat"
         case Http():
-            return "repeat" if effect.method.upper() in _SAFE_METHODS else "once"
-        case ToolCall() | McpCall() | HostCall():
+            return "repeat" if effect.method.upper() in SAFE_METHODS else "once"
+        case ToolCall() | McpCall() | HostTurn():
             return "repeat" if effect.repeatable else "once"
+        case HostCall():
+            return "repeat" if effect.policy.repeatable else "once"
         case _:
             return "once"

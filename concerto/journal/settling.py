@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import time
 from typing import Literal
 
+from concerto.effects.identity import idempotency_key
 from concerto.journal.encoding import Blobs, error_json
 from concerto.journal.rows import EffectRow, is_unknown
 from concerto.json_data import Json
@@ -29,8 +30,9 @@ class Decision:
     value: Json = None
 
 
-def waits_for(rows: Iterable[EffectRow], blobs: Blobs) -> list[dict[str, Json]]:
-    """What a run waits for: `{effect, call_id, kind, name, arguments}` each; `kind` is `call`, `emit`, or
+def waits_for(rows: Iterable[EffectRow], blobs: Blobs, run: str) -> list[dict[str, Json]]:
+    """What a run waits for: `{effect, call_id, kind, name, arguments,
+    idempotency_key}` each; `kind` is `call`, `emit`, or
     `unknown` for an effect whose outcome is not known."""
     found = []
     for row in rows:
@@ -46,12 +48,14 @@ def waits_for(rows: Iterable[EffectRow], blobs: Blobs) -> list[dict[str, Json]]:
                 "kind": kind,
                 "name": row.subject,
                 "arguments": asked.get("arguments", asked.get("payload", asked)),
+                "idempotency_key": idempotency_key(run, row.key),
             }
         )
     return found
 
 
 def settle(
+    run: str,
     rows: Sequence[EffectRow],
     blobs: Blobs,
     results: Mapping[str, Json],
@@ -61,7 +65,7 @@ def settle(
     """The rows that change by decisions: `results` by call id (`{"error": text}` for a failure), `answers` by
     channel. Raises CannotResume if something else was decided than is open."""
     open_rows = {row.key: row for row in rows if row.state == "asked" or is_unknown(row)}
-    waiting = waits_for(open_rows.values(), blobs)
+    waiting = waits_for(open_rows.values(), blobs, run)
     by_call = {each["call_id"]: each["effect"] for each in waiting if each["kind"] == "call"}
     by_call |= {each["effect"]: each["effect"] for each in waiting if each["kind"] == "call"}
     channels = {

@@ -43,7 +43,10 @@ def obey(message: Any, number: int) -> None:
             own = {"id": message["id"]} if rest == "id" else {}
             say(type="result", text=str(number), **own, tokens_in=2, tokens_out=3, model="tiny", cost_usd=0.5)
         case "show":
-            say(type="result", value={key: value for key, value in message.items() if key != "id"})
+            say(
+                type="result",
+                value={key: value for key, value in message.items() if key not in ("id", "idempotency_key")},
+            )
         case "pid":
             say(type="result", text=str(os.getpid()))
         case "env":

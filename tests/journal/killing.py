@@ -49,6 +49,8 @@ class World:
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
+        self.keys: dict[str, str | None] = {}
+        """The idempotency key that each was last asked with."""
         self._busy = 0
         self._changed = threading.Condition()
         world = self
@@ -64,6 +66,7 @@ class World:
                     said = {"choices": [{"message": reply, "finish_reason": "stop"}]}
                 else:
                     world.asked[self.path] += 1
+                    world.keys[self.path] = self.headers["idempotency-key"]
                 time.sleep(random.choice([0.001, 0.005, 0.02]))
                 body = json.dumps(said).encode()
                 try:

@@ -9,14 +9,14 @@ from concerto.effects.gate import Layer, Passage, Perform
 from concerto.effects.kinds import McpCall
 from concerto.vm.values import Value
 
-Start: TypeAlias = Callable[[McpCall], Awaitable[None]]
-"""Starts the server of a call if it does not run; a ToolError if it cannot be."""
+Start: TypeAlias = Callable[[McpCall], Awaitable[McpCall]]
+"""Starts the server of a call if it does not run; a ToolError if it cannot be. The call with what the server
+says of it."""
 
 
 def starting_layer(start: Start) -> Layer:
     async def starting(passage: Passage, inner: Perform) -> Value:
         assert isinstance(passage.effect, McpCall)
-        await start(passage.effect)
-        return await inner(passage)
+        return await inner(Passage(await start(passage.effect), passage.identity))
 
-    return Layer(lambda effect, policy: policy.timeout is not None and isinstance(effect, McpCall), starting)
+    return Layer(lambda effect, policy: isinstance(effect, McpCall), starting)

@@ -218,7 +218,15 @@ class Hosts:
         work.turns += 1
         meters = (self._run.spent, *work.branch.meters)
         begins = message is not None and message["type"] == EXECUTE
-        turn = HostTurn(work.settings.name, work.process.turn, message, meters, begins, _spent)
+        turn = HostTurn(
+            work.settings.name,
+            work.process.turn,
+            message,
+            meters,
+            begins,
+            _spent,
+            work.settings.policy.repeatable,
+        )
         heard: Message = await self._run.pass_gate(turn, work.branch)
         return heard
 

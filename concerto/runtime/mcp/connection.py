@@ -163,12 +163,13 @@ class McpConnection:
         raise ServerFailure(f"{self.settings.title} {what}", ToolKind.SERVER_FAILED)
 
     async def call(
-        self, tool: str, arguments: dict[str, Json], progress: ProgressFnT | None
+        self, tool: str, arguments: dict[str, Json], key: str, progress: ProgressFnT | None
     ) -> CallToolResult:
         """Call a tool by the server's own name. SessionEnded if the answer can come no more."""
         seconds = self.settings.call_seconds
+        meta: Any = {"idempotency_key": key}
         try:
-            result = await self._session().call_tool(tool, arguments, seconds, progress)
+            result = await self._session().call_tool(tool, arguments, seconds, progress, meta=meta)
         except TimeoutError:  # It was not even sent.
             raise self._too_slow(tool) from None
         except MCPError as error:

@@ -49,12 +49,12 @@ class Server:
         return self._closed or (self._restarted and not self.running and self._opening is None)
 
     async def call(
-        self, tool: str, arguments: dict[str, Json], progress: ProgressFnT | None = None
+        self, tool: str, arguments: dict[str, Json], key: str, progress: ProgressFnT | None = None
     ) -> CallToolResult:
-        """Call a tool by the server's own name; raises ServerFailure."""
+        """Call a tool by the server's own name, with an idempotency key; raises ServerFailure."""
         connection = await self._connected()
         try:
-            return await connection.call(tool, arguments, progress)
+            return await connection.call(tool, arguments, key, progress)
         except SessionEnded as ended:
             lost = str(ended)
         ending = f"{self.settings.title} ended {lost}".rstrip()
@@ -64,7 +64,7 @@ class Server:
             raise ServerFailure(message, ToolKind.OUTCOME_UNKNOWN)
         connection = await self._connected()
         try:
-            return await connection.call(tool, arguments, progress)
+            return await connection.call(tool, arguments, key, progress)
         except SessionEnded as ended:
             message = (
                 f"{self.settings.title} ended {ended}".rstrip() + f" during `{tool}`, for the second time"

@@ -212,10 +212,17 @@ class McpServers:
 
     # Behind the gate
 
-    async def start(self, effect: McpCall) -> None:
-        """Start the server of a call, unless a script answers; a ToolError if it cannot be used."""
-        if self._run.mocks.server(effect.server) is None:
-            await self._ready_for(effect)
+    async def start(self, effect: McpCall) -> McpCall:
+        """Start the server of a call, unless a script answers; a ToolError if it cannot be used. The call is
+        `repeatable` if the server says so."""
+        if self._run.mocks.server(effect.server) is not None:
+            return effect
+        _, interface = await self._ready_for(effect)
+        self._changes(effect.server, interface)
+        offered = self._held.get(effect.server, interface)
+        name = match_name(effect.function, offered)
+        says_so = name is not None and offered[name].repeatable
+        return replace(effect, repeatable=True) if says_so else effect
 
     async def _ready_for(self, effect: McpCall) -> tuple[Server | SharedServer, Interface]:
         from concerto.runtime.mcp.connection import ServerFailure
@@ -227,8 +234,9 @@ class McpServers:
             kind = trouble.kind if isinstance(trouble, ServerFailure) else ToolKind.SERVER_UNAVAILABLE
             raise tool_failure(str(trouble), kind, effect.server, effect.function) from None
 
-    async def perform(self, effect: McpCall) -> Json:
-        """The answer of a tool as JSON that fits its declaration, if it has one; a ToolError otherwise."""
+    async def perform(self, effect: McpCall, key: str) -> Json:
+        """The answer of a tool as JSON that fits its declaration, if it has one; a ToolError otherwise. `key`
+        is the call's idempotency key."""
         from concerto.runtime.mcp.connection import ServerFailure
 
         server, interface = await self._ready_for(effect)
@@ -237,7 +245,7 @@ class McpServers:
             message = mismatch(effect.server, changes)
             raise tool_failure(message, ToolKind.INTERFACE_MISMATCH, effect.server, effect.function)
         try:
-            return await self._call(effect, server, interface)
+            return await self._call(effect, server, interface, key)
         except ServerFailure as trouble:
             raise tool_failure(str(trouble), trouble.kind, effect.server, effect.function) from None
 
@@ -246,7 +254,9 @@ class McpServers:
         servers, self._servers = list(self._servers.values()), {}
         await all_of([server.close for server in servers])
 
-    async def _call(self, effect: McpCall, server: Server | SharedServer, interface: Interface) -> Json:
+    async def _call(
+        self, effect: McpCall, server: Server | SharedServer, interface: Interface, key: str
+    ) -> Json:
         title, where = server.settings.title, (effect.server, effect.function)
         name = match_name(effect.function, interface)
         if name is None:
@@ -261,7 +271,7 @@ class McpServers:
         if declared is not None:
             names = parameter_names(declared.interface, tool)
             arguments = {names.get(key, key): value for key, value in arguments.items()}
-        result = await server.call(name, arguments, self._progress(effect))
+        result = await server.call(name, arguments, key, self._progress(effect))
         if result.is_error:
             said = text_of(result) or str(plain_content(result, None))
             raise tool_failure(said, ToolKind.TOOL_FAILED, *where)
@@ -364,7 +374,9 @@ class McpServers:
     def _effect(self, declared: McpFunction, given: Mapping[str, Json]) -> McpCall:
         schema = declared.interface.parameters
         arguments = sendable(dict(given), schema, schema)
-        return McpCall(declared.server, declared.method.name, arguments, declared.policy)
+        return McpCall(
+            declared.server, declared.method.name, arguments, declared.policy, declared.policy.repeatable
+        )
 
     @cached_property
     def _locked(self) -> dict[str, Interface]:

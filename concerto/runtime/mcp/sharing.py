@@ -46,9 +46,9 @@ class SharedServer:
         return await self._home.do(self._server.interface())
 
     async def call(
-        self, tool: str, arguments: dict[str, Json], progress: ProgressFnT | None = None
+        self, tool: str, arguments: dict[str, Json], key: str, progress: ProgressFnT | None = None
     ) -> CallToolResult:
-        return await self._home.do(self._server.call(tool, arguments, _from_afar(progress)))
+        return await self._home.do(self._server.call(tool, arguments, key, _from_afar(progress)))
 
     async def close(self) -> None:
         """The run has ended; the server has not."""

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from concerto.effects.error_kinds import ToolKind
 from concerto.effects.gate import Passage, gate
-from concerto.effects.identity import Identity, key_of
+from concerto.effects.identity import IDEMPOTENCY_KEY, idempotency_key, key_of
 from concerto.effects.kinds import (
+    SAFE_METHODS,
     AgentRun,
     AnyEffect,
     EmitAwait,
@@ -31,6 +32,7 @@ from concerto.effects.kinds import (
 from concerto.effects.layers import standard_layers
 from concerto.effects.layers.watch import watch_layer
 from concerto.effects.policy import NO_POLICY
+from concerto.records import replace
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.io.emits import call_handler
 from concerto.runtime.io.files import perform_local
@@ -80,23 +82,28 @@ class _Performer:
         run, effect = self._run, passage.effect
         match effect:
             case ToolCall() | AgentRun() | StageRun():
+                if isinstance(effect, ToolCall) and effect.outside:
+                    IDEMPOTENCY_KEY.set(self._key(passage))
                 return await effect.body()
             case ModelCall():
                 return await run.models.call(effect, run.connection(effect.connection))
             case HostCall():
-                return await self._call_host(effect, passage.identity)
+                return await self._call_host(effect, passage)
             case HostTurn():
-                return await effect.turn(effect.message)
+                known = {"idempotency_key": self._key(passage)} if effect.begins else {}
+                return await effect.turn(effect.message and {**effect.message, **known})
             case EmitAwait():
                 return await run.emits.ask(effect, run.options.emit_timeout, passage.identity.path)
             case McpCall():
-                return await run.mcp.perform(effect)
+                return await run.mcp.perform(effect, self._key(passage))
             case Sleep():
                 return await run.waiting.sleep(effect.seconds)
             case Http():
                 from concerto.runtime.io.http import fetch
 
-                return await fetch(effect, run.permissions, run.options.max_response_mb)
+                return await fetch(
+                    _with_key(effect, self._key(passage)), run.permissions, run.options.max_response_mb
+                )
             case LoadStore():
                 return (
                     run.stores.origins(effect.path)
@@ -112,10 +119,14 @@ class _Performer:
             case _:
                 return perform_local(effect, run.permissions, run.options.environment)
 
-    async def _call_host(self, effect: HostCall, identity: Identity) -> Value:
+    def _key(self, passage: Passage) -> str:
+        return idempotency_key(self._run.id, key_of(passage.identity))
+
+    async def _call_host(self, effect: HostCall, passage: Passage) -> Value:
         """A method without a body: the library's own, a handler's, or somebody's outside."""
         from concerto.runtime.tools.library import library_tool
 
+        identity = passage.identity
         own = library_tool(effect.tool, effect.method)
         if own is not None:
             # No branch of the program is numbered 0.
@@ -126,6 +137,7 @@ class _Performer:
             handler = emits.handler(channel)
             if handler is None:
                 continue
+            IDEMPOTENCY_KEY.set(self._key(passage))
             try:
                 return await call_handler(handler, dict(effect.arguments), channel)
             except Raised as raised:
@@ -143,5 +155,13 @@ class _Performer:
             "tool": effect.tool,
             "method": effect.method,
             "arguments": dict(effect.arguments),
+            "idempotency_key": self._key(passage),
         }
         raise RequiresAction([asked])
+
+
+def _with_key(effect: Http, key: str) -> Http:
+    """The request with its idempotency key, if it may change something and has none of its own."""
+    if effect.method.upper() in SAFE_METHODS or "idempotency-key" in map(str.lower, effect.headers):
+        return effect
+    return replace(effect, headers={**effect.headers, "Idempotency-Key": key})

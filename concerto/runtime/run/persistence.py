@@ -118,6 +118,7 @@ def open_journal(run: Parts, plan: JournalPlan) -> OpenJournal:
     hide = redactor(run.options.environment, run.options.connections)
     writer = None if plan.only_shown else StoreWriter(run, plan)
     journal = Journal(
+        plan.run.id,
         JournalHost(run),
         Blobs(plan.blobs, hide),
         plan.run.seed,

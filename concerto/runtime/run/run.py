@@ -6,6 +6,7 @@ for the first time and ends with the run, leaving nothing behind.
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import cached_property, partial
@@ -129,6 +130,11 @@ class Run:
         from concerto.runtime.run.persistence import open_journal
 
         return open_journal(self, self.options.journal())
+
+    @cached_property
+    def id(self) -> str:
+        """The run's own; of one that is not kept, as good as any."""
+        return secrets.token_hex(6) if self.open_journal is None else self.open_journal.plan.run.id
 
     @property
     def journal(self) -> Journal | None:

@@ -71,6 +71,10 @@ class RunServices(Gate, Events, Protocol):
     trace: Trace | None
 
     @property
+    def id(self) -> str:
+        """The id of the run."""
+
+    @property
     def journal(self) -> Journal | None:
         """What is written down of the run's effects, if it is to be kept."""
 

@@ -12,9 +12,10 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from concerto.effects.error_kinds import AgentKind, ToolKind
+from concerto.effects.identity import IDEMPOTENCY_KEY
 from concerto.effects.kinds import ToolCall
 from concerto.json_data import Json
 from concerto.records import field, record
@@ -41,6 +42,7 @@ class PythonMethod:
     name: str
     signature: Signature
     function: Callable[..., Any]
+    repeatable: bool = False
 
 
 @record(frozen=True)
@@ -52,11 +54,16 @@ class PythonTool:
     owner: Any = field(default=None, repr=False)
 
 
-def tool(marked: Marked) -> Marked:
-    """Mark a function or a class as a tool: `@concerto.tool`.
+@overload
+def tool(marked: Marked) -> Marked: ...
+@overload
+def tool(*, read_only: bool = ..., idempotent: bool = ...) -> Callable[[Marked], Marked]: ...
+def tool(marked: Any = None, *, read_only: bool = False, idempotent: bool = False) -> Any:
+    """Mark a function, a class or a method of one as a tool: `@concerto.tool`.
 
     Its name, docstring and type hints are what a model is told. The public methods of a class are tools;
-    `initialize` and `shutdown`, if it has them, are called around its use by a run.
+    `initialize` and `shutdown`, if it has them, are called around its use by a run. One that is `read_only`
+    or `idempotent` is called again by a run that goes on, if its process ended during the call.
 
     >>> import concerto
     >>> @concerto.tool
@@ -68,8 +75,21 @@ def tool(marked: Marked) -> Marked:
     >>> ToolExecutor(program, tools={"weather": weather}).execute("weather", {"city": "Oslo"})
     'sunny in Oslo'
     """
-    setattr(marked, _MARK, True)
-    return marked
+
+    def mark(each: Any) -> Any:
+        setattr(each, _MARK, read_only or idempotent)
+        return each
+
+    return mark if marked is None else mark(marked)
+
+
+def idempotency_key() -> str:
+    """The key of the call that a Python tool or handler does now: the same for all attempts, also of a run
+    that goes on after its process was killed. RuntimeError outside of a call."""
+    try:
+        return IDEMPOTENCY_KEY.get()
+    except LookupError:
+        raise RuntimeError("only a tool or handler that a program calls has an idempotency key") from None
 
 
 def python_tool(name: str, given: Any) -> PythonTool:
@@ -80,6 +100,7 @@ def python_tool(name: str, given: Any) -> PythonTool:
     if inspect.isroutine(given):
         return PythonTool(name, (_method(name, "", given),))
     owner = given() if inspect.isclass(given) else given
+    all_of_them = getattr(type(owner), _MARK, False)
     public = (key for key in vars(type(owner)) if not key.startswith("_"))
     members = [
         (key, member)
@@ -90,7 +111,9 @@ def python_tool(name: str, given: Any) -> PythonTool:
     ]
     if not members:
         raise TypeError(f"tool `{name}` is neither a function nor an object with public methods")
-    return PythonTool(name, tuple(_method(name, key, function) for key, function in members), owner)
+    return PythonTool(
+        name, tuple(_method(name, key, function, all_of_them) for key, function in members), owner
+    )
 
 
 class PythonTools:
@@ -189,12 +212,22 @@ class PythonTools:
                 raise tool_failure(said, kind, made.name, method.name) from error
 
         return await self._run.pass_gate(
-            ToolCall(made.name, method.name, (given,), body, "model", outside=True), caller.branch
+            ToolCall(
+                made.name,
+                method.name,
+                (given,),
+                body,
+                "model",
+                outside=True,
+                repeatable=method.repeatable,
+            ),
+            caller.branch,
         )
 
 
-def _method(tool: str, name: str, function: Callable[..., Any]) -> PythonMethod:
-    return PythonMethod(name, Signature(f"{tool}::{name}" if name else tool, function), function)
+def _method(tool: str, name: str, function: Callable[..., Any], repeatable: bool = False) -> PythonMethod:
+    signature = Signature(f"{tool}::{name}" if name else tool, function)
+    return PythonMethod(name, signature, function, repeatable or getattr(function, _MARK, False))
 
 
 def _jsonable(answer: Any) -> Json:

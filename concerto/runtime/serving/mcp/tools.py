@@ -13,6 +13,7 @@ from mcp import types
 from mcp.server.context import ServerRequestContext
 
 from concerto.contracts.comparison import wrapped_result
+from concerto.effects.policy import Policy, policy_from
 from concerto.ir.module import Agent, ToolUse
 from concerto.json_data import Json
 from concerto.runtime.agents.guarding import as_a_run
@@ -43,6 +44,12 @@ class ServedTools:
         self._run = run
         self._calls = calls
         self._tools = toolbox([offered(run)]).tools
+        self._annotations = {
+            (tool.name, method.name): annotations
+            for tool in run.module.tools
+            for method in tool.methods
+            if (annotations := _annotations(policy_from(method.decorators))) is not None
+        }
         self._results = {
             (tool.name, method.name): tool.result_schemas.get(method.name)
             for tool in run.module.tools
@@ -70,6 +77,7 @@ class ServedTools:
             description=tool.offer.description,
             input_schema=tool.offer.parameters,
             output_schema=_output_schema(self._results.get((tool.tool, tool.method))),
+            annotations=self._annotations.get((tool.tool, tool.method)),
         )
 
     async def _call(
@@ -134,6 +142,15 @@ async def _ask(run: Run, agent: str, caller: CallContext, given: dict[str, Json]
 def _wraps(result: Json) -> bool:
     """Whether a tool answers with `{"result": …}`: what is no object, or could be taken for such a wrap."""
     return result is not None and (result.get("type") != "object" or wrapped_result(result) is not None)
+
+
+def _annotations(policy: Policy) -> types.ToolAnnotations | None:
+    """What the program says of repeating a call."""
+    if not policy.repeatable:
+        return None
+    return types.ToolAnnotations(
+        read_only_hint=policy.read_only or None, idempotent_hint=policy.idempotent or None
+    )
 
 
 def _output_schema(result: Json) -> Json:

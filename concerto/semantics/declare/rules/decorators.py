@@ -85,6 +85,8 @@ DECORATORS = {
     "log": _Rule(_AROUND_EFFECTS, (_Argument("channel", "String"),)),
     "rate_limit": _Rule(_AROUND_EFFECTS, (_Argument("per_minute", "Int", required=True),)),
     "budget": _Rule(_AROUND_EFFECTS, (_Argument("tokens", "Int"), _Argument("usd", "Number"))),
+    "read_only": _Rule(("tool method", "mcp function", "host")),
+    "idempotent": _Rule(("tool method", "mcp function", "host")),
     "describe": _Rule(_DESCRIBED, (_Argument("text", "String", required=True),)),
     "param": _Rule(
         (*_CALLED_BY_MODELS, "served function"),

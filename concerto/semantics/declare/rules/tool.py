@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from concerto.diagnostics import BadDeclarationField, ToolWithoutDescription, did_you_mean, suggest
+from concerto.diagnostics import (
+    BadDeclarationField,
+    ToolWithoutDescription,
+    UnknownDecorator,
+    did_you_mean,
+    suggest,
+)
 from concerto.manifest.fields import TOOL, in_source
 from concerto.semantics.declare.impls import provide_methods
 from concerto.semantics.declare.rules.decorators import check_decorators
@@ -82,10 +88,21 @@ def check(declarations: Declarations, tool: ToolSymbol, node: ast.ToolDecl, scop
     for method in node.methods:
         function = tool.methods.get(method.name.text)
         check_method_decorators(declarations, method, "tool method", scope)
+        if method.body is not None:
+            _check_no_promise(declarations, method, scope)
         if function is None or function.node is not method:
             continue
         if function.public:
             check_described(declarations, "tool method", function, declarations.function_scope(function))
+
+
+def _check_no_promise(declarations: Declarations, method: ast.FnDecl, scope: TypeScope) -> None:
+    """What may be repeated of a body is known by what it does."""
+    for decorator in method.decorators:
+        if decorator.name.text in ("read_only", "idempotent"):
+            message = f"`@{decorator.name.text}` does not belong before a method with a body"
+            help_ = "it stands before a method that is executed outside, which has none"
+            declarations.report(UnknownDecorator, scope.module, decorator, message, help=help_)
 
 
 def _check_description(
