@@ -25,7 +25,7 @@ from concerto.emit.instructions import (
 )
 from concerto.emit.lvalues import Lvalue, evaluate_indices, is_place, prepare, require
 from concerto.emit.tasks import own_tasks
-from concerto.emit.witnesses import push_method, push_witnesses
+from concerto.emit.witnesses import push_method, push_witnesses, value_method
 from concerto.ir.module import Instr
 from concerto.semantics.model.analysis import (
     AgentCall,
@@ -42,6 +42,7 @@ from concerto.semantics.model.analysis import (
     PipelineCall,
     ToolMethodCall,
     ValueCall,
+    ValueWitness,
     VariantCall,
     WrapCall,
 )
@@ -149,6 +150,10 @@ def _function(b: FunctionBuilder, target: FunctionCall, node: ast.Expr) -> None:
 
 def _bound(b: FunctionBuilder, target: BoundCall, node: ast.Expr) -> None:
     witness, *others = b.program.analysis.witnesses[node]
+    if isinstance(witness, ValueWitness):
+        changes = target.function.receiver == "mut self"
+        _dynamic(b, DynamicCall(value_method(target.function), target.arguments, changes), node)
+        return
 
     def push_callee() -> None:
         push_method(b, witness, target.function)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from concerto.emit.instructions import END, IF, RETURN
 from concerto.emit.program import ProgramBuilder
-from concerto.emit.witnesses import called_by_name, has_body
+from concerto.emit.witnesses import called_by_name, has_body, value_method
 from concerto.ir.module import Function, Instr
 from concerto.semantics.model.builtins import ANY, BUILTIN_TYPES, NEVER
 from concerto.semantics.model.symbols import (
@@ -35,6 +35,9 @@ def attach_methods(program: ProgramBuilder) -> None:
         for index in _targets(program, impl.target):
             for function in _methods(impl):
                 found.setdefault((index, function.name), []).append((impl, function))
+                if impl.trait is not None and impl.trait.trait.value_generic is not None:
+                    name = value_method(impl.trait.trait.methods[function.name])
+                    found.setdefault((index, name), []).append((impl, function))
     for (index, name), choices in found.items():
         program.types.types[index].methods[name] = _chosen(program, choices)
     for tool in program.analysis.tools:

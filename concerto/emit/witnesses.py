@@ -7,14 +7,14 @@ stand the witnesses of bounds on the trait's own parameters.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import COPY, LOAD_NIL, PAIR, RETURN
 from concerto.emit.program import ProgramBuilder, passing_on
 from concerto.ir.module import Function, Instr
 from concerto.semantics.check.witnesses import bounds_of, witnessed
-from concerto.semantics.model.analysis import GivenWitness, InnerWitness, Witness, WitnessOf
+from concerto.semantics.model.analysis import GivenWitness, InnerWitness, ValueWitness, Witness, WitnessOf
 from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, SymbolBase, ToolSymbol, TraitSymbol
 
 _DEEPEST_KEPT = 3
@@ -50,6 +50,8 @@ def _push(b: FunctionBuilder, witness: Witness, slots: dict[int, int]) -> None:
         case InnerWitness(outer=outer, index=index):
             _push(b, outer, slots)
             b.emit(("GET_ITEM", index))
+        case ValueWitness(trait=trait):
+            b.emit(_by_value(b.program, trait, value_method))
         case WitnessOf() if slots.get(id(witness), -1) >= 0:
             b.load(slots[id(witness)])
         case WitnessOf(owner=owner, parts=parts):
@@ -226,10 +228,10 @@ def called_by_name(program: ProgramBuilder, function: FunctionSymbol, owner: Sym
     made = FunctionParts(0, names)
     if isinstance(function.owner, TraitSymbol):
         parts = witnessed(owner.generics) if isinstance(owner, ImplSymbol) else []
-        made.code += [_unknown(program, bound.trait) for _, bound in parts]
+        made.code += [_by_value(program, bound.trait, _plain_name) for _, bound in parts]
         made.code.append(table_call(program, owner))
         bounds = bounds[1:]
-    made.code += [_unknown(program, bound.trait) for _, bound in bounds]
+    made.code += [_by_value(program, bound.trait, _plain_name) for _, bound in bounds]
     made.call(("CALL", program.function(function), len(bounds_of(function)) + len(names)))
     return program.once(
         ("by name", owner.witness or owner, function),
@@ -237,7 +239,17 @@ def called_by_name(program: ProgramBuilder, function: FunctionSymbol, owner: Sym
     )
 
 
-def _unknown(program: ProgramBuilder, trait: TraitSymbol) -> Instr:
+def value_method(method: FunctionSymbol) -> str:
+    """The name under which a type has a method of this very trait, whatever else it has."""
+    assert isinstance(method.owner, TraitSymbol)
+    return f"{method.owner.qualified}::{method.name}"
+
+
+def _plain_name(method: FunctionSymbol) -> str:
+    return method.name
+
+
+def _by_value(program: ProgramBuilder, trait: TraitSymbol, name: Callable[[FunctionSymbol], str]) -> Instr:
     """The table of a trait for a type that only its values tell: its methods are called by name."""
 
     def make() -> Function:
@@ -249,17 +261,17 @@ def _unknown(program: ProgramBuilder, trait: TraitSymbol) -> Instr:
             if not method.receiver:
                 made.code.append(LOAD_NIL)
             opcode = "CALL_METHOD_MUT" if changes else "CALL_METHOD"
-            made.call((opcode, method.name, len(method.parameters)), from_=len(names))
+            made.call((opcode, name(method), len(method.parameters)), from_=len(names))
             if changes:
                 made.code.append(PAIR)
             index = program.add(made.function(f"{trait.qualified}::{method.name}"))
             code.append(("LOAD_FUNCTION", index))
         inner = witnessed(trait.generics)
-        code += [_unknown(program, bound.trait) for _, bound in inner]
+        code += [_by_value(program, bound.trait, _plain_name) for _, bound in inner]
         code += [("BUILD_TUPLE", len(trait.methods) + len(inner)), RETURN]
         return Function(f"{trait.qualified}::{{any}}", [], 0, 0, code, 0, [])
 
-    return ("CALL", program.once(("any", trait), make), 0)
+    return ("CALL", program.once((name.__name__, trait), make), 0)
 
 
 def has_body(function: FunctionSymbol) -> bool:

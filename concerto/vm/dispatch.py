@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.vm.host import Host
-from concerto.vm.operations import equal, to_text, type_name
+from concerto.vm.operations import equal, short_name, to_text, type_name
 from concerto.vm.values import ErrorValue, Handle, Raised, Struct, Value, Variant, failure
 
 _OF_ALL: dict[str, Callable[..., Value]] = {"to_string": to_text, "equals": equal}
@@ -99,7 +99,7 @@ class Methods:
 
 
 def no_method(receiver: Value, name: str) -> Raised:
-    return failure(f"{type_name(receiver)} has no method `{name}`", "TypeError")
+    return failure(f"{type_name(receiver)} has no method `{short_name(name)}`", "TypeError")
 
 
 _OWNERS = {

@@ -190,7 +190,8 @@ def test_methods_stand_on_their_types() -> None:
     )
     for name in ("P", "Int"):
         [entry] = [type_ for type_ in module.types if type_.name == name]
-        assert entry.methods.keys() == {"name", "hello"}
+        # By the name alone, and as those of this very trait.
+        assert entry.methods.keys() == {"name", "hello", "Named::name", "Named::hello"}
     assert function(module, "Named::hello").code[1] == ("LOAD_LOCAL", 0)
 
 

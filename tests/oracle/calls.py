@@ -12,6 +12,7 @@ from concerto.semantics.model.symbols import FunctionOf, Generic, Named, Type
 from concerto.syntax import ast
 from tests.oracle import dynamic
 from tests.oracle import values as v
+from tests.oracle.dynamic import type_of
 from tests.oracle.errors import make_error
 from tests.oracle.fitting import Types, bind, plain, resolved, substitute
 from tests.oracle.library import CHANGING, LIBRARY, WITH_RUN
@@ -187,8 +188,23 @@ def _through_bound(run: Run, node: ast.Expr, target: an.BoundCall, frame: Frame)
     """A trait's function for a type that is a generic parameter, or follows from the call."""
     function = target.function
     assert isinstance(function.owner, sym.TraitSymbol)
+    if function.receiver and not isinstance(target.arguments[0], an.Default):
+        static = resolved(run.type_after(target.arguments[0], frame))
+        if isinstance(static, Generic) and static.symbol.accepts is not None:
+            return _through_value(run, function.owner, function, target.arguments, frame)
     chosen, types = _trait_function(run, function.owner, function, node, target.arguments, frame)
     return _call(run, node, chosen, target.arguments, types, frame)
+
+
+def _through_value(
+    run: Run, trait: sym.TraitSymbol, function: sym.FunctionSymbol, given: Sequence[an.Given], frame: Frame
+) -> v.Value:
+    """A method of a trait that is used as a type: the value tells whose."""
+    values, place = arguments(run, given, frame, function.receiver == "mut self")
+    found = run.traits.method(sym.TraitUse(trait), type_of(values[0]), function.name)
+    if found is None:
+        raise v.Failure(f"{v.type_name(values[0])} has no method `{function.name}`", "TypeError")
+    return run.invoke(found[0], values, found[1], place.put if place is not None else None)
 
 
 def function_value(run: Run, node: ast.Path, function: sym.FunctionSymbol, frame: Frame) -> v.Value:

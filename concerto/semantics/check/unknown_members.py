@@ -61,7 +61,11 @@ def report_no_method(checker: BodyChecker, node: ast.MethodCall, receiver: Type)
     if isinstance(receiver, Generic):
         if has_lost_bound(receiver):
             return ERROR
-        help_ = f"say what it can do: `{show(receiver)}: Trait`, with `{name}` in the trait"
+        help_ = (
+            f"say what it can do: `{show(receiver)}: Trait`, with `{name}` in the trait"
+            if receiver.symbol.accepts is None
+            else f"of a value of type {shown} only the methods of the trait are known: declare `{name}` in it"
+        )
         return _report(checker, node.method, f"{shown} has no method `{name}`", help_)
     names = _method_names(checker, receiver)
     owner = owner_of(checker, node.receiver, receiver)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from concerto.diagnostics import MismatchedTypes, TraitNotSatisfied, UnknownMember, WrongArguments
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, useful_hint
-from concerto.semantics.model.analysis import GivenWitness, InnerWitness, Witness, WitnessOf
+from concerto.semantics.model.analysis import GivenWitness, InnerWitness, ValueWitness, Witness, WitnessOf
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import MethodMatch
 from concerto.semantics.model.symbols import (
@@ -184,6 +184,8 @@ def _find(
     bound = TraitUse(bound.trait, tuple(map(zonk, bound.arguments)))
     if isinstance(type_, Generic) and (type_.symbol, bound) in given:
         return given[type_.symbol, bound]
+    if isinstance(type_, Generic) and type_.symbol is bound.trait.value_generic:
+        return ValueWitness(bound.trait)
     if tool is not None and tool.trait == bound:
         return WitnessOf(tool)
     if is_erroneous(type_):
@@ -218,6 +220,8 @@ def _use(checker: BodyChecker, frame: BodyFrame, witnesses: Iterable[Witness], s
 
 def _use_one(checker: BodyChecker, frame: BodyFrame, witness: Witness, seen: set[int]) -> None:
     match witness:
+        case ValueWitness():
+            pass
         case WitnessOf(parts=parts):
             _use(checker, frame, parts, seen)
         case InnerWitness(outer=outer):

@@ -179,7 +179,9 @@ def _symbol_of(module: ModuleSymbol, item: _NamedItem) -> Symbol:
 
 def _trait(module: ModuleSymbol, item: ast.TraitDecl, common: dict[str, Any]) -> TraitSymbol:
     itself = GenericSymbol(name="Self", module=module.path, source=module.source)
-    return TraitSymbol(**common, generics=declare_generics(module, item.generics), self_generic=itself)
+    value = GenericSymbol(name=item.name.text, module=module.path, source=module.source)
+    generics = declare_generics(module, item.generics)
+    return TraitSymbol(**common, generics=generics, self_generic=itself, value_generic=value)
 
 
 def _enum(module: ModuleSymbol, item: ast.EnumDecl, common: dict[str, Any]) -> EnumSymbol:

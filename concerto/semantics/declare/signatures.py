@@ -31,6 +31,7 @@ from concerto.semantics.model.symbols import (
     TraitUse,
     Type,
 )
+from concerto.semantics.typing.traits import satisfies
 from concerto.semantics.typing.type_expressions import bind_generics, declared_type, resolve_type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
@@ -103,8 +104,11 @@ def _field(module: ModuleSymbol, name: str, node: ast.Node, type_: Type, index: 
 def fill_trait(
     declarations: Declarations, symbol: TraitSymbol, node: ast.TraitDecl, scope: TypeScope
 ) -> None:
-    itself = symbol.self_generic
-    assert itself is not None
+    itself, value = symbol.self_generic, symbol.value_generic
+    assert itself is not None and value is not None
+    use = TraitUse(symbol)
+    value.bounds.append(use)
+    value.accepts = lambda found: satisfies(declarations, found, use)
     inner = bind_generics(declarations, scope, symbol.generics, node.generics)
     itself.bounds.append(TraitUse(symbol, tuple([Generic(generic) for generic in symbol.generics])))
     inner = TypeScope(inner.module, inner.generics, Generic(itself))

@@ -137,6 +137,8 @@ def _of_owner(
         yield from _generics(name, owner)
     if isinstance(owner, TraitSymbol) and owner.self_generic is not None:
         yield (*name, "Self"), owner.self_generic
+    if isinstance(owner, TraitSymbol) and owner.value_generic is not None:
+        yield (*name, "value"), owner.value_generic
     if not isinstance(owner, TraitSymbol) and owner.witness is not None:
         yield (*name, "witness"), owner.witness
     for method in owner.methods.values():

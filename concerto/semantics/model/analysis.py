@@ -191,7 +191,14 @@ class WitnessOf:
     parts: tuple[Witness, ...] = ()
 
 
-Witness: TypeAlias = GivenWitness | InnerWitness | WitnessOf
+@frozen
+class ValueWitness:
+    """That of a trait for itself as a type: each value tells whose methods are meant."""
+
+    trait: TraitSymbol
+
+
+Witness: TypeAlias = GivenWitness | InnerWitness | WitnessOf | ValueWitness
 """That a type meets a bound: where the methods of the trait for that type are to be found when the program
 runs."""
 

@@ -11,6 +11,7 @@ Types are a closed family: `Named` (every type with a name, built-in ones too), 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import ClassVar, Literal, TypeAlias
 
@@ -233,10 +234,12 @@ class LocalSymbol(SymbolBase):
 @record(eq=False, kw_only=True)
 class GenericSymbol(SymbolBase):
     """A generic parameter; `bounds` are traits (built-in ones too: Ord, Number, Hash) with their
-    arguments; `is_key`: something declared with it holds maps that have such keys."""
+    arguments; `is_key`: something declared with it holds maps that have such keys. That of a trait which is
+    used as a type stands for the type that only a value tells: it `accepts` those that satisfy the trait."""
 
     bounds: list[TraitUse] = field(default_factory=list)
     is_key: bool = False
+    accepts: Callable[[Type], bool] | None = None
 
 
 @record(eq=False, kw_only=True)
@@ -351,11 +354,13 @@ class AliasSymbol(SymbolBase):
 
 @record(eq=False, kw_only=True)
 class TraitSymbol(SymbolBase):
-    """`methods` by name; one with a body is provided. `self_generic` stands for Self inside the trait."""
+    """`methods` by name; one with a body is provided. `self_generic` stands for Self inside the trait,
+    `value_generic` for the type of a value where the trait is used as a type."""
 
     generics: list[GenericSymbol] = field(default_factory=list)
     methods: dict[str, FunctionSymbol] = field(default_factory=dict)
     self_generic: GenericSymbol | None = None
+    value_generic: GenericSymbol | None = None
 
 
 @frozen

@@ -32,6 +32,7 @@ from concerto.semantics.model.symbols import (
     EnumSymbol,
     ErrorType,
     FunctionOf,
+    Generic,
     Literals,
     LiteralValue,
     Named,
@@ -72,6 +73,8 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
         return (Coercion("check", expected),)
     if found is INT and expected is FLOAT:
         return (INT_TO_FLOAT,)
+    if _accepts(expected, found):
+        return UNCHANGED
     if isinstance(expected, Named) and expected.symbol is OPTION:
         wrapped = _fit_option(found, expected)
         if wrapped is not None:
@@ -91,6 +94,12 @@ def fit(found: Type, expected: Type) -> tuple[Coercion, ...] | None:
     if isinstance(expected, FunctionOf):
         return (Coercion("function_adapter", expected),)
     return (Coercion("check", expected),)
+
+
+def _accepts(expected: Type, found: Type) -> bool:
+    """Whether a trait is asked for that the type satisfies: its values carry their methods themselves."""
+    accepts = expected.symbol.accepts if isinstance(expected, Generic) else None
+    return accepts is not None and accepts(found)
 
 
 def _fit_any(found: Type) -> tuple[Coercion, ...]:
@@ -242,6 +251,8 @@ def _width(found: Type, expected: Type, known: _Known | None = None) -> Width:
             if pair not in known:
                 known[pair] = _width_inside(found, expected, known)
             return known[pair]
+        case _, Generic() if _accepts(expected, found):
+            return Width.SAME
         case Literals(), Literals():
             return Width.SAME if set(found.values) <= set(expected.values) else Width.NO
         case Literals(), _:

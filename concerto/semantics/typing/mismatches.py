@@ -78,6 +78,8 @@ def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     if isinstance(node, ast.Call) and isinstance(node.callee, ast.Path) and node.callee.name == "emit":
         return f"wait for the answer: `{quoted}.await?`"
     base = found if not isinstance(found, Literals) else literal_base(found) or found
+    if isinstance(expected, Generic) and expected.symbol.accepts is not None:
+        return f"write `impl {show(expected)} for {show(base)} {{ … }}`"
     inside = option_item(base)
     if inside is not None and _would_fit(inside, expected):
         return f"give a value for `None`: `{quoted} ?? …`, or pass it on with `{quoted}?`"

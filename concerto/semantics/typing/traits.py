@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from concerto.diagnostics import TraitNotSatisfied
+from concerto.diagnostics import TraitNotSatisfied, UnknownType
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -36,13 +36,14 @@ from concerto.semantics.model.symbols import (
     ImplSymbol,
     Literals,
     Named,
+    TraitSymbol,
     TraitUse,
     TupleOf,
     Type,
     Unsolved,
 )
 from concerto.semantics.typing.impl_lookup import impls_of
-from concerto.semantics.typing.unify import instantiate, resolve, show, substitute, unify, zonk
+from concerto.semantics.typing.unify import instantiate, mentions, resolve, show, substitute, unify, zonk
 
 _NUMBERS = (INT, FLOAT)
 _ORDERED = (INT, FLOAT, STRING, BOOL)
@@ -279,6 +280,9 @@ def check_demands(declarations: Declarations) -> None:
         if demand.generic is None:
             _check_map_key(declarations, demand)
             continue
+        if demand.generic.accepts is not None:
+            _check_value_trait(declarations, demand)
+            continue
         if demand.generic.is_key:
             _check_map_key(declarations, demand)
         for bound in demand.generic.bounds:
@@ -294,6 +298,37 @@ def check_demands(declarations: Declarations) -> None:
                     related=declarations.declared_at(demand.generic, "required here"),
                 )
     declarations.demands.clear()
+
+
+def _check_value_trait(declarations: Declarations, demand: Demand) -> None:
+    """Report a trait that cannot be a type: a value would have to tell more than its own methods."""
+    assert demand.generic is not None
+    trait = demand.generic.bounds[0].trait
+    for method in trait.methods.values():
+        reason = _why_no_value(trait, method)
+        if reason:
+            name = trait.name
+            declarations.report(
+                UnknownType,
+                demand.module,
+                demand.node,
+                f"`{name}` cannot be used as a type: `{method.name}` {reason}",
+                help=f"write a generic parameter `T: {name}` and use `T`",
+                related=declarations.declared_at(method, "declared here"),
+            )
+            return
+
+
+def _why_no_value(trait: TraitSymbol, method: FunctionSymbol) -> str:
+    """Why a method cannot be called where only the value tells whose it is; empty if it can."""
+    if not method.receiver:
+        return "is called without a value that would tell whose it is"
+    if method.generics:
+        return "has type parameters of its own"
+    assert trait.self_generic is not None
+    if any(mentions(parameter.type, trait.self_generic) for parameter in method.parameters):
+        return "takes another value of type `Self`, and two values may be of different types"
+    return ""
 
 
 def _check_map_key(declarations: Declarations, demand: Demand) -> None:

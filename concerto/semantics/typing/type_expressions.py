@@ -219,6 +219,14 @@ def _resolve_path_type(declarations: Declarations, node: ast.PathType, scope: Ty
             return _apply(declarations, node, scope, symbol, len(symbol.generics))
         case AliasSymbol():
             return _apply_alias(declarations, node, scope, symbol)
+        case TraitSymbol(value_generic=GenericSymbol() as value):
+            if symbol.generics or node.arguments:
+                message = f"`{symbol.name}` cannot be used as a type: it has type parameters of its own"
+                help_ = "write a generic parameter with the bound, and use that"
+                declarations.report(UnknownType, scope.module, node, message, help=help_)
+                return ERROR
+            declarations.demand(Demand(scope.module, node, Generic(value), value, {}))
+            return Generic(value)
         case GenericSymbol():
             if not _right_number(declarations, node, scope, symbol.name, 0):
                 return ERROR
@@ -326,7 +334,7 @@ def _names(declarations: Declarations, scope: TypeScope, want: str) -> list[str]
 def _what_it_is(symbol: Symbol) -> str:
     match symbol:
         case TraitSymbol():
-            return f"`{symbol.name}` is a trait; write a generic parameter `T: {symbol.name}` and use `T`"
+            return f"`{symbol.name}` is built in; write a generic parameter `T: {symbol.name}` and use `T`"
         case AgentSymbol() | HostSymbol():
             return "it is an agent; the type of agents is `AgentRef`"
         case ToolSymbol():
