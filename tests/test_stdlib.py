@@ -28,7 +28,7 @@ from tests.harness.running import compile_program, run_program
 LIBRARY = sorted(resource("stdlib").glob("*.conc"))
 MODULES = ("crypto", "env", "fmt", "fs", "http", "json", "log", "math", "prompt", "regex", "string", "time")
 BY_OPCODE = {f"AgentBuilder::{name}" for name in ("execute", "execute_with_schema", "chat", "stream")}
-BY_COMPILER = {"std::errors::convert", "std::hosts::listen", "std::testing::mock", "Task::scope"}
+BY_COMPILER = {"std::hosts::listen", "std::testing::mock", "Task::scope"}
 
 SURROUNDINGS = """
 tool Calculator {

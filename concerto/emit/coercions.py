@@ -5,11 +5,11 @@ from __future__ import annotations
 from concerto.emit.function import FunctionBuilder, coercion_of
 from concerto.emit.instructions import BUILD_SOME, INT_TO_FLOAT, RETURN, TO_STRING
 from concerto.emit.types import TypeTable
-from concerto.emit.witnesses import push_witnesses
+from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Function, Instr
 from concerto.semantics.model.analysis import Coercion
 from concerto.semantics.model.builtins import ANY
-from concerto.semantics.model.symbols import FunctionOf, Type
+from concerto.semantics.model.symbols import FunctionOf, Named, TraitSymbol, Type
 from concerto.syntax import ast
 
 
@@ -49,17 +49,20 @@ def convert(b: FunctionBuilder, coercion: Coercion) -> None:
         return
     if coercion.function is not None and coercion.function.native is None:
         witnesses = coercion.witnesses
+        if isinstance(coercion.function.owner, TraitSymbol):
+            error = b.spill()
+            push_method(b, witnesses[0], coercion.function)
+            b.load(error)
+            b.emit(("CALL_VALUE", 1))
+            return
         if witnesses:
             error = b.spill()
             push_witnesses(b, witnesses)
             b.load(error)
         b.emit(("CALL", b.program.function(coercion.function), len(witnesses) + 1))
         return
-    assert coercion.target is not None
-    error = b.spill()
-    b.emit(("LOAD_TYPE", b.program.types.index(coercion.target)))
-    b.load(error)
-    b.emit(("CALL_NATIVE", "std::errors::convert", 2))
+    assert isinstance(coercion.target, Named)
+    b.emit(("CALL_NATIVE", f"{coercion.target.symbol.name}::from", 1))
 
 
 def _adapt(b: FunctionBuilder, source: Type, target: Type | None) -> None:

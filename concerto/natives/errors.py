@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from concerto.vm.native import native
 from concerto.vm.operations import copy_value
-from concerto.vm.values import NONE, ErrorValue, TypeValue, Value, message_of_program
+from concerto.vm.values import NONE, ErrorValue, Value, message_of_program
 
 _OWN_FIELDS: dict[str, dict[str, Value]] = {
     "AgentError": {"agent": "", "provider": "", "status": NONE, "retry_after_ms": NONE, "messages": []},
@@ -44,10 +44,16 @@ for _name in _OWN_FIELDS:
     native(f"{_name}::new")(_constructor(_name))
 
 
-@native("std::errors::convert")
-def convert(target: TypeValue, error: Value) -> ErrorValue:
-    """`From` between built-in errors: message and kind stay, and so do the members that both types have."""
-    if isinstance(error, str):
-        return make_error(target.name, error)
-    shared = {name: value for name, value in error.fields.items() if name in _OWN_FIELDS[target.name]}
-    return make_error(target.name, error.message, error.kind, **shared)
+def _conversion(type_name: str) -> Callable[[Value], ErrorValue]:
+    def from_(error: Value) -> ErrorValue:
+        """Message and kind of a built-in error stay, and so do the members that both types have."""
+        if isinstance(error, str):
+            return make_error(type_name, error)
+        shared = {name: value for name, value in error.fields.items() if name in _OWN_FIELDS[type_name]}
+        return make_error(type_name, error.message, error.kind, **shared)
+
+    return from_
+
+
+for _name in ("ToolError", "AgentError"):
+    native(f"{_name}::from")(_conversion(_name))

@@ -11,7 +11,7 @@ import pytest
 from concerto.effects.kinds import Clock, Env, FileSize, Http, ListFolder, Random, ReadFile, Sleep, WriteFile
 from concerto.natives.errors import make_error
 from concerto.natives.lenient import Unreadable, read_leniently
-from concerto.vm.values import NONE, ErrorValue, Ok, Panic, Raised, Range, Some, TypeValue
+from concerto.vm.values import NONE, ErrorValue, Ok, Panic, Raised, Range, Some
 from tests.natives.calling import FakeMachine, call, err, failing
 
 
@@ -223,11 +223,10 @@ def test_assertions() -> None:
 
 
 def test_conversion_of_errors() -> None:
-    target = TypeValue(0, "ToolError")
-    error = call("std::errors::convert", target, make_error("FsError", "gone", "NotFound", path="x"))
+    error = call("ToolError::from", make_error("FsError", "gone", "NotFound", path="x"))
     assert (error.type_name, error.kind, error.message) == ("ToolError", "NotFound", "gone")
     assert error.fields == {"tool": "", "method": ""}
-    assert call("std::errors::convert", target, "text").message == "text"
+    assert call("ToolError::from", "text").message == "text"
     first, second = call("AgentError::new", "a"), call("AgentError::new", "b")
     assert first.fields["messages"] is not second.fields["messages"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.witnesses import find_witnesses
 from concerto.semantics.model.analysis import Coercion
-from concerto.semantics.model.builtins import ANY, STRING
-from concerto.semantics.model.symbols import Named, StructSymbol, Type
+from concerto.semantics.model.builtins import ANY, FROM, STRING
+from concerto.semantics.model.symbols import Generic, Named, StructSymbol, TraitUse, Type
 from concerto.semantics.typing.coercion import fit
-from concerto.semantics.typing.traits import conversion
+from concerto.semantics.typing.traits import base_type, conversion
 from concerto.semantics.typing.unify import is_erroneous, resolve
 from concerto.syntax import ast
 
@@ -35,6 +35,8 @@ def error_conversion(checker: BodyChecker, found: Type, expected: Type) -> Coerc
     found, expected = resolve(found), resolve(expected)
     if expected is ANY or is_erroneous(expected) or found is ANY or is_erroneous(found):
         return None
+    if isinstance(expected, Generic):
+        return _through_bound(checker, found, expected)
     meant = conversion(checker.declarations, found, expected)
     if meant is None and expected == STRING and is_error(found):
         return ERROR_TO_TEXT
@@ -43,6 +45,16 @@ def error_conversion(checker: BodyChecker, found: Type, expected: Type) -> Coerc
     if meant == "native":
         return Coercion("native_convert", expected)
     function, types = meant
+    return Coercion("convert", expected, function, find_witnesses(checker, checker.frame, function, types))
+
+
+def _through_bound(checker: BodyChecker, found: Type, expected: Generic) -> Coercion | None:
+    """That of `E: From<A>`, whatever type `E` is."""
+    found = base_type(found)
+    if TraitUse(FROM, (found,)) not in expected.symbol.bounds:
+        return None
+    assert FROM.self_generic is not None
+    function, types = FROM.methods["from"], {FROM.self_generic: expected, FROM.generics[0]: found}
     return Coercion("convert", expected, function, find_witnesses(checker, checker.frame, function, types))
 
 

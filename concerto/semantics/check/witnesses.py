@@ -163,7 +163,8 @@ def find_witnesses(
         )
         if witness is not None:
             found.append(witness)
-    _use(checker, frame, found, set())
+    # A body that is being checked has no captures yet.
+    checker.later.append(lambda: _use(checker, frame, found, set()))
     return tuple(found)
 
 

@@ -29,7 +29,7 @@ def asked(maker: Maker, kind: Kind, known: bool) -> str | None:
     for method in handle_methods(state.kind.name):
         given = _given(method, state)
         # A type of the program's own may have the name of one of the library's.
-        own = names_in(method.result) & maker.types.structs.keys()
+        own = names_in(method.result) & (maker.types.structs.keys() | maker.types.enums.keys())
         if not own and unify(method.result, kind, given, method.free):
             fitting.append((method, given))
     return _called(maker, state, *maker.random.choice(fitting)) if fitting else None

@@ -120,7 +120,11 @@ class Maker:
         """An expression, and whether its value may come: if not, what takes it apart gets no types."""
         jumps = self.jumps
         text = self.value(kind)
-        return text, jumps == self.jumps
+        comes = jumps == self.jumps
+        if not comes and self.types.holds(kind, "Float"):
+            # Of `1 | 2.5` the first would say what it is.
+            text = f"the<{kind}>({text})"
+        return text, comes
 
     def small(self, kind: Kind, known: bool = False) -> str:
         text = self.leaf(self, kind, known)

@@ -163,9 +163,11 @@ def own_change(maker: Maker) -> str | None:
 
 
 def show(maker: Maker) -> str:
-    """`println` takes any value, but items that are Any by their place alone have none in an array there."""
+    """`println` takes any value, but items that are Any by their place alone have none in an array there,
+    and what a closure is given is Any."""
     kind = maker.kind()
-    return f"println({maker.value(kind, not maker.types.holds(kind, 'Any'))});"
+    known = not maker.types.holds(kind, "Any", "fn")
+    return f"println({maker.value(kind, known)});"
 
 
 def chosen(maker: Maker) -> str:
