@@ -36,6 +36,7 @@ _BEFORE_BLOCK = frozenset({"LBRACE", "SEMICOLON", "FAT_ARROW", "VBAR", "OR_OR", 
 _CONTEXTUAL_KINDS = frozenset(word.upper() for word in CONTEXTUAL)
 _STATEMENT_STARTS = frozenset({"LBRACE", "MAP_OPEN", "STRUCT_OPEN", "SEMICOLON", "RBRACE", END})
 _PYTHON_BLOCKS = frozenset({"ELSE", "TRY", "LOOP"})
+_PYTHON_STATEMENTS = words("LET RETURN IF FOR WHILE MATCH BREAK CONTINUE THROW")
 
 
 class _Head(Enum):
@@ -262,9 +263,18 @@ class _Walk:
         kind = self.kind(word)
         if kind not in WORD_KINDS or kind in ("TRUE", "FALSE"):
             return
-        if kind in _PYTHON_BLOCKS and self.kind(word - 1) in ("RBRACE", "SEMICOLON"):
+        if kind in _PYTHON_BLOCKS and self.begins_block(word - 1, position + 1):
             return
         self.tokens[word].kind = "WORD"
+
+    def begins_block(self, before: int, after: int) -> bool:
+        """Whether a word with a colon stands where a statement does: behind a `{` there may be a field."""
+        if self.kind(before) != "LBRACE":
+            return self.kind(before) in ("RBRACE", "SEMICOLON")
+        first = self.kind(after)
+        return first in _PYTHON_STATEMENTS or (
+            first == "NAME" and self.kind(after + 1) in ("LPAR", "DOT", "EQUAL")
+        )
 
     def dot(self, position: int, token: Token) -> None:
         member = self.tokens[position + 1]
