@@ -10,8 +10,9 @@ import pytest
 
 from concerto.effects.kinds import Clock, Env, FileSize, Http, ListFolder, Random, ReadFile, Sleep, WriteFile
 from concerto.natives.errors import make_error
+from concerto.natives.iterator import Stream
 from concerto.natives.lenient import Unreadable, read_leniently
-from concerto.vm.values import NONE, ErrorValue, Ok, Panic, Raised, Range, Some
+from concerto.vm.values import NONE, Err, ErrorValue, Ok, Panic, Raised, Range, Some, Value
 from tests.natives.calling import FakeMachine, call, err, failing
 
 
@@ -237,3 +238,11 @@ def test_a_text_full_of_brackets_is_read_in_no_time() -> None:
         with suppress(Unreadable):
             read_leniently(text)
     assert time.monotonic() - begun < 10
+
+
+def test_results_of_a_stream_that_breaks_end_with_an_err() -> None:
+    def receive() -> Value:
+        raise Raised(make_error("AgentError", "gone"))
+
+    results = call("Iterator::results", Stream(receive, lambda: None))
+    assert [type(result) for result in results] == [Err]
