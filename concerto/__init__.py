@@ -1,7 +1,8 @@
 """Concerto: a statically typed language for agents, compiled to bytecode and run by a VM.
 
 The Python API: `compile_file` and `compile_source` give a `Program` or raise `CompileError`;
-`Runtime(program).run()` runs it and gives a `RunResult`. `tool` marks Python functions and classes as tools,
+`Runtime(program).run()` runs it and gives a `RunResult`; `load` gives a program as a module with typed
+functions, agents and types. `tool` marks Python functions and classes as tools,
 a `ToolInjectionStrategy` offers more tools while an agent works, `concerto.testing` has what tests need.
 The names load on first use, so that importing the package, or running cached code, does not pay for the
 compiler.
@@ -13,6 +14,9 @@ TYPE_CHECKING = False  # As in `typing`, which a start need not load this early.
 
 if TYPE_CHECKING:
     from concerto.compiler import CompileError, compile_file, compile_source
+    from concerto.embedding import load
+    from concerto.embedding.loaded import RunError
+    from concerto.embedding.models import ErrorInfo, ErrResult, OkResult
     from concerto.journal.settling import Decision
     from concerto.program import Event, Program, Runtime
     from concerto.runtime.agents.injections import InjectionContext, ToolInjectionStrategy
@@ -24,9 +28,13 @@ if TYPE_CHECKING:
 __all__ = [
     "CompileError",
     "Decision",
+    "ErrResult",
+    "ErrorInfo",
     "Event",
     "InjectionContext",
+    "OkResult",
     "Program",
+    "RunError",
     "RunOptions",
     "RunResult",
     "RunStore",
@@ -37,6 +45,7 @@ __all__ = [
     "compile_file",
     "compile_source",
     "idempotency_key",
+    "load",
     "open_store",
     "tool",
 ]
@@ -44,9 +53,13 @@ __all__ = [
 _HOMES = {
     "CompileError": "concerto.compiler",
     "Decision": "concerto.journal.settling",
+    "ErrResult": "concerto.embedding.models",
+    "ErrorInfo": "concerto.embedding.models",
     "Event": "concerto.program",
     "InjectionContext": "concerto.runtime.agents.injections",
+    "OkResult": "concerto.embedding.models",
     "Program": "concerto.program",
+    "RunError": "concerto.embedding.loaded",
     "RunOptions": "concerto.runtime.run.options",
     "RunResult": "concerto.runtime.run.reporting",
     "RunStore": "concerto.stored_runs",
@@ -56,6 +69,7 @@ _HOMES = {
     "compile_file": "concerto.compiler",
     "compile_source": "concerto.compiler",
     "idempotency_key": "concerto.runtime.tools.python_tools",
+    "load": "concerto.embedding",
     "open_store": "concerto.stored_runs",
     "tool": "concerto.runtime.tools.python_tools",
 }

@@ -243,29 +243,28 @@ class Runtime:
             raise RuntimeError(
                 "call() would stop the event loop that is running; `await` call_async() instead"
             )
-        function, values = self._called(name, given, named)
+        start = partial(self._run.start, self._called(name, given, named))
         self._begin()
-        start = partial(self._run.start, function, values)
         return self._finish(self._to_end(start, self._options.timeout))
 
     async def call_async(self, name: str, /, *given: Json, **named: Json) -> RunResult:
         """As `call`, in the caller's event loop."""
-        function, values = self._called(name, given, named)
+        start = partial(self._run.start_here, self._called(name, given, named))
         self._begin()
         limits = self._options.timeout, self._options.max_memory_mb
-        start = partial(self._run.start_here, function, values)
         return self._finish(await run_to_end_here(start, self._run.interrupt, *limits))
 
-    def _called(
-        self, name: str, given: Sequence[Json], named: Mapping[str, Json]
-    ) -> tuple[int | None, list[Value]]:
+    def _called(self, name: str, given: Sequence[Json], named: Mapping[str, Json]) -> Callable[[], Value]:
+        """The call of a public function."""
         from concerto.runtime.run.calling import find_export, json_arguments
 
         if self._options.journal is not None:
             raise TypeError("a single call is not kept: `store`, `record` and `replay` are for `run`")
-        module = self._run.module
-        export = find_export(module, name)
-        return export.function, json_arguments(module, self._run.machine.classes, export, given, named)
+        module, machine = self._run.module, self._run.machine
+        function = find_export(module, name)
+        values = json_arguments(module, machine.classes, function, given, named)
+        assert function.function is not None, "it was found to be callable"
+        return partial(machine.call, function.function, values)
 
     async def stream(self) -> AsyncIterator[Event]:
         """Run `main` in the caller's event loop and give what it emits; leaving the loop stops the run.

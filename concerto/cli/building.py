@@ -177,12 +177,20 @@ def _emit_schemas(program: OpenedProgram, problems: Problems) -> bytes | None:
     return (json.dumps(schemas, indent=2, ensure_ascii=False) + "\n").encode()
 
 
+def _emit_stub(program: OpenedProgram, problems: Problems) -> bytes | None:
+    from concerto.embedding.stubs import stub_of
+
+    module = load_module(program, problems)
+    return stub_of(module).encode() if module is not None else None
+
+
 EMITTERS: dict[str, Callable[[OpenedProgram, Problems], bytes | None]] = {
     "ir": _emit_ir,
     "ast": _emit_ast,
     "schemas": _emit_schemas,
+    "pyi": _emit_stub,
 }
-_SUFFIXES = {"ir": IR_SUFFIX, "ast": ".ast", "schemas": ".schemas.json"}
+_SUFFIXES = {"ir": IR_SUFFIX, "ast": ".ast", "schemas": ".schemas.json", "pyi": ".pyi"}
 
 
 def _write(outputs: dict[str, bytes], source: Path, out: str | None) -> None:

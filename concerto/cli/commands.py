@@ -79,7 +79,7 @@ def concertoc_command() -> None:
 @click.argument("target", metavar="FILE or DIR")
 @click.option("-o", "--out", metavar="OUT", help="Where to write; `-` is standard output.")
 @click.option(
-    "--emit", default="ir", show_default=True, metavar="KINDS", help="ir, ast, schemas; comma-separated."
+    "--emit", default="ir", show_default=True, metavar="KINDS", help="ir, ast, schemas, pyi; comma-separated."
 )
 @click.option("--watch", "watching", is_flag=True, help="Build again after every change.")
 @_format_option

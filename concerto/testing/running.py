@@ -140,7 +140,7 @@ def run_case(
         live.add(run)
     try:
         ended = run_to_end(
-            lambda: run.start(case.test.function),
+            lambda: run.start(partial(run.machine.call, case.test.function, ())),
             run.interrupt,
             timeout,
             _megabytes(case),

@@ -50,6 +50,7 @@ class Emits:
 
     def __init__(self, options: ResolvedOptions) -> None:
         self._options = options
+        self._errors = options.errors
         self._handlers = dict(options.handlers)
         self._listeners: dict[str, list[Listener]] = {}
         self.kept: list[Value] | None = [] if options.testing else None
@@ -91,7 +92,11 @@ class Emits:
 
     @property
     def errors(self) -> TextIO:
-        return self._options.errors or sys.stderr
+        return self._errors or sys.stderr
+
+    def redirect_errors(self, stream: TextIO) -> None:
+        """From now on say what is to be said about the run to `stream`."""
+        self._errors = stream
 
     def listen(self, channel: str, listener: Listener) -> None:
         """Call `listener` with the payload of every emit on `channel`, of all emits as `{channel, payload}`

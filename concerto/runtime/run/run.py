@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -156,13 +156,10 @@ class Run:
         """The branch of program code that nothing else has begun."""
         return Branch(order=self._order)
 
-    def start(self, function: int | None = None, given: Sequence[Value] = ()) -> Value:
-        """Run `main`, or another function, and give what it returns. The event loop, if one is needed, runs
-        here."""
-        return self._start(self._entry(function, given))
-
-    def _entry(self, function: int | None, given: Sequence[Value]) -> Callable[[], Value]:
-        return self._main if function is None else partial(self.machine.call, function, given)
+    def start(self, entry: Callable[[], Value] | None = None) -> Value:
+        """Run `main`, or other code of the program, and give what it returns. The event loop, if one is
+        needed, runs here."""
+        return self._start(entry or self._main)
 
     def _start(self, entry: Callable[[], Value]) -> Value:
         fiber = Fiber(self.root(), entry)
@@ -197,11 +194,11 @@ class Run:
         given = [each.encode("utf-16", "surrogatepass") for each in self.options.args]
         return self.machine.run_entry([each.decode("utf-16", "replace") for each in given])
 
-    async def start_here(self, function: int | None = None, given: Sequence[Value] = ()) -> Value:
+    async def start_here(self, entry: Callable[[], Value] | None = None) -> Value:
         """As `start`, in the event loop of the caller, and in a task of its own where there is to wait."""
         import asyncio
 
-        fiber = Fiber(self.root(), self._entry(function, given), alone=lambda: not self._tasks)
+        fiber = Fiber(self.root(), entry or self._main, alone=lambda: not self._tasks)
         try:
             asked = fiber.begin()
         finally:

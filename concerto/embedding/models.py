@@ -1,0 +1,157 @@
+"""The Python classes of a program's types: structs are pydantic models, enums are `StrEnum`s, or classes with
+one model for each variant where these hold data.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+import typing
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, ClassVar, Generic, TypeVar
+
+import pydantic
+from pydantic import BaseModel, ConfigDict, Field
+
+from concerto.embedding.surface import NamedType, Surface, member_name, parts_of, variant_name
+from concerto.ir.module import FieldDef, VariantDef
+
+_GENERIC: Any = Generic
+T = TypeVar("T")
+E = TypeVar("E")
+
+
+class OkResult(BaseModel, Generic[T]):
+    """A Result inside of another value: what went well."""
+
+    ok: T
+
+
+class ErrResult(BaseModel, Generic[E]):
+    """A Result inside of another value: an error."""
+
+    err: E
+
+
+class ErrorInfo(BaseModel):
+    """An error of the library's as a value; what else it knows are more attributes."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str = ""
+    message: str
+
+
+_RESULTS = types.SimpleNamespace(OkResult=OkResult, ErrResult=ErrResult, ErrorInfo=ErrorInfo)
+"""What types name as `concerto.OkResult` and so on."""
+
+
+class ValueModel(BaseModel):
+    """What structs and variants have in common."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, protected_namespaces=())
+
+
+class VariantModel(ValueModel):
+    """A variant of an enum; one without names for its data takes it in its order."""
+
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        if len(given) > len(self.__match_args__):
+            raise TypeError(
+                f"{type(self).__qualname__} takes {len(self.__match_args__)} values, not {len(given)}"
+            )
+        super().__init__(**dict(zip(self.__match_args__, given, strict=False)), **named)
+
+
+class TypeModels:
+    """The classes of a program's types by their names in the program, all made when one is needed. `default`
+    gives the value of a field that is left out."""
+
+    def __init__(self, surface: Surface, module: str, default: Callable[[FieldDef], Any]) -> None:
+        self._surface = surface
+        self._module = module
+        self._default = default
+        self._namespace: dict[str, Any] = {"builtins": builtins, "typing": typing, "concerto": _RESULTS}
+        self.classes: dict[str, Any] = {}
+        for named in surface.types.values():
+            self._namespace |= {name: TypeVar(name) for name in named.generics}
+        for key, named in surface.types.items():
+            self.classes[key] = self._namespace[named.name] = self._class(named)
+        for made in list(self.classes.values()):
+            for model in (made, *getattr(made, "__variants__", ())):
+                if isinstance(model, type) and issubclass(model, BaseModel):
+                    model.model_rebuild(_types_namespace=self._namespace)
+
+    def type_of(self, index: int) -> Any:
+        """A type as Python has it."""
+        # Its own locals, or pydantic would look for a module that it could put generic classes into.
+        return eval(self._surface.text(index), {}, self._namespace)
+
+    def _class(self, named: NamedType) -> Any:
+        definition = named.definition
+        about = {"__module__": self._module, "__doc__": named.docs or None}
+        if definition.kind != "enum":
+            return self._model(named.name, named, definition.fields, about, ValueModel)
+        if not named.has_data:
+            members = {member_name(each.name): each.name for each in definition.variants}
+            made = StrEnum(named.name, members, module=self._module)  # type: ignore[misc]
+            made.__doc__ = about["__doc__"]
+            return made
+        base = type(named.name, (_OfVariants,), about)
+        variants = [self._variant(base, named, each) for each in definition.variants]
+        for model in variants:
+            setattr(base, model.__name__, model)
+            self._namespace[f"_{named.name}_{model.__name__}"] = model
+        base.__variants__ = tuple(variants)  # type: ignore[attr-defined]
+        return base
+
+    def _variant(self, base: type, named: NamedType, variant: VariantDef) -> type[BaseModel]:
+        name = variant_name(variant)
+        about: dict[str, Any] = {"__module__": self._module, "__qualname__": f"{named.name}.{name}"}
+        if not variant.named:
+            about["__match_args__"] = tuple(part.name for part in parts_of(variant.fields))
+        return self._model(name, named, variant.fields, about, VariantModel, base, tag=variant.name)
+
+    def _model(
+        self,
+        name: str,
+        named: NamedType,
+        fields: list[FieldDef],
+        about: dict[str, Any],
+        *bases: type,
+        tag: str = "",
+    ) -> type[BaseModel]:
+        parts = parts_of(fields)
+        taken = frozenset(part.name for part in parts)
+        annotations = {part.name: self._surface.text(part.field.type, named, taken) for part in parts}
+        body: dict[str, Any] = {part.name: self._field(part.name, part.field) for part in parts}
+        if tag:
+            annotations = {"variant": f"typing.Literal[{tag!r}]", **annotations}
+            body["variant"] = Field(tag)
+        if named.generics:
+            parameters = tuple(self._namespace[each] for each in named.generics)
+            bases = (*bases, _GENERIC[parameters])
+        body |= {**about, "__annotations__": annotations}
+        made: type[BaseModel] = types.new_class(name, bases, {}, lambda space: space.update(body))
+        return made
+
+    def _field(self, name: str, field: FieldDef) -> Any:
+        alias = field.name if field.name != name and not field.name.isdecimal() else None
+        if field.has_default:
+            return Field(alias=alias, default_factory=lambda: self._default(field))
+        if self._surface.module.types[field.type].kind == "option":
+            return Field(None, alias=alias)
+        return Field(alias=alias)
+
+
+class _OfVariants:
+    """What an enum with data is: the class of all its variants."""
+
+    __variants__: ClassVar[tuple[type[BaseModel], ...]] = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: pydantic.GetCoreSchemaHandler) -> Any:
+        return handler.generate_schema(typing.Union[cls.__variants__])  # noqa: UP007  of a tuple

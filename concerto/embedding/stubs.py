@@ -1,0 +1,151 @@
+"""The stub of a program: what type checkers and editors know of the module that `concerto.load` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from concerto.embedding.surface import (
+    NamedType,
+    Surface,
+    member_name,
+    needed,
+    parameter_name,
+    parts_of,
+    variant_name,
+)
+from concerto.ir.module import Export, FieldDef, ModuleIR, ParameterDef
+from concerto.vm.classes import ClassTable
+
+_HEAD = '''"""What `{file}` is for Python, written by `concertoc build --emit pyi`."""
+
+import builtins as builtins
+import enum
+import typing
+
+import concerto
+import pydantic
+from concerto.runtime.run.options import RunKeywords as _Options
+'''
+_USING = "def using(self, **options: typing.Unpack[_Options]) -> typing.Self: ..."
+_ASKED = "self, prompt: str"
+
+
+def stub_of(module: ModuleIR) -> str:
+    """The text of a `.pyi` file."""
+    surface = Surface(module, ClassTable(module.types))
+    parts = [_HEAD.format(file=module.source_file.replace("\\", "/").rpartition("/")[2])]
+    generics = dict.fromkeys(name for named in surface.types.values() for name in named.generics)
+    if generics:
+        parts.append("\n".join(f'{name} = typing.TypeVar("{name}")' for name in generics) + "\n")
+    for name, index in surface.aliases.items():
+        parts.append(f"{name}: typing.TypeAlias = {surface.text(index)}\n")
+    parts += [_lines(_type(surface, named)) for named in surface.types.values()]
+    parts += [_lines(_function(surface, name, export)) for name, export in surface.functions.items()]
+    parts += [_lines(_agent(surface, name)) for name in surface.agents]
+    return "\n".join(parts)
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _docs(text: str, indent: str = "    ") -> list[str]:
+    if not text.strip():
+        return []
+    safe = text.strip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    safe = f"{safe} " if safe.endswith('"') else safe
+    return [f"{indent}{line}".rstrip() for line in f'"""{safe}"""'.split("\n")]
+
+
+def _type(surface: Surface, named: NamedType) -> Iterator[str]:
+    definition = named.definition
+    if definition.kind != "enum":
+        yield from _model(surface, named.name, named, definition.fields, "")
+    elif not named.has_data:
+        yield f"class {named.name}(enum.StrEnum):"
+        yield from _docs(named.docs)
+        yield from [f"    {member_name(each.name)} = {each.name!r}" for each in definition.variants]
+    else:
+        names = [variant_name(each) for each in definition.variants]
+        yield f"class {named.name}:"
+        yield from _docs(named.docs)
+        yield from [f"    {name}: typing.TypeAlias = _{named.name}_{name}" for name in names]
+        for name, variant in zip(names, definition.variants, strict=True):
+            yield ""
+            fixed = [f'    variant: typing.Literal["{variant.name}"] = ...']
+            own = f"_{named.name}_{name}"
+            yield from _model(
+                surface, own, named, variant.fields, named.name, fixed, by_place=not variant.named
+            )
+
+
+def _model(
+    surface: Surface,
+    name: str,
+    named: NamedType,
+    fields: list[FieldDef],
+    base: str,
+    fixed: Sequence[str] = (),
+    *,
+    by_place: bool = False,
+) -> Iterator[str]:
+    bases = [*([base] if base else []), "pydantic.BaseModel"]
+    if named.generics:
+        bases.append(f"typing.Generic[{', '.join(named.generics)}]")
+    parts = parts_of(fields)
+    taken = frozenset(part.name for part in parts)
+    body = [*([] if base else _docs(named.docs)), *fixed]
+    for part in parts:
+        optional = part.field.has_default or surface.module.types[part.field.type].kind == "option"
+        type_ = surface.text(part.field.type, named, taken)
+        default = " = pydantic.Field(kw_only=False)" if by_place else " = ..." if optional else ""
+        body.append(f"    {part.name}: {type_}{default}")
+    yield f"class {name}({', '.join(bases)}):"
+    yield from body or ["    ..."]
+
+
+def _function(surface: Surface, name: str, export: Export) -> Iterator[str]:
+    refused = surface.refusal(export)
+    if refused is not None:
+        yield f"# {refused}"
+        return
+    given = ", ".join(["self", *_parameters(surface, export.parameters)])
+    stream = surface.stream(export.result)
+    result = surface.text(surface.result(export.result) if stream is None else stream)
+    yield f"class _{name}:"
+    yield from _docs(export.docs)
+    yield from _stream(given, result) if stream is not None else _call(given, result)
+    yield f"{name}: _{name}"
+
+
+def _parameters(surface: Surface, parameters: list[ParameterDef]) -> list[str]:
+    return [
+        f"{parameter_name(each.name)}: {surface.text(each.type)}{'' if is_needed else ' = ...'}"
+        for each, is_needed in zip(parameters, needed(parameters), strict=True)
+    ]
+
+
+def _call(given: str, result: str) -> Iterator[str]:
+    yield f"    def __call__({given}) -> {result}: ..."
+    yield f"    async def aio({given}) -> {result}: ..."
+    yield f"    def result({given}) -> concerto.RunResult: ..."
+    yield f"    async def aresult({given}) -> concerto.RunResult: ..."
+    yield f"    {_USING}"
+
+
+def _stream(given: str, item: str) -> Iterator[str]:
+    yield f"    def __call__({given}) -> typing.AsyncIterator[{item}]: ..."
+    yield f"    {_USING}"
+
+
+def _agent(surface: Surface, name: str) -> Iterator[str]:
+    response, chunk = surface.types["Response"].name, surface.types["StreamChunk"].name
+    yield f"class _{name}_execute:"
+    yield from _call(_ASKED, response)
+    yield f"class _{name}_stream:"
+    yield from _stream(_ASKED, chunk)
+    yield f"class _{name}:"
+    yield f"    execute: _{name}_execute"
+    yield f"    stream: _{name}_stream"
+    yield f"    {_USING}"
+    yield f"{name}: _{name}"

@@ -1,0 +1,317 @@
+"""`concerto.load`: a program's functions, agents and types in Python."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib.util
+import inspect
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
+
+import concerto
+from concerto.embedding.stubs import stub_of
+
+ROOT = Path(__file__).parents[2]
+SOURCE = """
+mod inner {
+    pub struct User { pub name: String, from: Int = 1, json: Any, _x: Bool = true }
+}
+use inner::User;
+pub enum Tree<T> { Leaf(T), Node(Tree<T>, Tree<T>), Empty }
+pub enum Shape { Circle { radius: Float }, Square(Float) }
+pub type Label = "a" | "b";
+
+agent Teller { provider: openai, model: "gpt-4o-mini" }
+
+/// Gives it back: "as it is".
+pub fn user(u: User) -> User { u }
+pub fn tree(n: Int) -> Tree<Int> {
+    if n == 0 { Tree::Leaf(1) } else { Tree::Node(tree(n - 1), Tree::Empty) }
+}
+pub fn depth(t: Tree<Int>) -> Int {
+    match t { Tree::Leaf(_) => 1, Tree::Node(a, _) => 1 + depth(a), Tree::Empty => 0 }
+}
+pub fn collections(
+    a: Map<Int, Float>, b: Set<String>, c: (Int, String), d: Option<Int>, e: Queue<Int>, f: Stack<Int>
+) -> (Map<Int, Float>, Set<String>, (Int, String), Option<Int>, Queue<Int>, Stack<Int>) {
+    (a, b, c, d, e, f)
+}
+pub fn results(n: Int) -> Array<Result<Int, String>> { [Ok(n), Err("no")] }
+pub fn anything(x: Any) -> Any { x }
+pub fn class(def: Int = 1, y: Int) -> Int { def + y }
+pub fn label(x: Label) -> Label { x }
+pub fn span(r: Range) -> Range { r }
+pub fn unknown() -> Result<Option<String>, String> { Ok(None) }
+pub fn endless(x: Float) -> Float { x / 0.0 }
+pub fn shape(wide: Bool) -> Shape {
+    if wide { Shape::Square(2.0) } else { Shape::Circle { radius: 1.0 } }
+}
+pub fn jam() -> Result<Int, ToolError> { Err(ToolError::new("no paper")) }
+pub fn refuse(s: Shape) -> Result<Int, Shape> { Err(s) }
+pub fn boom() { panic("out"); }
+pub fn says(n: Int) { println("n is ${n}"); emit("said", n); }
+pub fn tell(what: String) -> Result<Iterator<StreamChunk>, AgentError> { Teller.stream(what) }
+pub fn list(xs: Array<Int>) -> Array<Int> { xs }
+pub fn apply(f: fn(Int) -> Int) -> Int { f(1) }
+pub fn forever() { loop { } }
+fn helper() {}
+pub fn helped() { helper(); }
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("loaded") / "things.conc"
+    file.write_text(SOURCE)
+    return file
+
+
+@pytest.fixture(scope="module")
+def app(file: Path) -> Any:
+    return concerto.load(file, mock=True)
+
+
+def test_structs_are_models(app: Any) -> None:
+    user = app.User(name="Ada", json_={"k": [1]})
+    assert (user.from_, user.x) == (1, True)
+    assert app.user(user) == user
+    assert app.user({"name": "Bob", "json": 1, "from": 3}) == app.User(name="Bob", json_=1, from_=3)
+    assert app.User.model_validate({"name": "Bob", "json": 1, "from": 3}).from_ == 3
+    assert json.loads(app.user(user).model_dump_json(by_alias=True))["from"] == 1
+    with pytest.raises(pydantic.ValidationError):
+        app.User(name=1, json_=1)
+
+
+def test_enums_with_data_are_classes_of_models(app: Any) -> None:
+    tree = app.tree(2)
+    assert isinstance(tree, app.Tree.Node) and isinstance(tree, app.Tree)
+    assert app.depth(tree) == 3
+    assert app.depth(app.Tree.Node(app.Tree.Leaf(1), app.Tree.Empty())) == 2
+    match app.shape(wide=False):
+        case app.Shape.Circle(radius=radius):
+            assert radius == 1.0
+        case _:
+            pytest.fail("no circle")
+    assert app.shape(wide=True) == app.Shape.Square(2.0)
+    shapes = pydantic.TypeAdapter(list[app.Shape])
+    assert shapes.validate_json('[{"variant": "Square", "value": 2}]') == [app.Shape.Square(2.0)]
+    with pytest.raises(TypeError, match=r"Shape.Square takes 1 values, not 2"):
+        app.Shape.Square(1.0, 2.0)
+
+
+def test_other_values(app: Any) -> None:
+    given: tuple[Any, ...] = ({1: 2.5}, {"a"}, (1, "b"), None, [1], [2])
+    assert app.collections(*given) == given
+    assert app.results(2) == [concerto.OkResult(ok=2), concerto.ErrResult(err="no")]
+    assert app.anything({"a": [1, None, app.Shape.Square(1.0)]})["a"][2]["value"] == 1.0
+    assert app.class_(y=2) == 3
+    assert app.label("b") == "b"
+    assert app.span(range(3)) == range(3)
+    assert app.unknown() is None
+    assert app.endless(1) == float("inf")
+    assert app.list((1, 2)) == [1, 2]
+
+
+def test_failures(app: Any) -> None:
+    with pytest.raises(concerto.RunError) as raised:
+        app.jam()
+    error = raised.value
+    assert (error.kind, error.message) == ("ToolError", "no paper")
+    assert error.place is not None and error.place.endswith("things.conc:35:42")
+    assert "│" in error.trace and str(error) == f"ToolError: no paper ({error.place})"
+    assert isinstance(error.value, concerto.ErrorInfo)
+    assert error.value.model_dump() == {"kind": "ToolError", "message": "no paper", "tool": "", "method": ""}
+    with pytest.raises(concerto.RunError) as raised:
+        app.refuse(app.Shape.Square(1.0))
+    assert (raised.value.kind, raised.value.value) == ("Square", app.Shape.Square(1.0))
+    with pytest.raises(concerto.RunError) as raised:
+        app.boom()
+    assert (raised.value.kind, raised.value.value) == ("Panic", None)
+    with pytest.raises(concerto.RunError) as raised:
+        app.forever.using(timeout=0.05)()
+    assert raised.value.kind == "Timeout"
+    result = app.jam.result()
+    assert (result.ok, result.kind, result.tokens) == (False, "ToolError", 0)
+
+
+def test_nothing_is_printed_unasked(app: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(concerto.RunError):
+        app.boom()
+    app.says(3)
+    assert capfd.readouterr() == ("n is 3\n", "")
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda app: app.user(1), "`user` takes a `User` as `u`: expected `User`, found `int`"),
+        (lambda app: app.user({"name": 1}), "expected `String`, found `int` at `name`"),
+        (lambda app: app.user({"name": "a", "nme": 1}), "found the unknown field `nme`"),
+        (lambda app: app.user(), "`user` needs its argument `u`"),
+        (lambda app: app.label("c"), "found `'c'`"),
+        (lambda app: app.list([1, True]), "expected `Int`, found `bool` at `[1]`"),
+        (lambda app: app.list([2**63]), "a number that needs more than 64 bits"),
+        (lambda app: app.depth({"variant": "Leave"}), "found `'Leave'`"),
+        (lambda app: app.Teller.execute(1), "`Teller.execute` takes a text as `prompt`, not int"),
+        (lambda app: app.tree.using(tmeout=1), "there is no option `tmeout`; did you mean `timeout`?"),
+        (lambda app: app.tree.using(store="s"), "`store` is for a whole run"),
+    ],
+)
+def test_wrong_arguments(app: Any, call: Any, text: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        call(app)
+    assert text in str(raised.value)
+
+
+def test_names_that_are_not_there(app: Any) -> None:
+    with pytest.raises(AttributeError, match=r"`helper` is not public .*: write `pub fn helper`"):
+        _ = app.helper
+    with pytest.raises(AttributeError, match=r"has no public `tre`; did you mean `tree`\?"):
+        _ = app.tre
+    with pytest.raises(
+        AttributeError, match=r"`f` holds a `fn\(Int\) -> Int`, which Python has no equal of; give"
+    ):
+        _ = app.apply
+
+
+def test_what_is_known_of_a_function(app: Any) -> None:
+    assert app.user.__doc__ == 'Gives it back: "as it is".'
+    assert list(inspect.signature(app.class_).parameters) == ["def_", "y"]
+    assert inspect.iscoroutinefunction(app.user.aio)
+    assert "user" in dir(app) and "helper" not in dir(app)
+
+
+def test_streams_are_async_iterators(app: Any) -> None:
+    async def read(call: Any) -> str:
+        return "".join([chunk.text async for chunk in call])
+
+    assert asyncio.run(read(app.tell("Go on"))) == "[mock response to: Go on]"
+    assert asyncio.run(read(app.Teller.stream("Go on"))) == "[mock response to: Go on]"
+
+    async def leave() -> str:
+        async for chunk in app.tell("Go on"):
+            return str(chunk.text)
+        return ""
+
+    assert asyncio.run(leave()) == "[mock response to: Go on]"
+    gc.collect()
+
+
+def test_a_stream_that_cannot_begin(app: Any) -> None:
+    async def read() -> None:
+        async for _ in app.Teller.using(mock=False, environment={}).stream("Go on"):
+            pytest.fail("it has no key")
+
+    with pytest.raises(concerto.RunError) as raised:
+        asyncio.run(read())
+    assert raised.value.kind == "MissingKey"
+
+
+def test_agents_answer(app: Any) -> None:
+    assert app.Teller.execute("Hello").text == "[mock response to: Hello]"
+    assert asyncio.run(app.Teller.execute.aio(prompt="Hello")).messages[-1].role == "assistant"
+
+
+def test_the_manifest_holds(tmp_path: Path) -> None:
+    (tmp_path / "Concerto.toml").write_text('[project]\nname = "p"\n[runtime]\ntimeout = 0.05\n')
+    (tmp_path / "main.conc").write_text("pub fn forever() { loop { } }")
+    with pytest.raises(concerto.RunError, match="took longer than"):
+        concerto.load(tmp_path / "main.conc").forever()
+
+
+def test_permissions_for_nothing_are_told(file: Path) -> None:
+    with pytest.warns(UserWarning, match="Teler"):
+        concerto.load(file, permissions={"Teler": True})
+
+
+def test_a_program_with_errors_has_no_stub(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.conc"
+    wrong.write_text("pub fn f() -> Int { true }")
+    code = "from concerto.cli.entry import concertoc; concertoc()"
+    command = [sys.executable, "-c", code, "build", "--emit", "pyi", str(wrong)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "E0301" in done.stderr
+    assert not wrong.with_suffix(".pyi").exists()
+    with pytest.raises(concerto.CompileError, match="E0301"):
+        concerto.load(wrong)
+
+
+USE = """
+import asyncio
+from typing import assert_type
+
+import things
+from things import Shape, User
+
+assert_type(things.user(User(name="Ada", json_=1)), User)
+match things.shape(True):
+    case Shape.Circle(radius=radius):
+        assert_type(radius, float)
+    case Shape.Square(value):
+        assert_type(value, float)
+assert_type(things.depth(things.tree(3)), int)
+assert_type(things.unknown(), str | None)
+assert_type(things.class_(1, 2), int)
+
+
+async def main() -> None:
+    assert_type(await things.list.aio([1]), list[int])
+    async for chunk in things.tell("Go on"):
+        assert_type(chunk.text, str)
+    assert_type((await things.Teller.using(max_usd=1.0).execute.aio("Hello")).text, str)
+    assert_type(things.tree.result(3).tokens, int)
+
+
+asyncio.run(main())
+"""
+WRONG_USE = """
+import things
+
+things.user(1)
+things.Shape.Circle(1.0)
+things.apply
+"""
+SHIM = """
+import sys
+from pathlib import Path
+
+import concerto
+
+sys.modules[__name__] = concerto.load(Path(__file__).with_suffix(".conc"), mock=True)
+"""
+
+
+def test_type_checkers_take_the_stubs_of_all_examples(file: Path, tmp_path: Path) -> None:
+    for program in sorted((ROOT / "examples").glob("*/main.conc")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = concerto.compile_file(program).module
+        (tmp_path / f"{program.parent.name}_example.pyi").write_text(stub_of(module))
+    (tmp_path / "things.conc").write_text(SOURCE)
+    (tmp_path / "things.pyi").write_text(stub_of(concerto.compile_file(file).module))
+    (tmp_path / "things.py").write_text(SHIM)
+    (tmp_path / "use.py").write_text(USE)
+    (tmp_path / "wrong.py").write_text(WRONG_USE)
+    assert checked([sys.executable], "use.py", folder=tmp_path) == (0, "")
+    stubs = sorted(path.name for path in tmp_path.glob("*.pyi"))
+    checkers = [[sys.executable, "-m", "mypy", "--strict"]]
+    if importlib.util.find_spec("pyright") is not None:
+        checkers.append([sys.executable, "-m", "pyright"])
+    for checker in checkers:
+        status, said = checked(checker, "use.py", *stubs, folder=tmp_path)
+        assert status == 0, said
+        _, said = checked(checker, "wrong.py", folder=tmp_path)
+        assert all(f"wrong.py:{line}:" in said for line in (4, 5, 6)), said
+
+
+def checked(command: list[str], *files: str, folder: Path) -> tuple[int, str]:
+    done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
