@@ -387,9 +387,9 @@ def doc(name: str | None, target: str) -> int:
 @_mock_option
 def repl(mock: bool) -> int:
     """Try expressions, statements and declarations one by one."""
-    from concerto.cli import repl as session
+    from concerto.cli.repl import loop
 
-    return session.repl(mock=mock)
+    return loop.repl(mock=mock)
 
 
 @concerto_command.command()

@@ -10,7 +10,7 @@ AGENT_CALLS = frozenset({"execute", "execute_with_schema", "chat", "stream"})
 
 
 @record
-class Calls:
+class Callees:
     """`functions` are those that are called or handed on as values; `methods` those of tools and of servers.
     `labels` have their reasons; `sites` are the places where an agent is executed, `unknown` says that one
     may be that cannot be seen."""
@@ -22,7 +22,7 @@ class Calls:
     unknown: bool = False
 
 
-def call_graph(module: ModuleIR) -> list[Calls]:
+def call_graph(module: ModuleIR) -> list[Callees]:
     """The calls of every function, by their indices."""
     by_name = _methods_by_name(module)
     stages = {pipeline.name: [stage.function for stage in pipeline.stages] for pipeline in module.pipelines}
@@ -49,8 +49,8 @@ def _calls(
     by_name: dict[str, set[int]],
     stages: dict[str, list[int]],
     tool_methods: dict[str, list[tuple[str, str]]],
-) -> Calls:
-    found = Calls()
+) -> Callees:
+    found = Callees()
     code = function.code
     for pc, instr in enumerate(code):
         match instr[0]:

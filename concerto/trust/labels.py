@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from concerto.ir.module import DecoratorDef, MethodDef, ModuleIR, TrustRule
 from concerto.records import record
-from concerto.trust.call_graph import Calls
+from concerto.trust.call_graph import Callees
 from concerto.trust.closed import is_closed
 from concerto.trust.defaults import LIBRARY_TOOLS, OUTSIDE, SECRET, TRUSTED, UNTRUSTED
 
@@ -39,7 +39,7 @@ class Labels:
     """`settings` are the tables of `[trust.tools]` by their names."""
 
     def __init__(
-        self, module: ModuleIR, graph: list[Calls], settings: Mapping[str, Mapping[str, Any]]
+        self, module: ModuleIR, graph: list[Callees], settings: Mapping[str, Mapping[str, Any]]
     ) -> None:
         self._module = module
         self._graph = graph

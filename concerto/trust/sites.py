@@ -9,7 +9,7 @@ from concerto.ir.module import Agent, McpServerDef, ModuleIR, Tool, ToolUse
 from concerto.records import frozen
 from concerto.source import Source, Span
 from concerto.trust.builders import Builders, Ref, Shape
-from concerto.trust.call_graph import Calls
+from concerto.trust.call_graph import Callees
 from concerto.trust.defaults import OUTSIDE, UNDECLARED_SERVER
 from concerto.trust.labels import BY_DEFAULT, Key, Labels, Ways
 
@@ -36,7 +36,7 @@ class Sites:
     def __init__(
         self,
         module: ModuleIR,
-        graph: list[Calls],
+        graph: list[Callees],
         labels: Labels,
         allows: Allows,
         servers: Iterable[str],

@@ -177,7 +177,7 @@ def _served_over_http(folder: Path) -> str:
 def _called(server: Any) -> str:
     async def session() -> str:
         async with Client(server) as client:
-            [block] = (await client.call_tool("Probe__all", {})).content
+            [block] = (await client.call_tool("all", {})).content
             assert isinstance(block, TextContent)
             return block.text
 

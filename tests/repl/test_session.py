@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from concerto.cli.repl import completions
-from concerto.cli.session import Session
+from concerto.cli.repl.loop import completions
+from concerto.cli.repl.session import Session
 from tests.cli.terminal import Terminal, terminal
 
 COMMAND = [sys.executable, "-m", "concerto.cli", "repl"]

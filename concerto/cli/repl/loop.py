@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from concerto.cli.repl.session import Session
 from concerto.cli.reporting import USAGE, show_problems
-from concerto.cli.session import Session
 from concerto.manifest import ManifestError
 
 _HELP = """an expression shows its value; variables and declarations stay; what is declared again takes

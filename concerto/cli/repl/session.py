@@ -14,7 +14,7 @@ import sys
 from itertools import takewhile
 from pathlib import Path
 
-from concerto.cli.assembly import (
+from concerto.cli.repl.assembly import (
     END,
     INPUT,
     Assembly,
@@ -24,8 +24,8 @@ from concerto.cli.assembly import (
     read_statements,
     value_of,
 )
+from concerto.cli.repl.variables import Variable, locals_of, parameters_of, variable_of
 from concerto.cli.reporting import cannot
-from concerto.cli.variables import Variable, locals_of, parameters_of, variable_of
 from concerto.compiler.disk import DiskProject, open_project
 from concerto.compiler.pipeline import compile_tree, inspect_tree, read_source
 from concerto.diagnostics import Problems, render

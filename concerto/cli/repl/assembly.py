@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from concerto.cli.variables import Variable
+from concerto.cli.repl.variables import Variable
 from concerto.compiler.depth import with_room
 from concerto.diagnostics import Problems
 from concerto.diagnostics.problem import Problem
