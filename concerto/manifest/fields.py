@@ -124,6 +124,21 @@ CONNECTION: Final[Rows] = {
     "rate_limit": _parts("how much the server is asked; more waits for its turn", RATE_LIMIT),
 }
 
+OAUTH: Final[Rows] = {
+    "grant": Field(
+        "who agrees: a person in a browser, or the client as itself",
+        None,
+        Kind.CHOICE,
+        "authorization_code",
+        ("authorization_code", "client_credentials"),
+    ),
+    "client_id": Field("who the client is; without it, it registers itself", None, Kind.TEXT),
+    "client_secret_env": Field("the environment variable that holds its secret", None, Kind.TEXT),
+    "client_metadata_url": Field("where servers can look up who the client is", None, Kind.TEXT),
+    "issuer": Field("the only server that may see the secret", None, Kind.TEXT),
+    "redirect_port": Field("where the browser comes back to; without it, any that is free", None, Kind.COUNT),
+}
+
 MCP: Final[Rows] = {
     "transport": _choice(
         "how the server is reached; without it `http` if there is a `url` and no `command`, else `stdio`",
@@ -145,6 +160,7 @@ MCP: Final[Rows] = {
     "share": Field(
         "one server for all runs of a process, ended with the process", None, Kind.SWITCH, default=False
     ),
+    "oauth": Field("authorization by OAuth 2.1; the table may be empty", None, Kind.PARTS, parts=OAUTH),
 }
 
 HOST: Final[Rows] = {

@@ -21,6 +21,22 @@ PROGRAM = Path(__file__).with_name("conformance.conc")
 SUITE = Path("@modelcontextprotocol/conformance/dist/index.js")
 OLDER, NEWER = "2025-11-25", "2026-07-28"
 
+AUTHORIZATION = (
+    "auth/metadata-default",
+    "auth/metadata-var1",
+    "auth/metadata-var2",
+    "auth/metadata-var3",
+    "auth/basic-cimd",
+    "auth/scope-from-www-authenticate",
+    "auth/scope-from-scopes-supported",
+    "auth/scope-omitted-when-undefined",
+    "auth/scope-step-up",
+    "auth/scope-retry-limit",
+    "auth/token-endpoint-auth-basic",
+    "auth/token-endpoint-auth-post",
+    "auth/token-endpoint-auth-none",
+    "auth/pre-registration",
+)
 SERVER_CANNOT = {
     "tools-call-sampling": "a served program does not ask for the client's model: it has its own agents",
     "input-required-result-basic-sampling": "the same",
@@ -35,6 +51,56 @@ SERVER_CANNOT = {
     "server-sse-polling": "a program does not close the connection that its call came by",
 }
 """Scenarios, or single checks, that no program can state, and why."""
+
+
+CLIENT_CANNOT = {
+    "auth/client-credentials-jwt": "a program has a secret of its own, not a key that signs",
+    "auth/enterprise-managed-authorization": "nor does it exchange the tokens of another provider",
+    "auth/wif-jwt-bearer": "nor has it the token of a workload",
+    "auth/dpop": "the protocol library has no proofs of possession",
+    "auth/dpop-nonce": "the same",
+}
+"""Scenarios of clients; all of them are extensions."""
+
+CLIENT: dict[str, tuple[str, ...]] = {
+    OLDER: ("elicitation-sep1034-client-defaults", "auth/basic-cimd"),
+    NEWER: (
+        "request-metadata",
+        "sep-2322-client-request-state",
+        "http-custom-headers",
+        "auth/scope-step-up",
+    ),
+    "": ("auth/client-credentials-basic",),
+}
+"""What the ordinary tests try of a client; `CONCERTO_CONFORMANCE=all` tries the rest too."""
+
+CLIENT_REST: dict[str, tuple[str, ...]] = {
+    OLDER: (
+        "initialize",
+        "tools_call",
+        "sse-retry",
+        *AUTHORIZATION,
+    ),
+    NEWER: (
+        "tools_call",
+        "http-standard-headers",
+        "http-invalid-tool-headers",
+        "json-schema-ref-no-deref",
+        *AUTHORIZATION,
+        "auth/iss-wrong-issuer",
+        "auth/resource-mismatch",
+        "auth/offline-access-scope",
+        "auth/offline-access-not-supported",
+        "auth/authorization-server-migration",
+        "auth/iss-supported",
+        "auth/iss-not-advertised",
+        "auth/iss-supported-missing",
+        "auth/iss-unexpected",
+        "auth/iss-normalized",
+        "auth/metadata-issuer-mismatch",
+    ),
+    "": ("auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"),
+}
 
 
 def node() -> str:

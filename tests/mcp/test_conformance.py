@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.mcp.conformance import NEWER, OLDER, PROGRAM, SERVER_CANNOT, expected, failures
+from tests.mcp.conformance import (
+    CLIENT,
+    CLIENT_REST,
+    NEWER,
+    OLDER,
+    PROGRAM,
+    SERVER_CANNOT,
+    expected,
+    failures,
+)
 from tests.mcp.test_serving import over_http
 
 SERVER_PASSED = {OLDER: 36, NEWER: 88}
@@ -26,3 +37,22 @@ def test_the_server(url: str, revision: str, tmp_path: Path) -> None:
     )
     assert expected(wrong, SERVER_CANNOT) == {}
     assert passed >= SERVER_PASSED[revision]
+
+
+WHOLE = os.environ.get("CONCERTO_CONFORMANCE") == "all"
+SCENARIOS = [
+    (revision, scenario)
+    for table in ([CLIENT, CLIENT_REST] if WHOLE else [CLIENT])
+    for revision, scenarios in table.items()
+    for scenario in scenarios
+]
+
+
+@pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
+def test_the_client(revision: str, scenario: str, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m tests.mcp.conformance_client"
+    asked = ["--command", command, "--scenario", scenario, "--timeout", "60000"]
+    asked += ["--spec-version", revision] if revision else []
+    root = str(Path(__file__).parents[2])
+    passed, wrong = failures(["client", *asked], tmp_path / "results", PYTHONPATH=root)
+    assert wrong == {} and passed

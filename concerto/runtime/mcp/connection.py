@@ -10,8 +10,8 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -42,6 +42,7 @@ from concerto.contracts.interface import Interface, offered_tool
 from concerto.effects.error_kinds import ToolKind
 from concerto.escape import visible_line
 from concerto.json_data import Json
+from concerto.runtime.mcp.authorization import authorization
 from concerto.runtime.mcp.limiting import LimitedClient
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
 from concerto.runtime.mcp.sending import sending_within
@@ -53,6 +54,7 @@ from concerto.wording import counted, shortened
 Elicit: TypeAlias = Callable[[ElicitRequestParams], Awaitable[ElicitResult | ErrorData]]
 Era: TypeAlias = Literal["legacy", "auto"]
 
+_ERAS: tuple[Era, Era] = ("auto", "legacy")
 _CLOSE_SECONDS = 10.0
 _MOST_PAGES = 1000
 _STREAM_FAILED = "SSE stream failed"
@@ -115,12 +117,12 @@ class McpConnection:
 
     async def open(self) -> None:
         """Start the server and read what it offers. The session goes on if the caller is cancelled."""
-        era: Era = "legacy"
-        opened = await self._try_to_open(era)
+        # Over pipes some servers need the protocol's first handshake as their first message.
+        first, second = _ERAS if self.settings.transport == "http" else _ERAS[::-1]
+        opened = await self._try_to_open(first)
         if isinstance(opened, MCPError) and opened.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
-            # The protocol's first handshake, which some servers need as their first message, was refused:
-            # this is one of those that know only the later one.
-            opened = await self._try_to_open("auto")
+            # It was refused: this is a server that knows only the other one.
+            opened = await self._try_to_open(second)
         if opened is not None:
             raise self._not_started(opened)
 
@@ -282,8 +284,20 @@ class McpConnection:
         return LimitedClient(
             headers=dict(self.settings.headers),
             timeout=httpx2.Timeout(self.settings.start_seconds, read=None),
+            auth=authorization(self.settings, self._patience),
             event_hooks={"response": [self._note_status]},
         )
+
+    @contextmanager
+    def _patience(self) -> Iterator[None]:
+        """Give the session as long to start as a person takes who is asked meanwhile."""
+        life = self._life
+        assert life is not None
+        opening = life.deadline != math.inf
+        life.deadline = math.inf
+        yield
+        if opening:
+            life.deadline = anyio.current_time() + self.settings.start_seconds
 
     async def _note_status(self, response: httpx2.Response) -> None:
         # A session or a stream that a server does not keep is no trouble.

@@ -29,6 +29,18 @@ class BadSettings(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class OAuthSettings:
+    """How a run is authorized. Without a `client_id` it registers itself."""
+
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    client_metadata_url: str = ""
+    issuer: str = ""
+    redirect_port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSettings:
     """`command` and `environment` are for stdio, `url` and `headers` for the other two. Nothing here is
     shown to anybody but `title`."""
@@ -43,6 +55,7 @@ class ServerSettings:
     start_seconds: float = START_SECONDS
     call_seconds: float = CALL_SECONDS
     share: bool = False
+    oauth: OAuthSettings | None = None
 
     @property
     def title(self) -> str:
@@ -81,6 +94,7 @@ def read_settings(
             start_seconds=start,
             call_seconds=call,
             share=bool(said.get("share")),
+            oauth=_oauth(said.get("oauth"), environment),
         )
     except MissingVariable as missing:
         raise BadSettings(f"mcp server `{name}` needs the variable `{missing}`, which is not set") from None
@@ -115,6 +129,16 @@ def _headers(said: Mapping[str, Json], environment: Mapping[str, str]) -> dict[s
     if refused := refused_header(headers):
         raise BadSettings(f"cannot be asked: {refused}")
     return headers
+
+
+def _oauth(said: Json, environment: Mapping[str, str]) -> OAuthSettings | None:
+    if said is None:
+        return None
+    given = {key: value for key, value in said.items() if value is not None}
+    secret = given.pop("client_secret_env", None)
+    if given.get("grant") == "client_credentials" and not (secret and "client_id" in given):
+        raise BadSettings("has the grant `client_credentials` and no `client_id` and `client_secret_env`")
+    return OAuthSettings(**given, client_secret=variable(secret, environment) if secret else "")
 
 
 def _url(url: str) -> str:
