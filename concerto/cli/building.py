@@ -10,7 +10,15 @@ from pathlib import Path
 
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
 from concerto.cli.targets import IR_SUFFIX, entry_of, source_file, source_files
-from concerto.compiler.disk import SOURCE_SUFFIX, programs_first, read_bytes, read_program, sources_below
+from concerto.compiler.disk import (
+    SOURCE_SUFFIX,
+    DiskProject,
+    programs_first,
+    read_bytes,
+    read_program,
+    sources_below,
+    state_at,
+)
 from concerto.compiler.driver import OpenedProgram, load_module, open_program
 from concerto.compiler.pipeline import analyze
 from concerto.diagnostics import Problems
@@ -44,7 +52,7 @@ def watch(target: str, options: BuildOptions) -> int:
     while True:
         _, looked_at = _build_all(target, options)
         print(f"watching {counted(len(looked_at), 'file')}", file=sys.stderr)
-        while all(read_bytes(path) == data for path, data in looked_at.items()):
+        while all(state_at(path) == data for path, data in looked_at.items()):
             time.sleep(_POLL_SECONDS)
 
 
@@ -142,7 +150,11 @@ def _emit_ir(program: OpenedProgram, problems: Problems) -> bytes | None:
     from concerto.ir.codec import encode
 
     module = load_module(program, problems)
-    return encode(_portable(module, program.project.roots)) if module is not None else None
+    return encode(_portable(module, _roots(program.project))) if module is not None else None
+
+
+def _roots(project: DiskProject) -> list[Path]:
+    return [*project.roots, *[folder.parent for folder in project.package_folders.values()]]
 
 
 def _portable(module: ModuleIR, roots: Iterable[Path]) -> ModuleIR:

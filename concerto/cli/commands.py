@@ -366,11 +366,12 @@ def test_programs(
     show_default=True,
     help="Whose models the first agent uses.",
 )
-def init(name: str, provider: str) -> int:
+@click.option("--library", is_flag=True, help="A Python package that ships modules, in place of a program.")
+def init(name: str, provider: str, library: bool) -> int:
     """Make a new project that runs and has a test."""
     from concerto.cli import starting
 
-    return starting.init(name, provider)
+    return starting.init_library(name) if library else starting.init(name, provider)
 
 
 @concerto_command.command()

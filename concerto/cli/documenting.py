@@ -36,7 +36,7 @@ class DocEntry:
 def show_documentation(name: str | None, target: str) -> int:
     """Prints what is known of a name in the library, or in a program of a file or folder. Without a name,
     what there is."""
-    entries = [*library_entries(), *_project_entries(Path(target))]
+    entries = [*library_entries(), *word_entries(), *project_entries(Path(target))]
     if name is None:
         print("\n".join(dict.fromkeys(entry.path.split(".")[0] for entry in entries)))
         return OK
@@ -53,7 +53,7 @@ def show_documentation(name: str | None, target: str) -> int:
 def documentation_of(name: str, entries: Iterable[DocEntry]) -> str | None:
     """The declaration and text of all that has a name (`trim`, `String.trim`, `std::json::parse`), or what a
     module or type (`std::json`, `String`) has."""
-    wanted = name.strip().replace("::", ".").removeprefix("std.")
+    wanted = name.strip().replace("::", ".").removeprefix("std.").removeprefix("@")
     entries = list(entries)
     found = [entry for entry in entries if entry.path == wanted] or [
         entry for entry in entries if wanted in _names(entry)
@@ -86,7 +86,17 @@ def library_entries() -> Iterator[DocEntry]:
             yield from (replace(entry, home="" if known_everywhere else home) for entry in entries_of(item))
 
 
-def _project_entries(target: Path) -> Iterator[DocEntry]:
+def word_entries() -> Iterator[DocEntry]:
+    """Those of keywords and decorators."""
+    text = resource("grammar").joinpath("words.md").read_text(encoding="utf-8")
+    for section in text.split("\n## ")[1:]:
+        word, _, rest = section.partition("\n")
+        said, _, example = rest.partition("```concerto\n")
+        home = "decorator" if word.startswith("@") else "keyword"
+        yield DocEntry(word.removeprefix("@"), example.partition("\n```")[0], said, home)
+
+
+def project_entries(target: Path) -> Iterator[DocEntry]:
     for path in sources_below(target) if target.is_dir() else [target]:
         if not path.is_file():
             raise Failure(f"there is no file `{path}`", file=str(path))

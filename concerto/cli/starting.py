@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import keyword
+import re
 import shlex
 from contextlib import suppress
 from pathlib import Path
@@ -61,10 +63,75 @@ fn uses_the_calculator() {{
 _IGNORED = "*.conc-ir\n.env\n"
 
 
+_LIBRARY = {
+    "Concerto.toml": """[project]
+name = {name}
+version = "0.1.0"
+""",
+    "pyproject.toml": """[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = {name}
+version = "0.1.0"
+description = "Modules for Concerto programs: `use {module}::…`"
+requires-python = ">=3.11"
+dependencies = ["concerto-lang"]
+
+[project.entry-points."concerto.modules"]
+{module} = "{module}"
+
+[tool.hatch.build.targets.wheel]
+packages = ["src/{module}"]
+""",
+    "src/{module}/__init__.py": """\"\"\"Modules for Concerto programs.\"\"\"
+""",
+    "src/{module}/mod.conc": """/// Says hello.
+pub fn greet(name: String) -> String {{
+    "Hello, ${{name}}!"
+}}
+""",
+    "tests/greeting.conc": """use {module}::greet;
+
+@test
+fn it_greets() {{
+    assert_eq(greet("Ada"), "Hello, Ada!");
+}}
+""",
+    ".gitignore": "*.conc-ir\n__pycache__/\ndist/\n",
+}
+
+
 def init(name: str, provider: str) -> int:
     """Makes a project in the folder `name`, which may exist; nothing that is there already is touched."""
+    _make(name, _files(Path(name).absolute().resolve().name, provider))
+    _print_next_step(name, _key_of(provider))
+    return OK
+
+
+def init_library(name: str) -> int:
+    """Makes a Python package with modules in the folder `name`, as `init` does."""
+    own = Path(name).absolute().resolve().name
+    module = re.sub(r"[-.\s]+", "_", own.lower())
+    if not module.isascii() or not module.isidentifier() or keyword.iskeyword(module) or module == "std":
+        raise Failure(f"`{own}` gives no name that a program could `use`: take letters, digits and `-`")
+    known = {"{name}": json.dumps(own), "{module}": module, "{{": "{", "}}": "}"}
+
+    def filled(text: str) -> str:
+        return re.sub("|".join(map(re.escape, known)), lambda found: known[found[0]], text)
+
+    _make(name, {filled(path): filled(text) for path, text in _LIBRARY.items()})
+    folder = shlex.quote(name)
+    print(f"made the library `{name}`; go on with:")
+    print(f"  concerto test {folder}")
+    print(f"  pip install -e {folder}    # programs of this environment may then `use {module}::greet`")
+    print(f"  python -m build --wheel {folder}")
+    return OK
+
+
+def _make(name: str, files: dict[str, str]) -> None:
     folder = Path(name)
-    files = _files(folder.absolute().resolve().name, provider)
     there = [path for path in files if path not in _MAY_BE_THERE and (folder / path).exists()]
     if there:
         raise Failure(f"`{folder / there[0]}` is there already; nothing was changed")
@@ -75,8 +142,6 @@ def init(name: str, provider: str) -> int:
                 file.write(text)
     except OSError as error:
         raise cannot("write", error.filename or name, error) from None
-    _print_next_step(name, _key_of(provider))
-    return OK
 
 
 def _files(name: str, provider: str) -> dict[str, str]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from concerto.compiler.packages import Packages
 from concerto.diagnostics import Problems
 from concerto.manifest import FILE_NAME, LOCK_NAME, find_manifest
 from concerto.records import record
 
 if TYPE_CHECKING:
     from concerto.manifest.models import Manifest
+    from concerto.semantics.model.project import ModulePackage
     from concerto.source import Source
     from concerto.syntax import ast
     from concerto.trust.analysis import TrustSettings
@@ -47,8 +49,9 @@ class DiskProject:
     `tools` are the names of those that a host will give to the run.
 
     `parse` gives the trees of files. `looked_at` holds every path that was looked for with the bytes found,
-    or None: a result stays valid as long as all of them are the same. `previews_trust` is for checks that
-    look at what `[trust]` would find.
+    or None, and the state of folders: a result stays valid as long as all of them are the same.
+    `package_folders` are those of installed packages that the program uses. `previews_trust` is for checks
+    that look at what `[trust]` would find.
     """
 
     def __init__(
@@ -66,6 +69,8 @@ class DiskProject:
         self.problems = problems
         self._tools = tools
         self.looked_at: dict[Path, bytes | None] = {}
+        self.installed = Packages()
+        self.package_folders: dict[str, Path] = {}
         self.previews_trust = False
         self.parse: Callable[[Source, Problems], ast.Module] = _parse
 
@@ -111,12 +116,29 @@ class DiskProject:
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         from concerto.syntax.decoding import decode
 
-        for base in (root.joinpath(*path) for root in self.roots):
-            for candidate in (base.with_suffix(SOURCE_SUFFIX), base / "mod.conc"):
+        for base in self._bases(path):
+            for candidate in (base.with_name(f"{base.name}{SOURCE_SUFFIX}"), base / "mod.conc"):
                 data = self.read(candidate)
                 if data is not None:
                     return self.parse(decode(data, shown_path(candidate), self.problems), self.problems)
         return None
+
+    def _bases(self, path: tuple[str, ...]) -> Iterator[Path]:
+        """Where a module may lie, without suffix: what a project has itself comes first."""
+        first = path[0]
+        if first not in self.package_folders:
+            yield from (root.joinpath(*path) for root in self.roots)
+        if len(path) == 1:
+            folder = self.installed.folder(first)
+            if folder is not None:
+                self.package_folders[first] = folder
+                for place in self.installed.places():
+                    self.looked_at[place.absolute()] = state_at(place)
+        if first in self.package_folders:
+            yield self.package_folders[first].joinpath(*path[1:])
+
+    def packages(self) -> list[ModulePackage]:
+        return self.installed.all()
 
     def read(self, path: Path) -> bytes | None:
         """A file's bytes; None if it is not there, is a folder or may not be read."""
@@ -150,9 +172,11 @@ def open_project(
     project.home = manifest_path.parent
     project.read(manifest_path)
     entry = entry_of(project)
-    if entry is not None:
-        lies_in_it = file.absolute().is_relative_to(entry.parent.absolute())
-        project.roots = (entry.parent,) if lies_in_it else (entry.parent, file.parent)
+    # A library has modules and no entry.
+    root = entry.parent if entry is not None else project.home / "src"
+    if entry is not None or root.is_dir():
+        lies_in_it = file.absolute().is_relative_to(root.absolute())
+        project.roots = (root,) if lies_in_it else (root, file.parent)
     return project
 
 
@@ -201,6 +225,14 @@ def shown_path(path: Path) -> str:
         return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
     except OSError:
         return str(path)
+
+
+def state_at(path: Path) -> bytes | None:
+    """By what to see that something has changed: a file's bytes, a folder's time of change."""
+    try:
+        return b"changed %d" % path.stat().st_mtime_ns if path.is_dir() else read_bytes(path)
+    except OSError:
+        return None
 
 
 def read_bytes(path: Path) -> bytes | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from concerto.cache import entry_name, read_entry, write_entry
-from concerto.compiler.disk import ProgramFile, read_bytes
+from concerto.compiler.disk import ProgramFile, state_at
 from concerto.compiler.packing import pack_module, pack_problems
 from concerto.diagnostics import Problems
 from concerto.records import record
@@ -76,7 +76,7 @@ def save_units(file: ProgramFile, units: Units) -> None:
 def _unchanged(looked_at: list[tuple[str, bytes | None]], file: ProgramFile) -> bool:
     start = str(file.path.absolute())
     return (start, file.data) in looked_at and all(
-        found == read_bytes(Path(path)) for path, found in looked_at if path != start
+        found == state_at(Path(path)) for path, found in looked_at if path != start
     )
 
 

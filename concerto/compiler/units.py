@@ -52,11 +52,12 @@ class Unit(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Of all files of a program, by path. `surroundings` are what all of them depend on, `absent` the files
-    that were looked for in vain."""
+    """Of all files of a program, by path. `surroundings` are what all of them depend on, `packages` the
+    folders of installed packages that they use, `absent` the files that were looked for in vain."""
 
     surroundings: bytes
     foreign_impls: bytes
+    packages: dict[str, str]
     absent: list[str]
     files: dict[str, Unit]
 
@@ -102,7 +103,12 @@ def _compile(source: Source, project: DiskProject, problems: Problems, units: Un
 
 def _valid(units: Units, project: DiskProject, trees: _Trees) -> dict[str, Unit]:
     """The units of files whose bodies need not be compiled, as far as can be told before."""
-    if units.surroundings != _surroundings(project) or any(Path(path).exists() for path in units.absent):
+    folders = {name: str(project.installed.folder(name)) for name in units.packages}
+    if (
+        folders != units.packages
+        or units.surroundings != _surroundings(project)
+        or any(Path(path).exists() for path in units.absent)
+    ):
         return {}
     interfaces: dict[str, bytes] = {}
     unchanged = []
@@ -151,22 +157,29 @@ def _finished(attempt: _Attempt, analysis: Analysis, problems: Problems) -> Comp
         for source in files
     }
     project = attempt.project
+    packages = {name: str(folder) for name, folder in project.package_folders.items()}
     absent = [str(path) for path, data in project.looked_at.items() if data is None]
     return Compiled(
-        module, Units(_surroundings(project), attempt.foreign_impls(analysis), absent, units), compiled
+        module,
+        Units(_surroundings(project), attempt.foreign_impls(analysis), packages, absent, units),
+        compiled,
     )
 
 
 def pack_units(units: Units) -> tuple[Any, ...]:
     """As plain data that `marshal` can hold."""
     files = {path: tuple(unit) for path, unit in units.files.items()}
-    return (units.surroundings, units.foreign_impls, units.absent, files)
+    return (units.surroundings, units.foreign_impls, units.packages, units.absent, files)
 
 
 def unpack_units(packed: tuple[Any, ...]) -> Units:
-    surroundings, foreign_impls, absent, files = packed
+    surroundings, foreign_impls, packages, absent, files = packed
     return Units(
-        surroundings, foreign_impls, absent, {path: Unit._make(unit) for path, unit in files.items()}
+        surroundings,
+        foreign_impls,
+        packages,
+        absent,
+        {path: Unit._make(unit) for path, unit in files.items()},
     )
 
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from concerto.diagnostics import Problems, render
 from concerto.semantics import check_program
 from concerto.semantics.model.analysis import Analysis
+from concerto.semantics.model.project import ModulePackage
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
@@ -122,6 +123,9 @@ class _Files:
         self.mcp_servers = frozenset(manifest.get("mcp", ()))
         self.hosts = frozenset({**manifest.get("hosts", {}), **manifest.get("agents", {})})
         self.python_tools = frozenset(manifest.get("tools", ()))
+
+    def packages(self) -> list[ModulePackage]:
+        return []
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         for name in (f"{'/'.join(path)}.conc", f"{'/'.join(path)}/mod.conc"):

@@ -10,6 +10,7 @@ from concerto.semantics.declare.collect import declare_program, no_declarations
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.project import ModulePackage
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
@@ -27,6 +28,9 @@ class Files:
     lock: bytes | None = None
     problems: Problems = field(default_factory=Problems)
     loaded: list[str] = field(default_factory=list)
+
+    def packages(self) -> list[ModulePackage]:
+        return []
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         name = "::".join(path)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from concerto.cli.repl.session import Session
 from concerto.cli.reporting import USAGE, show_problems
-from concerto.manifest import ManifestError
+from concerto.manifest import FILE_NAME, ManifestError
 
 _HELP = """an expression shows its value; variables and declarations stay; what is declared again takes
 the place of the first from then on; each input runs once
   :type EXPR   the type of an expression
-  :doc NAME    what the library says of a name
+  :doc NAME    what the library and the project say of a name
   :load FILE   enter what a file declares
   :ir EXPR     the bytecode of an expression or a function
   :help        this text
@@ -68,9 +68,12 @@ _COMMANDS: dict[str, Callable[[Session, str], str | None]] = {
 
 
 def _documentation(name: str) -> str:
-    from concerto.cli.documenting import documentation_of, library_entries
+    from concerto.cli.documenting import documentation_of, library_entries, project_entries, word_entries
 
-    return documentation_of(name, library_entries()) or f"nothing is known of `{name}`"
+    entries = [*library_entries(), *word_entries()]
+    if Path(FILE_NAME).exists():
+        entries += project_entries(Path())
+    return documentation_of(name, entries) or f"nothing is known of `{name}`"
 
 
 def _inputs(session: Session, terminal: bool) -> Iterator[str]:

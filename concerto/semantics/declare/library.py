@@ -11,6 +11,7 @@ from concerto.diagnostics import Problems
 from concerto.resources import resource
 from concerto.semantics.declare.collect import fill_declared, no_declarations
 from concerto.semantics.model.builtins import BUILTIN_TRAITS, BUILTIN_TYPES
+from concerto.semantics.model.project import ModulePackage
 from concerto.semantics.model.symbols import AliasSymbol, EnumSymbol, ModuleSymbol, StructSymbol, TraitSymbol
 from concerto.source import Source
 from concerto.syntax import ast
@@ -106,6 +107,9 @@ class _NoProject:
     hosts: frozenset[str] = frozenset()
     python_tools: frozenset[str] = frozenset()
     lock: bytes | None = None
+
+    def packages(self) -> list[ModulePackage]:
+        return []
 
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
         return None

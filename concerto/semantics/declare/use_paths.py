@@ -73,11 +73,18 @@ class UsePaths:
         modules = [
             key for key, value in self.declarations.root.members.items() if isinstance(value, ModuleSymbol)
         ]
-        near = suggest(name, [*modules, *self.modules.by_path, "std"])
+        installed = self.declarations.project.packages()
+        owners = [f"`{each.distribution}`" for each in installed if each.name == name]
+        inside = [each.name for each in installed if name in each.modules]
+        near = suggest(name, [*modules, *self.modules.by_path, "std", *(each.name for each in installed)])
         if here is not None:
             help_ = f"a path starts at the program's root; write `self::{name}`"
         elif self.declarations.library_module(name) is not None and library is not None:
             help_ = f"it is in the standard library: `use std::{name}`"
+        elif len(owners) > 1:
+            help_ = "uninstall all but one of them"
+        elif inside:
+            help_ = f"an installed package has it: `use {inside[0]}::{name}`"
         elif name == "crate":
             help_ = "paths start at the program's root by themselves; leave `crate::` out"
         elif near is not None:
@@ -85,7 +92,10 @@ class UsePaths:
         else:
             help_ = f"make `{name}.conc` or `{name}/mod.conc` beside the program's first file"
         what = "name" if alone else "module"
-        self.declarations.report(ModuleNotFound, self.user, segment, f"{what} `{name}` not found", help=help_)
+        message = f"{what} `{name}` not found"
+        if len(owners) > 1:
+            message = f"module `{name}` is in several installed packages: {', '.join(owners)}"
+        self.declarations.report(ModuleNotFound, self.user, segment, message, help=help_)
 
     def _parent(self, module: ModuleSymbol, segment: ast.Ident) -> ModuleSymbol | None:
         parent = self.modules.parent_of(module)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from concerto.records import record
 from concerto.syntax import ast
+
+
+@record(frozen=True)
+class ModulePackage:
+    """An installed package that ships modules: `name` is the first part of their paths, `modules` are those
+    right below it."""
+
+    name: str
+    distribution: str
+    modules: tuple[str, ...]
 
 
 class Project(Protocol):
@@ -36,7 +47,12 @@ class Project(Protocol):
         """The content of `Concerto.lock`, None if there is none."""
         ...
 
+    def packages(self) -> list[ModulePackage]:
+        """The installed packages that ship modules; asked where a module is not found."""
+        ...
+
     def load(self, path: tuple[str, ...]) -> ast.Module | None:
-        """The file module `a::b` (`a/b.conc` or `a/b/mod.conc` below the folder of the entry file), parsed;
-        None if there is no such file. Called once for each path."""
+        """The file module `a::b` (`a/b.conc` or `a/b/mod.conc` below the folder of the entry file, or in the
+        installed package that ships `a`), parsed; None if there is no such file. Called once for each
+        path."""
         ...
