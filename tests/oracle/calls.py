@@ -201,10 +201,17 @@ def _through_value(
 ) -> v.Value:
     """A method of a trait that is used as a type: the value tells whose."""
     values, place = arguments(run, given, frame, function.receiver == "mut self")
-    found = run.traits.method(sym.TraitUse(trait), type_of(values[0]), function.name)
+    chosen, types = _by_value(run, trait, function, values[0])
+    return run.invoke(chosen, values, types, place.put if place is not None else None)
+
+
+def _by_value(
+    run: Run, trait: sym.TraitSymbol, function: sym.FunctionSymbol, receiver: v.Value
+) -> tuple[sym.FunctionSymbol, Types]:
+    found = run.traits.method(sym.TraitUse(trait), type_of(receiver), function.name)
     if found is None:
-        raise v.Failure(f"{v.type_name(values[0])} has no method `{function.name}`", "TypeError")
-    return run.invoke(found[0], values, found[1], place.put if place is not None else None)
+        raise v.Failure(f"{v.type_name(receiver)} has no method `{function.name}`", "TypeError")
+    return found
 
 
 def function_value(run: Run, node: ast.Path, function: sym.FunctionSymbol, frame: Frame) -> v.Value:
@@ -224,6 +231,14 @@ def function_value(run: Run, node: ast.Path, function: sym.FunctionSymbol, frame
     chosen = function
     if isinstance(function.owner, sym.TraitSymbol) and function.owner.self_generic is not None:
         itself = found.parameters[0] if function.receiver else types.get(function.owner.self_generic)
+        if isinstance(itself, Generic) and itself.symbol.accepts is not None:
+            trait = function.owner
+
+            def by_value(*values: v.Value) -> v.Value:
+                chosen, types = _by_value(run, trait, function, values[0])
+                return run.invoke(chosen, values, types)
+
+            return v.Function(by_value)
         chosen, own = _chosen(run, function.owner, function.name, itself, types)
         types = {**types, **own}
     return v.Function(lambda *values: run.invoke(chosen, values, types))
