@@ -42,7 +42,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "concerto/vm/*.py": ("tests/vm",),
     "concerto/vm/python_tier/**/*.py": ("tests/vm",),
     "concerto/vm/classes.py": ("tests/repl",),
-    "concerto/natives/iterator.py": ("tests/runtime/test_streaming.py",),
+    "concerto/natives/iterator.py": ("tests/runtime/llm/test_streaming.py",),
     "concerto/natives/*.py": ("tests/natives", "tests/test_stdlib.py"),
     "concerto/semantics/analyses/ownership/*.py": ("tests/semantics",),
     "concerto/semantics/typing/coercion.py": ("tests/semantics",),

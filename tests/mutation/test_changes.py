@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from tests.mutation.__main__ import explanations, offered
+from tests.mutation.__main__ import explanations, offered, parts
 from tests.mutation.changes import broken, changes_of, marked
 from tests.mutation.importing import ROOT
 
@@ -50,3 +50,7 @@ def test_names_of_changes_are_unique() -> None:
     changes = offered("concerto/emit")
     assert len({change.name for change in changes}) == len(changes)
     assert all((ROOT / change.path).exists() for change in changes)
+
+
+def test_the_tests_of_each_part_are_there() -> None:
+    assert not [test for tests in parts().values() for test in tests if not (ROOT / test).exists()]
