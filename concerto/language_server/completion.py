@@ -11,7 +11,7 @@ from concerto.language_server.hover import declaration_of
 from concerto.language_server.positions import range_of
 from concerto.language_server.programs import EditedProgram
 from concerto.language_server.suggestion import Suggestion, suggest_symbol
-from concerto.language_server.trial import Tried, trial_at, try_it
+from concerto.language_server.trial import Trial, Tried, trial_at, try_function, try_it
 from concerto.semantics.model.builtins import BOOL, OPTION, RESULT
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.hole import Hole
@@ -55,6 +55,28 @@ def complete(program: EditedProgram, source: Source, offset: int) -> CompletionL
     found = complete_in_declaration(program, trial)
     if found is None:
         found = list(_of_hole(try_it(program, trial))) if trial.path else []
+    return _shown(trial, found)
+
+
+def complete_in_body(
+    program: EditedProgram, source: Source, offset: int, part: range
+) -> CompletionList | None:
+    """As `complete`, where nothing but the body in this part of the text differs from the program; None if
+    that is not known to be so."""
+    trial = trial_at(source, offset, part)
+    if trial is None or not trial.path:
+        return None
+    found = complete_in_declaration(program, trial)
+    if found is None:
+        tried = try_function(program, trial)
+        if tried is None:
+            return None
+        found = list(_of_hole(tried))
+    return _shown(trial, found)
+
+
+def _shown(trial: Trial, found: Iterable[Suggestion]) -> CompletionList:
+    source = trial.source
     place = range_of(source, trial.start, trial.end)
     items: dict[str, CompletionItem] = {}
     for each in found:

@@ -28,6 +28,7 @@ from concerto.semantics.on_demand import ProgramOnDemand
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.decoding import decode
+from concerto.syntax.walk import path_to
 
 
 class EditedProgram:
@@ -48,6 +49,17 @@ class EditedProgram:
     def is_current(self) -> bool:
         """Whether all that was looked at is still the same."""
         return all(self.documents.read(path) == data for path, data in self.project.looked_at.items())
+
+    def is_current_but(self, changed: Path) -> bool:
+        """Whether all but one file is still the same."""
+        looked_at = self.project.looked_at.items()
+        return all(path == changed or self.documents.read(path) == data for path, data in looked_at)
+
+    def tree_of(self, source: Source) -> ast.Module | None:
+        """The tree of a file as it was when the program was made."""
+        modules = self.checked.analysis.modules
+        trees = (each.tree for each in modules if isinstance(each.tree, ast.Module))
+        return next((tree for tree in trees if tree.source is source), None)
 
     def source(self, path: Path) -> Source | None:
         """The text of a file, if it belongs to the program."""
@@ -115,6 +127,18 @@ class Programs:
             if program is not None and program.source(path) is not None:
                 return program
         return self._program(path)
+
+    def while_typing(self, path: Path) -> tuple[EditedProgram, Source, range] | None:
+        """A program in which all is as it was but the body of one function in this file, with the file's text
+        and the part of it that has the function."""
+        new = self.documents.source_of(path)
+        for program in self._programs.values():
+            old = program.source(path)
+            if old is None or new is None or not program.is_current_but(path):
+                continue
+            part = _changed_item(program.tree_of(old), old.text, new.text)
+            return None if part is None else (program, new, part)
+        return None
 
     def project_of(self, path: Path) -> list[EditedProgram]:
         """All programs that may have something to do with a file: of its project, or of its folder."""
@@ -228,6 +252,29 @@ class Programs:
     def _beside(self, path: Path) -> list[Path]:
         same_folder = [each for each in self.documents.open if each.parent == path.parent]
         return [each for each in same_folder if each.suffix == SOURCE_SUFFIX]
+
+
+def _changed_item(tree: ast.Module | None, old: str, new: str) -> range | None:
+    """The declaration in the new text, if no more than the body of one function in it was changed."""
+    same = _common_prefix(old, new)
+    behind = min(_common_prefix(old[::-1], new[::-1]), len(old) - same, len(new) - same)
+    end = len(old) - behind
+    bodies = [node.body for node in path_to(tree, same) if isinstance(node, ast.FnDecl)] if tree else []
+    if tree is None or not any(body and body.start < same and end < body.end for body in bodies):
+        return None
+    item = next(each for each in tree.items if each.start <= same <= each.end)
+    return range(item.start, item.end + len(new) - len(old))
+
+
+def _common_prefix(left: str, right: str) -> int:
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[:middle] == right[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def problems_by_file(problems: Problems) -> dict[Path, list[Problem]]:

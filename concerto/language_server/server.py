@@ -22,11 +22,12 @@ from pygls.uris import to_fs_path
 from concerto.compiler.disk import SOURCE_SUFFIX
 from concerto.language_server.actions import code_actions
 from concerto.language_server.coloring import LEGEND, inlay_hints, semantic_tokens
-from concerto.language_server.completion import complete
+from concerto.language_server.completion import complete, complete_in_body
 from concerto.language_server.definition import definition
 from concerto.language_server.documents import Documents
 from concerto.language_server.formatting import format_edits
 from concerto.language_server.hover import hover
+from concerto.language_server.manifests import complete_manifest
 from concerto.language_server.names import name_at
 from concerto.language_server.outline import (
     code_lenses,
@@ -109,12 +110,7 @@ def make_server() -> ConcertoServer:
     _answer_at(server, types.TEXT_DOCUMENT_HOVER, hover)
     _answer_at(server, types.TEXT_DOCUMENT_DEFINITION, definition)
     _answer_at(server, types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, highlights)
-    _answer_at(
-        server,
-        types.TEXT_DOCUMENT_COMPLETION,
-        complete,
-        types.CompletionOptions(trigger_characters=[".", ":", "@", '"']),
-    )
+    _complete(server)
     _answer_at(
         server,
         types.TEXT_DOCUMENT_SIGNATURE_HELP,
@@ -218,6 +214,31 @@ def _answer_of(
         return None if opened is None else answer(*opened, params)
 
     server.feature(method, options)(_guarded(server, method, asked))
+
+
+def _complete(server: ConcertoServer) -> None:
+    def asked(params: types.CompletionParams) -> Any:
+        path = path_of(params.text_document.uri)
+        if path is not None and path.name == FILE_NAME:
+            manifest = server.documents.source_of(path)
+            if manifest is None:
+                return None
+            programs = server.programs.checked_with(path)
+            return complete_manifest(manifest, offset_at(manifest, params.position), programs)
+        typing = None if path is None else server.programs.while_typing(path)
+        if typing is not None:
+            before, text, part = typing
+            found = complete_in_body(before, text, offset_at(text, params.position), part)
+            if found is not None:
+                return found
+        opened = server.opened(params.text_document.uri)
+        if opened is None:
+            return None
+        program, source = opened
+        return complete(program, source, offset_at(source, params.position))
+
+    options = types.CompletionOptions(trigger_characters=[".", ":", "@", '"'])
+    server.feature(types.TEXT_DOCUMENT_COMPLETION, options)(_guarded(server, "completion", asked))
 
 
 def _rename(server: ConcertoServer) -> None:

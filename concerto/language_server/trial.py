@@ -9,6 +9,7 @@ from concerto.records import record
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.hole import HOLE, Hole
+from concerto.semantics.model.symbols import FunctionSymbol
 from concerto.semantics.on_demand import ProgramOnDemand
 from concerto.source import Source
 from concerto.syntax import ast
@@ -42,13 +43,16 @@ class Tried:
     declarations: Declarations
 
 
-def trial_at(source: Source, offset: int) -> Trial | None:
-    """None where nothing that is written has a meaning: in comments, and in numbers."""
+def trial_at(source: Source, offset: int, part: range | None = None) -> Trial | None:
+    """None where nothing that is written has a meaning: in comments, and in numbers. With a `part` of the
+    text only that is read, as if nothing else were there."""
     start, end = _word(source.text, offset)
     if source.text[start:end][:1].isdigit() and source.text[start - 1 : start] != ".":
         return None
+    first, last = (part.start, part.stop) if part is not None else (0, len(source.text))
+    before = "\n" * first + source.text[first:start]
     for ending in _ENDINGS:
-        text = f"{source.text[:start]}{HOLE}{ending}{source.text[end:]}"
+        text = f"{before}{HOLE}{ending}{source.text[end:last]}"
         tree = parse(Source(source.path, text), Problems())
         path = path_to(tree, start)
         if isinstance(path[-1], ast.Ident) and path[-1].text == HOLE:
@@ -71,19 +75,31 @@ def _word(text: str, offset: int) -> tuple[int, int]:
 
 def try_it(program: EditedProgram, trial: Trial) -> Tried:
     """Check what is around the place: the function alone, if there is one in the program as it is."""
+    tried = try_function(program, trial)
+    if tried is not None:
+        return tried
+    tree = trial.path[0]
+    assert isinstance(tree, ast.Module)
+    return _try_program(program, trial.source, tree)
+
+
+def try_function(program: EditedProgram, trial: Trial) -> Tried | None:
+    """Check the function around the place; None if the program has none with the same head."""
     declarations = program.checked.declarations
     written = next((node for node in trial.path if isinstance(node, ast.FnDecl)), None)
     body = None if written is None else written.body
     if written is not None and body is not None and body.start < trial.start < body.end:
-        owners = [each for each in declarations.analysis.functions if each.source is trial.source]
+        owners = [each for each in declarations.analysis.functions if _is_in(each, trial.source)]
         same = (each for each in owners if each.decl is not None and _same_head(each.decl, written))
         owner = next(same, None)
         if owner is not None:
             hole, analysis = with_room(lambda: program.checked.try_body(owner, written))
             return Tried(hole, analysis, declarations)
-    tree = trial.path[0]
-    assert isinstance(tree, ast.Module)
-    return _try_program(program, trial.source, tree)
+    return None
+
+
+def _is_in(function: FunctionSymbol, source: Source) -> bool:
+    return function.source is not None and function.source.path == source.path
 
 
 def _same_head(left: ast.FnDecl, right: ast.FnDecl) -> bool:

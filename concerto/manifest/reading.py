@@ -133,7 +133,7 @@ def _invalid(details: ErrorDetails, source: Source, places: dict[KeyPath, TomlPl
 
 
 def _unknown_key(path: KeyPath, key: Span) -> BadManifest:
-    known = _known_keys(path[:-1])
+    known = known_keys(path[:-1])
     where = f" in `{_table(path[:-1])}`" if path[:-1] else ""
     if path[-1] == "api_key":
         advice = "a manifest holds no secrets: name the variable that does with `api_key_env`"
@@ -144,15 +144,23 @@ def _unknown_key(path: KeyPath, key: Span) -> BadManifest:
     return BadManifest(key, f"unknown key `{path[-1]}`{where}", help=advice)
 
 
-def _known_keys(path: KeyPath) -> list[str]:
+def known_keys(path: KeyPath) -> list[str]:
     """The keys that the table at `path` may have, read from the models."""
+    fields = kind_at(path).model_fields
+    return [field.alias or name for name, field in fields.items()]
+
+
+def kind_at(path: KeyPath) -> Any:
+    """What may stand at `path`: the model of a table, or the type of a value. Raises LookupError or
+    AttributeError if nothing can."""
     model: Any = Manifest
     for part in path:
         if isinstance(model, type) and issubclass(model, BaseModel):
-            model = _without_none(model.model_fields[part].annotation)
+            names = {field.alias or name: field for name, field in model.model_fields.items()}
+            model = _without_none(names[part].annotation)
         else:
             model = get_args(model)[1]  # the values of `dict[str, X]`
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return model
 
 
 def _without_none(annotation: Any) -> Any:

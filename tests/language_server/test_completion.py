@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from concerto.language_server.manifests import complete_manifest
 from concerto.language_server.signature_help import signature_help
+from concerto.source import Source
 from tests.language_server.places import Place
 
 DECLARED = """
@@ -132,3 +134,28 @@ def test_signature_help(text: str, label: str, active: int, tmp_path: Path) -> N
     found = signature_help(place.program, place.source, place.offset)
     assert found is not None
     assert (found.signatures[0].label, found.active_parameter) == (label, active)
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        ("[‸", {"project", "connections", "permissions"}),
+        ("[connections.openai.‸", {"models", "retry", "rate_limit"}),
+        ("[connections.openai]\n‸", {"api_key_env", "provider", "timeout"}),
+        ("[connections.openai]\nprov‸ider", {"provider"}),
+        ('[connections.openai]\nprovider = "‸', {"anthropic", "custom"}),
+        ("[connections.openai.retry]\nbackoff = ‸", {"linear"}),
+        ("[mcp.Files]\nshare = ‸", {"true", "false"}),
+        ("[permissions]\n‸", {"files", "http", "Notes", "Files"}),
+        ("[permissions]\nNotes = ‸", {"true", "false"}),
+        ("[runtime]\nmax_‸", {"max_iterations", "max_usd"}),
+        ("# [‸", set()),
+        ("[nothing]\n‸", set()),
+    ],
+)
+def test_what_is_offered_in_a_manifest(text: str, offered: set[str], tmp_path: Path) -> None:
+    place = Place(tmp_path, DECLARED)
+    source = Source("Concerto.toml", text.replace("‸", ""))
+    found = {each.label for each in complete_manifest(source, text.index("‸"), [place.program]).items}
+    assert offered <= found
+    assert bool(offered) == bool(found)

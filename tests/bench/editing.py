@@ -1,0 +1,144 @@
+"""What the language server takes while somebody types: `python -m tests.bench.editing [EDITS]`.
+
+A file of 2,000 lines in a project of 50 others. Each edit is a letter in a body, one in ten in a signature;
+then come, as in an editor, a completion, the diagnostics of the file, a hover and a definition, each on the
+text as it is then. Milliseconds of CPU (and by the clock): the median and the 95th percentile, beside a
+whole check of the same project. Then memory after a tenth and after all of the edits, and the time from the
+start of a process to its first diagnostics.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+from concerto.compiler.disk import read_program
+from concerto.compiler.driver import open_program
+from concerto.compiler.pipeline import analyze
+from concerto.diagnostics import Problems
+from concerto.language_server.completion import complete, complete_in_body
+from concerto.language_server.definition import definition
+from concerto.language_server.documents import Documents
+from concerto.language_server.hover import hover
+from concerto.language_server.programs import Programs, problems_by_file
+from tests.bench.compiling import program
+from tests.compiler.projects import project
+from tests.language_server.client import language_server
+
+_LINES = 2000
+_MODULES = 50
+
+
+def main(edits: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ["CONCERTO_CACHE"] = str(folder / "cache")
+        text = write_project(folder)
+        taken = type_letters(folder, text, edits)
+        check = [measured(lambda: whole_check(folder)) for _ in range(5)]
+        for row, found in (*taken.items(), ("a whole check", check)):
+            print(f"{row:24} {shown([cpu for cpu, _ in found])} ({shown([clock for _, clock in found])})")
+        for _ in range(2):
+            start = cold_start(folder, text)
+        print(f"{'start to diagnostics':24} {start:7.0f} ms by the clock")
+
+
+def write_project(folder: Path) -> str:
+    """The text of the large file."""
+    for file, text in project(_MODULES).items():
+        uses = "use big;\n" if file == "main.conc" else ""
+        (folder / file).write_text(uses + text)
+    (folder / "Concerto.toml").write_text('[project]\nname = "large"\n')
+    large = program(_LINES).replace("fn main() {}", "pub fn last() -> Int { 1 }")
+    (folder / "big.conc").write_text(large)
+    return large
+
+
+def type_letters(folder: Path, text: str, edits: int) -> dict[str, list[tuple[float, float]]]:
+    documents = Documents()
+    programs = Programs(documents)
+    path, chance = folder / "big.conc", random.Random(1)
+    taken: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    bodies = [at for at in range(len(text)) if text.startswith("let mut total", at)]
+    heads = [at for at in range(len(text)) if text.startswith("fn count", at)]
+
+    def diagnostics() -> None:
+        program = programs.program_of(path)
+        assert program is not None
+        source = program.source(path)
+        assert source is not None
+        program.check(source)
+        problems_by_file(program.problems())
+
+    def completion(offset: int) -> None:
+        typing = programs.while_typing(path)
+        if typing is None or complete_in_body(typing[0], typing[1], offset, typing[2]) is None:
+            ask(complete, offset)
+
+    def ask(question: Callable[..., object], offset: int) -> None:
+        program = programs.program_of(path)
+        assert program is not None
+        question(program, program.source(path), offset)
+
+    documents.put(path, path.as_uri(), 0, text)
+    diagnostics()
+    for number in range(edits):
+        at = chance.choice(heads if number % 10 == 0 else bodies) + (3 if number % 10 == 0 else 8)
+        edited = text[:at] + "x" + text[at:] if number % 2 else text[:at] + text[at:]
+        if number % 3 == 1:
+            edited = edited[:at] + "t." + edited[at:]
+        documents.put(path, path.as_uri(), number, edited)
+        cursor = at + 2 if number % 3 == 1 else at + 1
+        taken["completion"].append(measured(lambda: completion(cursor)))  # noqa: B023
+        taken["diagnostics"].append(measured(diagnostics))
+        taken["hover"].append(measured(lambda: ask(hover, at)))  # noqa: B023
+        taken["definition"].append(measured(lambda: ask(definition, at)))  # noqa: B023
+        if number % 20 == 0:
+            gc.collect()
+        if number == edits // 10:
+            first = memory()
+    print(f"{'memory':24} {first} MB, then {memory()} MB")
+    return taken
+
+
+def measured(work: Callable[[], object]) -> tuple[float, float]:
+    """Milliseconds of CPU and by the clock."""
+    cpu, clock = time.process_time(), time.perf_counter()
+    work()
+    return (time.process_time() - cpu) * 1000, (time.perf_counter() - clock) * 1000
+
+
+def whole_check(folder: Path) -> None:
+    problems = Problems()
+    opened = open_program(read_program(folder / "main.conc"), problems)
+    analyze(opened.source, opened.project, problems)
+
+
+def cold_start(folder: Path, text: str) -> float:
+    begun = time.perf_counter()
+    with language_server(folder) as client:
+        client.open(folder / "big.conc", text)
+        client.problems(folder / "big.conc")
+        return (time.perf_counter() - begun) * 1000
+
+
+def memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def shown(values: list[float]) -> str:
+    ordered = sorted(values)
+    return f"{statistics.median(ordered):6.0f} {ordered[int(len(ordered) * 0.95)]:6.0f} ms"
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if sys.argv[1:] else 200)

@@ -1,0 +1,167 @@
+"""Edits of programs, and questions at random places: `python -m tests.language_server.fuzz --edits 10000`.
+
+Nothing may raise, and after each edit the diagnostics are those of `concertoc check` of the same text.
+`--prefixes` takes every prefix of every program of the tests instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import random
+import resource
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from lsprotocol.types import Position, Range
+
+from concerto.compiler.disk import open_project, shown_path
+from concerto.compiler.pipeline import analyze, read_source
+from concerto.diagnostics import Problem, Problems
+from concerto.language_server.actions import code_actions
+from concerto.language_server.coloring import inlay_hints, semantic_tokens
+from concerto.language_server.completion import complete, complete_in_body
+from concerto.language_server.definition import definition
+from concerto.language_server.documents import Documents
+from concerto.language_server.formatting import format_edits
+from concerto.language_server.hover import hover
+from concerto.language_server.outline import code_lenses, document_symbols, folding_ranges
+from concerto.language_server.programs import Programs
+from concerto.language_server.references import highlights
+from concerto.language_server.signature_help import signature_help
+from tests.harness.expectations import read_expectations
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+_PIECES = (
+    "{", "}", "(", ")", "[", "]", '"', "'", "/*", "//", "///", ";", ",", ".", "::", "|", "@", "${",
+    "\n", "\t", "😀", "fn f() {", "let x = ", "match x {", "agent A {", "use std::", "if ", " else ",
+    "tool T {", "self", "0x", '"""', "->", "=>", "use other::x;", "impl ", "struct S {", "<T>", "mut ",
+)  # fmt: skip
+
+
+def texts() -> Iterator[str]:
+    """The first files of the programs of the tests."""
+    for path in sorted(PROGRAMS.rglob("*.conc")):
+        yield next(iter(read_expectations(path.read_text()).files.values()))
+
+
+def edited(text: str, chance: random.Random) -> str:
+    """A text after one edit: something deleted, put in, doubled or taken from elsewhere."""
+    start = chance.randint(0, len(text))
+    end = min(len(text), start + chance.choice((0, 0, 0, 1, 1, 3, 20, 200)))
+    other = chance.randint(0, len(text))
+    new = chance.choice((chance.choice(_PIECES), chance.choice(_PIECES), "", text[other : other + 30]))
+    return text[:start] + new + text[end:]
+
+
+class Session:
+    """One document of a folder, edited and asked about."""
+
+    def __init__(self, folder: Path) -> None:
+        self.documents = Documents()
+        self.programs = Programs(self.documents)
+        self.path = folder / "main.conc"
+        self.version = 0
+
+    def put(self, text: str) -> None:
+        self.version += 1
+        self.documents.put(self.path, self.path.as_uri(), self.version, text)
+
+    def ask(self, offset: int) -> None:
+        """Every question, at a place. What is completed while typing is what is completed after a rest."""
+        typing = self.programs.while_typing(self.path)
+        found = None if typing is None else complete_in_body(typing[0], typing[1], offset, typing[2])
+        if found is not None:
+            program = self.programs.program_of(self.path)
+            source = None if program is None else program.source(self.path)
+            assert program is not None
+            assert source is not None
+            rested = complete(program, source, offset)
+            if not program.problems().errors:
+                assert rested == found
+        program = self.programs.program_of(self.path)
+        assert program is not None
+        source = program.source(self.path)
+        assert source is not None
+        hover(program, source, offset)
+        definition(program, source, offset)
+        complete(program, source, offset)
+        signature_help(program, source, offset)
+        highlights(program, source, offset)
+        semantic_tokens(program, source)
+        folding_ranges(program, source)
+        document_symbols(program, source)
+        code_lenses(program, source)
+        part = Range(Position(0, 0), Position(9999, 0))
+        inlay_hints(program, source, part)
+        format_edits(source, part)
+        code_actions(self.documents, program, source, part)
+
+    def compare(self, text: str) -> None:
+        """The diagnostics are those of a check of the same text."""
+        program = self.programs.program_of(self.path)
+        assert program is not None
+        program.check_all()
+        ours = sorted(_told(each) for each in program.problems())
+        problems = Problems()
+        data = text.encode("utf-8", "surrogatepass")
+        project = open_project(
+            self.path, problems, reader=lambda each: data if each == self.path else self.documents.read(each)
+        )
+        analyze(read_source(data, shown_path(self.path), problems), project, problems)
+        expected = sorted(_told(each) for each in problems)
+        assert ours == expected, (text, ours, expected)
+
+
+def _told(problem: Problem) -> tuple[str, int, int, str, str]:
+    return (problem.span.source.path, problem.span.start, problem.span.end, problem.code, problem.message)
+
+
+def try_edits(text: str, edits: int, chance: random.Random, folder: Path) -> None:
+    """A chain of edits of one text, with a question after each."""
+    session = Session(folder)
+    for number in range(edits):
+        text = edited(text, chance) if number % 20 else text
+        session.put(text)
+        session.ask(chance.randint(0, len(text)))
+        session.compare(text)
+
+
+def try_prefixes(text: str, step: int, chance: random.Random, folder: Path) -> None:
+    session = Session(folder)
+    for end in range(chance.randint(0, step - 1), len(text) + 1, step):
+        session.put(text[:end])
+        session.compare(text[:end])
+        session.ask(end)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--edits", type=int, default=1000)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--prefixes", action="store_true")
+    given = options.parse_args()
+    chance = random.Random(given.seed)
+    programs = list(texts())
+    done = 0
+    with tempfile.TemporaryDirectory() as name:
+        while done < given.edits or given.prefixes:
+            text = programs.pop() if given.prefixes and programs else chance.choice(programs or [""])
+            if given.prefixes and not text:
+                break
+            if given.prefixes:
+                try_prefixes(text, 1, chance, Path(name))
+                if not programs:
+                    break
+            else:
+                try_edits(text, 50, chance, Path(name))
+            done += 50
+            if done % 500 == 0:
+                gc.collect()
+                memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+                print(f"{done} edits, {memory} MB at most", flush=True)
+
+
+if __name__ == "__main__":
+    main()

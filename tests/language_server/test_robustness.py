@@ -1,0 +1,83 @@
+"""Edits at random, beginnings of programs, files that come and go: answers stay right and nothing raises.
+
+`python -m tests.language_server.fuzz` tries as many as are asked for.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.language_server.client import language_server
+from tests.language_server.fuzz import Session, texts, try_edits, try_prefixes
+
+PROGRAMS = list(texts())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_edits(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    for _ in range(3):
+        try_edits(chance.choice(PROGRAMS), 10, chance, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_beginnings_of_programs(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    for _ in range(4):
+        text = chance.choice(PROGRAMS)
+        try_prefixes(text, max(len(text) // 6, 1), chance, tmp_path)
+
+
+def test_a_manifest_breaks_and_heals(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    manifest = tmp_path / "Concerto.toml"
+    manifest.write_text('[connections.mine]\nprovider = "mock"\n')
+    session.put("agent A { provider: mine }\n")
+    assert not (session.programs.manifest_problems(session.path) or ())
+    program = session.programs.program_of(session.path)
+    assert program is not None
+    assert not program.problems()
+    session.documents.put(manifest, manifest.as_uri(), 1, "[connections.mine\n")
+    broken = session.programs.manifest_problems(session.path)
+    assert broken is not None
+    assert broken.errors
+    again = session.programs.program_of(session.path)
+    assert again is not None
+    assert not again.problems()
+    session.documents.put(manifest, manifest.as_uri(), 2, '[connections.other]\nprovider = "mock"\n')
+    assert not (session.programs.manifest_problems(session.path) or ())
+    healed = session.programs.program_of(session.path)
+    assert healed is not None
+    assert [each.code for each in healed.problems()] == ["E0411"]
+
+
+def test_two_editors_of_a_project_and_files_that_come_and_go(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    main, other = folder / "main.conc", folder / "other.conc"
+    (folder / "Concerto.toml").write_text('[project]\nname = "p"\n')
+    text = 'use other::f;\r\n\r\nfn main() {\r\n\tprintln("😀 ${f()}");\r\n}\r\n'
+    main.write_text(text)
+    with language_server(folder) as one, language_server(folder) as two:
+        one.open(main, text)
+        two.open(main, text)
+        for client in (one, two):
+            assert [each["code"] for each in client.settled()[main.as_uri()]] == ["E0501"]
+        other.write_text("pub fn f() -> Int { 1 }\n")
+        for client in (one, two):
+            client.tell("workspace/didChangeWatchedFiles", {"changes": []})
+            assert client.settled() == {}
+        hover = one.at("hover", main, (3, 15))
+        assert hover["range"]["start"] == {"line": 3, "character": 15}
+        assert "fn f() -> Int" in hover["contents"]["value"]
+        change = {"start": {"line": 3, "character": 15}, "end": {"line": 3, "character": 16}}
+        one.change(main, 2, {"range": change, "text": "g"})
+        found = one.settled()[main.as_uri()]
+        assert found[0]["range"] == change or found[-1]["range"] == change
+        assert two.settled() == {}
+        other.unlink()
+        two.tell("workspace/didChangeWatchedFiles", {"changes": []})
+        assert [each["code"] for each in two.settled()[main.as_uri()]] == ["E0501"]
