@@ -211,6 +211,13 @@ class McpCall(Effect):
 
 
 @record(frozen=True)
+class McpListing(Effect):
+    """What the tools of an MCP server are now, as JSON: a list, or `{"failed": text}`."""
+
+    server: str
+
+
+@record(frozen=True)
 class HostCall(Effect):
     """A tool's method executed outside of the program, or by the library: its result as JSON. `ToolError`."""
 
@@ -260,7 +267,7 @@ class StageRun(Effect):
 
 AnyEffect: TypeAlias = (
     Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize | LoadStore | SaveStore
-    | Sleep | Http | Shell | EmitAwait | ModelCall | ToolCall | McpCall | HostCall | HostTurn
+    | Sleep | Http | Shell | EmitAwait | ModelCall | ToolCall | McpCall | McpListing | HostCall | HostTurn
     | AgentRun | StageRun
 )  # fmt: skip
 
@@ -283,6 +290,8 @@ def subject_of(effect: AnyEffect) -> str:
             return effect.agent
         case HostTurn():
             return effect.host
+        case McpListing():
+            return effect.server
         case StageRun():
             return f"{effect.pipeline}::{effect.stage}"
         case EmitAwait():

@@ -17,6 +17,7 @@ from concerto.effects.kinds import (
     ListFolder,
     LoadStore,
     McpCall,
+    McpListing,
     ModelCall,
     Random,
     ReadFile,
@@ -38,6 +39,8 @@ def redo_of(effect: AnyEffect) -> Redo:
             return "inside"
         case HostCall() if effect.by_library:
             return "inside"
+        case McpListing():
+            return "redo"
         case Clock() | Random() | Env() | ReadFile() | ListFolder() | FileSize() | LoadStore() | Sleep():
             return "redo"
         case ModelCall():

@@ -19,6 +19,7 @@ from concerto.effects.kinds import (
     ListFolder,
     LoadStore,
     McpCall,
+    McpListing,
     ModelCall,
     Random,
     ReadFile,
@@ -33,7 +34,7 @@ from concerto.effects.kinds import (
 from concerto.effects.permissions import Permissions, host_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
-Free: TypeAlias = ModelCall | AgentRun | StageRun | EmitAwait | Clock | Random | Env | Sleep
+Free: TypeAlias = ModelCall | AgentRun | StageRun | EmitAwait | Clock | Random | Env | Sleep | McpListing
 """Effects that need no permission."""
 
 

@@ -62,7 +62,7 @@ class Planner:
         """The plan of an execution, for which the servers of its tools are started."""
         servers = self._servers(builder, branch)
         if servers:
-            await self._run.mcp.ready(servers)
+            await self._run.mcp.ready(servers, branch)
         fixed = self.fixed(builder.agent)
         agent, settings = fixed.agent, fixed.agent.settings
         tools = self._toolbox(fixed, builder, branch)
@@ -94,7 +94,7 @@ class Planner:
     async def _renewed(self, builder: AgentBuilder, branch: Branch, plan: Plan) -> Plan:
         """The plan with what its servers offer by now. Tools that are gone are told by their calls, if an
         agent has to have them."""
-        await self._run.mcp.refresh(self._servers(builder, branch))
+        await self._run.mcp.refresh(self._servers(builder, branch), branch)
         fixed = self.fixed(builder.agent)
         try:
             tools = self._toolbox(fixed, builder, branch)

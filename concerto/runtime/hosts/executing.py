@@ -61,7 +61,7 @@ REST = "_"
 @dataclass(slots=True, eq=False)
 class HostExecution:
     """One execution: `messages` is the conversation, which ends with the prompt; `turns` counts the
-    exchanges."""
+    exchanges. What is `unheard` was answered from a journal, and the process knows nothing of it."""
 
     builder: AgentBuilder
     settings: HostSettings
@@ -70,6 +70,7 @@ class HostExecution:
     arms: Arms = field(default_factory=dict)
     process: HostProcess | None = None
     turns: int = 0
+    unheard: list[Message | None] = field(default_factory=list)
 
 
 class Hosts:
@@ -135,7 +136,7 @@ class Hosts:
         name, before = work.settings.name, list(work.messages)
 
         async def execute() -> Value:
-            work.messages = list(before)
+            work.messages, work.unheard = list(before), []
             _require_depth(work)
             async with self._pool(work.settings).process(work, work.branch) as process:
                 work.process = process
@@ -220,15 +221,24 @@ class Hosts:
         begins = message is not None and message["type"] == EXECUTE
         turn = HostTurn(
             work.settings.name,
-            work.process.turn,
+            partial(self._say, work),
             message,
             meters,
             begins,
             _spent,
             work.settings.policy.repeatable,
         )
+        work.unheard.append(message)
         heard: Message = await self._run.pass_gate(turn, work.branch)
         return heard
+
+    async def _say(self, work: HostExecution, message: Message | None) -> Message:
+        """Send a message, after those that the process has not heard: it may begin in the middle."""
+        assert work.process is not None
+        for earlier in work.unheard[:-1]:
+            await work.process.turn(earlier)
+        work.unheard = []
+        return await work.process.turn(message)
 
     async def _answer(self, work: HostExecution, heard: Message) -> Message | None:
         """The answer of a handler to a message of the process; None if neither side needs one."""

@@ -9,7 +9,7 @@ models are told the program's words. What only the manifest knows is offered as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,14 +23,14 @@ from concerto.contracts.interface import (
 )
 from concerto.contracts.lock_file import BadLock, read_lock
 from concerto.effects.error_kinds import AgentKind, ToolKind
-from concerto.effects.kinds import McpCall
+from concerto.effects.kinds import McpCall, McpListing
 from concerto.effects.policy import Policy, policy_from
 from concerto.escape import visible_line
 from concerto.ir.module import McpServerDef, MethodDef, ToolUse
 from concerto.json_data import Json
 from concerto.manifest import LOCK_NAME
 from concerto.natives.agentbuilder import ToolRef
-from concerto.runtime.concurrency.fibers import all_of
+from concerto.runtime.concurrency.fibers import Branch, all_of
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.mcp.content import (
     fitting_content,
@@ -87,6 +87,7 @@ class McpServers:
             for method in block.methods
         }
         self._compared: dict[str, tuple[Interface, list[Change]]] = {}
+        self._listings: dict[tuple[tuple[int, ...], str], Branch] = {}
         self._held: dict[str, Interface] = {}
         """what models are offered of servers without declarations"""
 
@@ -117,18 +118,18 @@ class McpServers:
 
     # Calls from models
 
-    async def ready(self, names: Iterable[str]) -> None:
-        """Start servers, so that `bound` knows what they offer. A server that cannot be used is an
-        AgentError; one that does not fit its declaration ends the run."""
+    async def ready(self, names: Iterable[str], branch: Branch) -> None:
+        """Start servers for an execution in `branch`, so that `bound` knows what they offer. A server that
+        cannot be used is an AgentError; one that does not fit its declaration ends the run."""
         real = [name for name in dict.fromkeys(names) if self._run.mocks.server(name) is None]
-        await all_of([partial(self._ready, name) for name in real])
+        await all_of([partial(self._ready, name, branch) for name in real])
 
-    async def refresh(self, names: Iterable[str]) -> None:
+    async def refresh(self, names: Iterable[str], branch: Branch) -> None:
         """List again what running servers have announced to have changed, so that `bound` gives what they
         offer by now. Declared functions are what the program says, and the trouble of a server is told by
         the calls that need it."""
-        running = [name for name in names if name in self._servers and self._servers[name].running]
-        await all_of([partial(self._refresh, name) for name in running if not self.declares(name)])
+        undeclared = [name for name in dict.fromkeys(names) if not self.declares(name)]
+        await all_of([partial(self._refresh, name, branch) for name in undeclared])
 
     def bound(self, use: ToolUse | ToolRef) -> list[BoundTool]:
         """The permitted tools that a mention of a ready server stands for."""
@@ -147,24 +148,54 @@ class McpServers:
             if wanted in (None, tool.method) and self._run.permissions.allows(use.name, tool.method)
         ]
 
-    async def _ready(self, name: str) -> None:
-        from concerto.runtime.mcp.connection import ServerFailure
-
-        try:
-            interface = await self._server(name).interface()
-        except (ServerFailure, BadSettings) as trouble:
-            raise agent_failure(str(trouble), AgentKind.BAD_TOOLS) from None
+    async def _ready(self, name: str, branch: Branch) -> None:
+        interface = await self._listed(name, branch)
+        if isinstance(interface, str):
+            raise agent_failure(interface, AgentKind.BAD_TOOLS)
         changes = self._changes(name, interface)
         if changes:
             raise RunEnds(mismatch(name, changes))
 
-    async def _refresh(self, name: str) -> None:
+    async def _refresh(self, name: str, branch: Branch) -> None:
+        replays = self._run.journal is not None
+        if not replays and not (name in self._servers and self._servers[name].running):
+            return
+        interface = await self._listed(name, branch)
+        if isinstance(interface, str):
+            self._note(name, interface)
+        else:
+            self._changes(name, interface)
+
+    async def _listed(self, name: str, branch: Branch) -> Interface | str:
+        """What a server offers, or why that is not known. In a run that is kept this is an effect, of a
+        branch of its own, so that a replay needs no server."""
+        if self._run.journal is None:
+            return await self._offer(name)
+        own = self._listings.get((branch.path, name))
+        if own is None:
+            number = sorted({*self._blocks, *self._run.options.manifest.mcp}).index(name)
+            own = self._listings[branch.path, name] = branch.at(-2, number)
+        listing = await self._run.pass_gate(McpListing(name), own)
+        if isinstance(listing, dict):
+            return str(listing["failed"])
+        tools = {each["name"]: ToolInterface(**each) for each in listing}
+        known = self._compared.get(name)
+        return known[0] if known is not None and known[0] == tools else tools
+
+    async def _offer(self, name: str) -> Interface | str:
         from concerto.runtime.mcp.connection import ServerFailure
 
         try:
-            self._changes(name, await self._servers[name].interface())
-        except ServerFailure as trouble:
-            self._note(name, str(trouble))
+            return await self._server(name).interface()
+        except (ServerFailure, BadSettings) as trouble:
+            return str(trouble)
+
+    async def listing(self, name: str) -> Json:
+        """What a server offers, as JSON."""
+        offered = await self._offer(name)
+        if isinstance(offered, str):
+            return {"failed": offered}
+        return [asdict(tool) for tool in offered.values()]
 
     def _bound_function(self, declared: McpFunction) -> BoundTool:
         interface = declared.interface

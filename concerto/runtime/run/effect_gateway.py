@@ -22,6 +22,7 @@ from concerto.effects.kinds import (
     Http,
     LoadStore,
     McpCall,
+    McpListing,
     ModelCall,
     SaveStore,
     Shell,
@@ -96,6 +97,8 @@ class _Performer:
                 return await run.emits.ask(effect, run.options.emit_timeout, passage.identity.path)
             case McpCall():
                 return await run.mcp.perform(effect, self._key(passage))
+            case McpListing():
+                return await run.mcp.listing(effect.server)
             case Sleep():
                 return await run.waiting.sleep(effect.seconds)
             case Http():

@@ -163,6 +163,8 @@ def finish(
     lasting = keeping.plan.run.id if writer.lasts else ""
     if result.status == WAITS:
         show_waiting(run, pending(run, ended), lasting)
+    elif ended.interrupted and lasting and run.options.echo:
+        run.emits.errors.write(f"resume with: concerto resume {lasting}\n")
     return replace(result, run_id=lasting)
 
 
