@@ -115,7 +115,7 @@ class Builders:
         """What may be executed by the instruction of that number."""
         value = self._trace(function).sites.get(pc, UNKNOWN)
         self._steps = 0
-        return set(self._shapes(value, function, ()))
+        return set(self._shapes(value, function, ())) or {ANY_AGENT}
 
     # --- From values to shapes ---
 
@@ -124,7 +124,10 @@ class Builders:
             match option:
                 case Ref(kind="agent" | "host", name=name):
                     yield Shape(name)
-                case BuilderStep() if (place, option) not in path:
+                case BuilderStep():
+                    # A step that leads to itself, in a loop, adds nothing when it is made once more.
+                    if (place, option) in path:
+                        continue
                     for shape in self._shapes(option.base, place, (*path, (place, option))):
                         yield self._changed(shape, option, place, path)
                 case _:
@@ -148,7 +151,8 @@ class Builders:
     ) -> frozenset[Ref | None]:
         """The tools in an array; None among them if some cannot be told."""
         found: set[Ref | None] = set()
-        for place, option in self._followed(value or UNKNOWN, function, path):
+        options = list(self._followed(value or UNKNOWN, function, path)) or [(function, UNKNOWN)]
+        for place, option in options:
             if isinstance(option, Items):
                 for item in option.items:
                     for _, each in self._followed(item, place, path):
@@ -163,8 +167,10 @@ class Builders:
         """The values behind locals, parameters and results, each with the function that it stands in."""
         step = (function, value)
         self._steps += 1
-        if step in path or self._steps > _MOST_STEPS:
+        if self._steps > _MOST_STEPS:
             yield function, UNKNOWN
+            return
+        if step in path:
             return
         path = (*path, step)
         match value:
