@@ -238,6 +238,17 @@ def replay(target: str, store: str | None) -> int:
 
 @concerto_command.command()
 @click.argument("target", metavar="RUN or F")
+@click.option("-o", "--output", metavar="F", help="Write the page to F, and open no browser.")
+@_store_option
+def view(target: str, output: str | None, store: str | None) -> int:
+    """Look at a run: one HTML file with all that it asked and was given, which needs no network."""
+    from concerto.cli import runs
+
+    return runs.view(target, store=store, output=output)
+
+
+@concerto_command.command()
+@click.argument("target", metavar="RUN or F")
 @click.option("--at", required=True, metavar="E", help="The effect from which on it goes another way.")
 @click.option("--answer", metavar="JSON", help="What that effect gives; of a model call its text.")
 @click.option("--model", metavar="M", help="The model that is asked from there on.")

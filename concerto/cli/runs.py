@@ -149,11 +149,42 @@ def resume(
 
 def replay(target: str, *, store: str | None) -> int:
     """Show a run again, from a store or from a file."""
-    if target.endswith(SUFFIX) or Path(target).is_file():
+    if _is_file(target):
         return _run(lambda: replayed(_read(target), running.run_options(answers=())))
     with _Required(store, target) as found:
         recording = _recording(found, target)
     return _run(lambda: replayed(recording, running.run_options(answers=())))
+
+
+def view(target: str, *, store: str | None, output: str | None) -> int:
+    """A run, from a store or from a file, as an HTML file; without a name for it, in the browser."""
+    import shlex
+
+    from concerto.files import PRIVATE, write_atomically
+    from concerto.viewer.page import page
+
+    if _is_file(target):
+        recording, where = _read(target), ""
+    else:
+        with _Required(store, target) as found:
+            recording = _recording(found, target)
+        # An address with a name of a user may have a password.
+        where = f" --store {shlex.quote(store)}" if store is not None and "@" not in store else ""
+    try:
+        html = page(recording, f"concerto fork {shlex.quote(target)}{where}")
+    except BadRecording as error:
+        raise Failure(str(error)) from None
+    place = Path(output) if output is not None else _temporary(f"{recording.run.id}.html")
+    try:
+        write_atomically(place, html, PRIVATE)
+    except OSError as error:
+        raise cannot("write", place, error) from None
+    print(f"wrote {place}")
+    if output is None:
+        import webbrowser
+
+        webbrowser.open(place.as_uri())
+    return OK
 
 
 def fork(
@@ -176,8 +207,7 @@ def fork(
     value = ... if answer is None else _json(f"--answer `{answer}`", answer)
     with _Opened(store) as found:
         assert found is not None
-        file = target.endswith(SUFFIX) or Path(target).is_file()
-        recording = _read(target) if file else _recording(found, target)
+        recording = _read(target) if _is_file(target) else _recording(found, target)
         options = running.run_options(**given)
         return _run(lambda: forked(found, recording, at, value, model, own, options, {}))
 
@@ -255,6 +285,18 @@ def _project_folder() -> Path:
 
 def _recording(store: JournalStore, run: str) -> Recording:
     return recording_from(store, _run_id(run))
+
+
+def _is_file(target: str) -> bool:
+    """Whether a run is meant by its recording."""
+    return target.endswith(SUFFIX) or Path(target).is_file()
+
+
+def _temporary(name: str) -> Path:
+    """A file in a new folder that only its user can read."""
+    import tempfile
+
+    return Path(tempfile.mkdtemp(prefix="concerto-")) / name
 
 
 def _read(file: str) -> Recording:

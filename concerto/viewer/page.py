@@ -1,0 +1,42 @@
+"""The HTML file of a run: markup, style and scripts of this folder with the run's data in one text."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+
+from concerto.journal.recording import Recording
+from concerto.resources import code_folder
+from concerto.viewer.run_data import run_data
+
+MODULES = ("text", "values", "tree", "search", "rows", "messages", "details", "main")
+"""The scripts, each after those that it imports."""
+_IMPORT = re.compile(r"^import .*;\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export ", re.MULTILINE)
+
+
+def page(recording: Recording, fork: str) -> bytes:
+    """`fork` is the command that forks the run, without the effect. Raises BadRecording."""
+    style, script = _read("style.css"), "".join(map(_module, MODULES))
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    # No `<` in the data: nothing in it ends the element that it stands in. A half of a surrogate pair, which
+    # UTF-8 cannot have, becomes an escape of JSON.
+    data = json.dumps(run_data(recording, fork), ensure_ascii=False, separators=(",", ":"))
+    parts = {"policy": policy, "style": style, "data": data.replace("<", "\\u003c"), "script": script}
+    html = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("page.html"))
+    return html.encode("utf-8", "backslashreplace")
+
+
+def _module(name: str) -> str:
+    """A script without its imports: all of them stand in one element."""
+    return _EXPORT.sub("", _IMPORT.sub("", _read(f"{name}.js")))
+
+
+def _read(name: str) -> str:
+    return (code_folder("viewer") / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,154 @@
+"""A recorded run as JSON for the page: its effects with what was asked and given, long texts by number.
+
+A text is itself or its place in `texts`; a value is a pair of a text and whether that is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from concerto.journal.encoding import Blobs
+from concerto.journal.recording import BadRecording, Recording
+from concerto.json_data import Json
+
+if TYPE_CHECKING:
+    from concerto.journal.rows import EffectRow
+
+
+def run_data(recording: Recording, fork: str) -> dict[str, Json]:
+    """`fork` is the command that forks the run, without the effect. Raises BadRecording."""
+    run = recording.run
+    texts = _Texts(Blobs(recording.blobs))
+    conversations = _Conversations()
+    try:
+        effects = [_effect(row, run.started, texts, conversations) for row in recording.effects]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadRecording(f"the journal of run {run.id} cannot be read: {error!r}") from None
+    return {
+        "id": run.id,
+        "name": run.name,
+        "status": run.status,
+        "started": run.started,
+        "updated": run.updated,
+        "cost": run.cost,
+        "origin": run.origin,
+        "result": run.result,
+        "fork": fork,
+        "effects": effects,
+        "texts": texts.all,
+    }
+
+
+class _Texts:
+    """Long texts in the order in which they are first needed."""
+
+    def __init__(self, blobs: Blobs) -> None:
+        self.blobs = blobs
+        self.all: list[str] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, name: str) -> int:
+        """That of the text with this hash."""
+        found = self._places.get(name)
+        if found is None:
+            self.all.append(self.blobs.get(name))
+            found = self._places[name] = len(self.all) - 1
+        return found
+
+    def text(self, written: Json) -> Json:
+        return self.place(written["$"]) if isinstance(written, dict) else written
+
+    def value(self, written: Json) -> Json:
+        if "json" in written:
+            return [self.text(written["json"]), True]
+        return [self.text(written["text"]) if "text" in written else written["bytes"], False]
+
+
+class _Conversations:
+    """Which calls of a model continue each other: the later one begins with all messages of the earlier."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, tuple[str, list[str]]] = {}
+        self._last: dict[tuple[str, str], tuple[str, list[str]]] = {}
+
+    def join(self, key: str, asked: Mapping[str, Json]) -> tuple[str, int]:
+        """The first call of the conversation that this one belongs to, and how many messages it keeps."""
+        messages, kept = asked["messages"], asked.get("keeps", 0)
+        where = key.partition("/")[0], asked["agent"]
+        earlier = self._of.get(asked["after"]) if "after" in asked else self._last.get(where)
+        if earlier is not None and "after" not in asked:
+            # Another agent was asked in between, so all messages are written again.
+            said = earlier[1]
+            kept = len(said) if len(said) > 1 and messages[: len(said)] == said else 0
+            messages = messages[kept:]
+        if earlier is None or not kept:
+            earlier = key, []
+        earlier[1][kept:] = messages
+        self._of[key] = self._last[where] = earlier
+        return earlier[0], kept
+
+
+def _effect(row: EffectRow, start: float, texts: _Texts, conversations: _Conversations) -> dict[str, Json]:
+    told: dict[str, Json] = {"key": row.key, "kind": row.kind, "subject": row.subject, "policy": row.policy}
+    if row.begun:
+        told["begun"] = round((row.begun - start) * 1000, 1)
+    if row.ended_at:
+        told["took"] = round((row.ended - row.begun) * 1000, 1)
+    if row.state != "done":
+        told["state"] = row.state
+    if row.attempt > 1:
+        told["attempt"] = row.attempt
+    if row.place:
+        told["place"] = row.place
+    asked = json.loads(row.request) if row.request else {}
+    if "settings" in asked:
+        told |= _model_call(row.key, asked, texts, conversations)
+    else:
+        told["asked"] = [[name, *texts.value(value)] for name, value in asked.items()]
+    if row.outcome:
+        told |= _outcome(row.state, json.loads(row.outcome), texts)
+    return told
+
+
+def _model_call(
+    key: str, asked: Mapping[str, Json], texts: _Texts, conversations: _Conversations
+) -> dict[str, Json]:
+    conversation, kept = conversations.join(key, asked)
+    repeated = 0 if "after" in asked else kept
+    new = [json.loads(texts.blobs.get(each)) for each in asked["messages"][repeated:]]
+    return {
+        "conversation": conversation,
+        "kept": kept,
+        "connection": asked["connection"],
+        "settings": texts.place(asked["settings"]),
+        "messages": [_message(each, texts) for each in new],
+    }
+
+
+def _message(written: Json, texts: _Texts) -> Json:
+    message = {name: value for name, value in written.items() if name != "echo"}
+    message["text"] = texts.text(written["text"])
+    if "calls" in written:
+        message["calls"] = _calls(written["calls"], texts)
+    return message
+
+
+def _calls(written: Sequence[Json], texts: _Texts) -> list[Json]:
+    return [
+        {"id": call["id"], "name": call["name"], "arguments": texts.text(call["arguments"])}
+        for call in written
+    ]
+
+
+def _outcome(state: str, written: Json, texts: _Texts) -> dict[str, Json]:
+    if state == "failed":
+        fields = {name: value for name, value in written["fields"].items() if value != []}
+        return {"error": {**written, "message": texts.text(written["message"]), "fields": fields}}
+    if "message" in written:
+        reply = {name: value for name, value in written.items() if name not in ("message", "parts")}
+        return {"reply": {**reply, **_message(written["message"], texts)}}
+    if "env" in written or "all" in written:
+        return {"hidden": True}
+    return {"gave": texts.value(written)}
