@@ -1,4 +1,4 @@
-"""Modules that installed Python packages ship: an entry point of the group `concerto.modules` names a
+"""Modules that installed Python packages ship: an entry point of `GROUP` names a
 package of Python's whose folder holds `mod.conc` and the modules below it.
 """
 
