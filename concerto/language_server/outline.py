@@ -161,8 +161,8 @@ def _comment_blocks(source: Source, comments: Iterable[ast.Comment]) -> Iterator
 
 
 def code_lenses(program: EditedProgram, source: Source) -> list[CodeLens]:
-    """What can be run: `main`, and the tests. An editor has a command for each of the two, which gets the file
-    and the test's name."""
+    """What can be run: `main`, and the tests. An editor has a command for each of the two, which gets the
+    file and the test's name."""
     file = str(file_of(source))
     found = []
     for item in program.tree(source).items:
