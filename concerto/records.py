@@ -93,7 +93,8 @@ def field_types(cls: type) -> dict[str, str]:
 def replace(record: C, /, **changes: Any) -> C:
     """The record with other values in some fields."""
     names = field_names(type(record))
-    assert names is not None, "only of records"
+    if names is None:
+        raise TypeError(f"{type(record).__name__} is no record")
     return type(record)(**{name: getattr(record, name) for name in names} | changes)
 
 

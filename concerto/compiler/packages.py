@@ -8,9 +8,12 @@ import sys
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from concerto.records import record
-from concerto.semantics.model.project import ModulePackage
+
+if TYPE_CHECKING:
+    from concerto.semantics.model.project import ModulePackage
 
 GROUP = "concerto.modules"
 
@@ -29,6 +32,8 @@ class Packages:
     @cached_property
     def _found(self) -> list[_Shipped]:
         from importlib.metadata import entry_points
+
+        from concerto.semantics.model.project import ModulePackage
 
         found = {}
         for entry in entry_points(group=GROUP):

@@ -74,18 +74,23 @@ def _record(recording: Path, command: list[str]) -> Generator[bytes, bytes, None
 def _replay(recording: Path, spoiler: Spoiler) -> Generator[bytes, bytes, None]:
     """A session that begins anew after a fault has other numbers and fewer requests."""
     spoken = json.loads(recording.read_text(encoding="utf-8"))
-    answers = {_without_id(asked): (json.loads(asked).get("id"), said) for asked, said in spoken}
+    answers = {_the_same_in_every_run(asked): (json.loads(asked).get("id"), said) for asked, said in spoken}
     answer = b""
     while True:
         asked = (yield answer).decode()
-        number, said = answers.get(_without_id(asked), (None, ""))
-        if _without_id(asked) not in answers and not spoiler.struck:
+        number, said = answers.get(_the_same_in_every_run(asked), (None, ""))
+        if _the_same_in_every_run(asked) not in answers and not spoiler.struck:
             sys.exit("it asks what it did not ask the server")
         answer = said.replace(f'"id":{number}', f'"id":{json.loads(asked).get("id")}', 1).encode()
 
 
-def _without_id(asked: str) -> str:
-    return json.dumps({name: value for name, value in json.loads(asked).items() if name != "id"})
+def _the_same_in_every_run(asked: str) -> str:
+    """A request without its number and the idempotency key of its call."""
+    request = {name: value for name, value in json.loads(asked).items() if name != "id"}
+    for name in request.get("params", {}).get("_meta", {}):
+        if name == "idempotency_key":
+            request["params"]["_meta"][name] = ""
+    return json.dumps(request)
 
 
 if __name__ == "__main__":

@@ -163,6 +163,8 @@ def why_never(construct: str, place: str) -> str:
         return "a task that nobody waits for at once may run whenever it likes"
     if construct == "Formatted" and place != "Interpolation.parts":
         return "a format stands only in an interpolation"
+    if construct == "LetCondition":
+        return "it stands only in the conditions of `if` and `while`; the generator draws no chains yet"
     if construct == "FnType" and place in _NO_FUNCTIONS:
         return "functions are no constants, have no traits of their own and are not told apart while they run"
     if construct == "UnionType" and place not in _OF_UNIONS:

@@ -82,7 +82,6 @@ SLIPS = [
     ("raise e;", "there is no `raise`", "throw"),
     ("let f = (x) => x + 1;", "there are no arrow functions", "|x| x + 1"),
     ("let r = c ? 1 : 2;", "there is no `condition ? a : b`", "if condition"),
-    ("let Some(v) = o else { return };", "there is no `let … else`", "match"),
     ("for (x in xs) { }", "the head of a loop stands without parentheses", "for x in xs"),
     ("for (let i = 0; i < 3; i += 1) { }", "there is no `for` with three parts", "0..n"),
     ("for x of xs { }", "there is no `of`", "for item in items"),

@@ -183,6 +183,7 @@ VALUES: list[tuple[str, str]] = [
     ("LOAD_CONST 'a='; LOAD_CONST 1.0; LOAD_TRUE; LOAD_NIL; FORMAT 4", "a=1.0truenil"),
     ("LOAD_CONST '{'; LOAD_CONST 'x'; FORMAT 1; FORMAT 2", "{x"),
     ("FORMAT 0", ""),
+    ("LOAD_CONST 2.5; FORMAT_AS .2", "2.50"),
     ("LOAD_CONST 2.0; TO_STRING", "2.0"),
     ("LOAD_CONST 2; TO_STRING", "2"),
     ("LOAD_CONST 1; LOAD_CONST 2; BUILD_STRUCT 1 2; GET_FIELD 1", "2"),
