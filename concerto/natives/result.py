@@ -16,7 +16,7 @@ def is_ok(result: Value) -> bool:
 
 @native("Result::is_err", looks_inside=True)
 def is_err(result: Value) -> bool:
-    return type(result) is Err
+    return type(result) is not Ok
 
 
 @native("Result::unwrap", looks_inside=True)

@@ -64,7 +64,7 @@ def test_an_unknown_format_is_said_to_people(folder: Path) -> None:
 
 
 def test_an_internal_error_has_a_document_too(folder: Path) -> None:
-    code = "import concerto.cli.building as building, sys\nbuilding.check = lambda *given, **options: {}['x']\n"
+    code = "import concerto.cli.building as building, sys\nbuilding.check = lambda *_, **__: {}['x']\n"
     start = "from concerto.cli.entry import concertoc; concertoc()"
     command = [sys.executable, "-c", code + start, "check", "right", "--format", "json"]
     done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60)
