@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,10 @@ fn main() -> Result<Array<String>, Any> {
 
 
 @pytest.fixture
-def store(url: str) -> RunStore:
-    return open_store(url)
+def store(url: str) -> Iterator[RunStore]:
+    opened = open_store(url)
+    yield opened
+    opened.close()
 
 
 def test_everybody_outside_is_given_the_key(tmp_path: Path, store: RunStore) -> None:
