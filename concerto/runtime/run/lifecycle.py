@@ -44,6 +44,7 @@ class Ended:
 _TIME, _MEMORY = "time", "memory"
 _LOADING_GRACE = 0.3
 _EVERY = 0.02
+_SIGNALS_EVERY = 0.2
 """Seconds between two looks at the memory."""
 
 
@@ -178,12 +179,14 @@ def _wait_for_end(done: threading.Event, thread: int | None, grace: float | None
 
 
 def _limit_hit(done: threading.Event, timeout: float | None, memory: MemoryLimit | None) -> str:
-    """Wait until `done`, or until a limit is hit: which one, or nothing."""
-    if memory is None:
-        return "" if done.wait(timeout) else _TIME
+    """Wait until `done`, or until a limit is hit: which one, or nothing.
+
+    Never for long at once: a signal that comes just before the wait, or to another thread, ends no wait.
+    """
     ends = float("inf") if timeout is None else monotonic() + timeout
-    while not done.wait(min(_EVERY, max(0.0, ends - monotonic()))):
-        if memory.exceeded():
+    every = _SIGNALS_EVERY if memory is None else _EVERY
+    while not done.wait(min(every, max(0.0, ends - monotonic()))):
+        if memory is not None and memory.exceeded():
             return _MEMORY
         if monotonic() >= ends:
             return _TIME
