@@ -44,8 +44,9 @@ class Ended:
 _TIME, _MEMORY = "time", "memory"
 _LOADING_GRACE = 0.3
 _EVERY = 0.02
-_SIGNALS_EVERY = 0.2
 """Seconds between two looks at the memory."""
+_SIGNALS_EVERY = 0.2
+"""Seconds between two looks for signals."""
 
 
 def run_to_end(
