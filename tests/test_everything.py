@@ -10,7 +10,6 @@ from typing import Any, get_args
 import pytest
 
 from concerto.diagnostics import Problems
-from concerto.semantics.declare.rules import decorators
 from concerto.source import Source
 from concerto.syntax import ast, parser
 from concerto.syntax.building import TreeBuilder
@@ -19,6 +18,7 @@ from concerto.syntax.parser import parse
 from concerto.syntax.tables import tables
 from concerto.syntax.tokens import KEYWORDS, SIGNS
 from concerto.syntax.walk import walk
+from concerto.vocabulary.decorators import DECORATORS
 from tests.harness.formatting import PROGRAMS, parts_of
 
 TEXT = (PROGRAMS / "everything.conc").read_text(encoding="utf-8")
@@ -86,5 +86,5 @@ def test_every_operator() -> None:
 
 def test_every_decorator() -> None:
     assert not missing(
-        set(decorators.DECORATORS), {node.name.text for node in nodes() if isinstance(node, ast.Decorator)}
+        set(DECORATORS), {node.name.text for node in nodes() if isinstance(node, ast.Decorator)}
     )

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from concerto.diagnostics import FORMATS, suggest
-from concerto.manifest.providers import DEFAULT_CONNECTIONS
 from concerto.version import __version__
+from concerto.vocabulary.providers import DEFAULT_CONNECTIONS
 
 _format_option = click.option(
     "--format",

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from concerto.cli.reporting import OK, Failure, cannot
-from concerto.manifest.providers import PROVIDERS
 from concerto.runtime.llm.providers import find_provider
+from concerto.vocabulary.providers import PROVIDERS
 
 _MAY_BE_THERE = frozenset({".gitignore"})
 

@@ -87,7 +87,7 @@ def retry_from(settings: Mapping[str, Any], default: Retry | None = None) -> Ret
 
 @cache
 def _declared_retry() -> Retry:
-    from concerto.manifest.fields import RETRY
+    from concerto.vocabulary.fields import RETRY
 
     rows: dict[str, Any] = {name: row.default for name, row in RETRY.items()}
     return Retry(rows["max_attempts"], rows["backoff"], rows["initial_delay_ms"], rows["max_delay_ms"])
@@ -95,26 +95,21 @@ def _declared_retry() -> Retry:
 
 def policy_from(decorators: Sequence[DecoratorLike]) -> Policy:
     """The policy that a declaration's decorators spell; the checker has seen their names and arguments."""
-    found = {decorator.name: decorator.arguments for decorator in decorators}
-    if not found:
+    if not decorators:
         return NO_POLICY
-    budget = found.get("budget", {})
+    from concerto.vocabulary.decorators import DECORATORS
+
+    known = [each for each in decorators if each.name in DECORATORS]
+    found = {each.name: DECORATORS[each.name].defaults | each.arguments for each in known}
+    retry, budget = found.get("retry"), found.get("budget", {})
     return Policy(
-        retry=_retry(found["retry"]) if "retry" in found else None,
+        retry=Retry(int(retry["max"]), retry["backoff"], int(retry["delay_ms"])) if retry else None,
         timeout=found["timeout"].get("seconds") if "timeout" in found else None,
-        cache_seconds=float(found["cache"].get("ttl_seconds", 300)) if "cache" in found else None,
+        cache_seconds=float(found["cache"]["ttl_seconds"]) if "cache" in found else None,
         per_minute=found["rate_limit"].get("per_minute") if "rate_limit" in found else None,
-        log=str(found["log"].get("channel", "log")) if "log" in found else None,
+        log=str(found["log"]["channel"]) if "log" in found else None,
         most_tokens=budget.get("tokens"),
         most_usd=budget.get("usd"),
         read_only="read_only" in found,
         idempotent="idempotent" in found,
-    )
-
-
-def _retry(arguments: Mapping[str, Any]) -> Retry:
-    return Retry(
-        attempts=int(arguments.get("max", 3)),
-        backoff=arguments.get("backoff", "exponential"),
-        delay_ms=int(arguments.get("delay_ms", 500)),
     )

@@ -24,10 +24,10 @@ from concerto.effects.kinds import (
     subject_of,
 )
 from concerto.json_data import Json
-from concerto.manifest.providers import PROVIDERS
 from concerto.vm.failures import language_error
 from concerto.vm.trace import place_of, source_trace
 from concerto.vm.values import ErrorValue, Raised, Value
+from concerto.vocabulary.providers import PROVIDERS
 
 Facts: TypeAlias = dict[str, Json]
 

@@ -10,9 +10,7 @@ from lsprotocol.types import CompletionItemKind
 from concerto.language_server.programs import EditedProgram
 from concerto.language_server.suggestion import Suggestion, suggest_symbol
 from concerto.language_server.trial import Trial
-from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.semantics.declare.rules import agent, connect, host, mcp, tool
-from concerto.semantics.declare.rules.decorators import DECORATORS, PARAM_ON_PARAMETER
 from concerto.semantics.declare.rules.fields import Field
 from concerto.semantics.model.analysis import EmitCall
 from concerto.semantics.model.declarations import Declarations
@@ -26,6 +24,8 @@ from concerto.semantics.model.symbols import (
     ToolSymbol,
 )
 from concerto.syntax import ast
+from concerto.vocabulary.decorators import DECORATORS, PARAM_ON_PARAMETER
+from concerto.vocabulary.providers import PROVIDER_KINDS
 
 _ITEMS: Final = (
     "fn", "async fn", "struct", "enum", "trait", "impl", "schema", "type", "const", "use", "mod", "pub",

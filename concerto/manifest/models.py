@@ -1,6 +1,6 @@
 """Models of a manifest: one frozen class per table of section 24 of the reference.
 
-Tables that a declaration of a program has too are made of its rows in `concerto.manifest.fields`. A field
+Tables that a declaration of a program has too are made of its rows in `concerto.vocabulary.fields`. A field
 without a value in the file is None where the source or a built-in default decides.
 """
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from concerto.manifest import fields
-from concerto.manifest.fields import Kind, Rows
-from concerto.manifest.labels import SinkKind, SourceLabel
+from concerto.vocabulary import fields
+from concerto.vocabulary.fields import Kind, Rows
+from concerto.vocabulary.labels import SinkKind, SourceLabel
 
 # TOML has arrays only; models are frozen, so arrays become tuples.
 Strings: TypeAlias = Annotated[tuple[str, ...], Field(strict=False)]

@@ -13,8 +13,8 @@ from pydantic_core import ErrorDetails
 from concerto.diagnostics import BadManifest, Problems, did_you_mean, suggest
 from concerto.manifest.models import ConnectionTable, Manifest
 from concerto.manifest.places import KeyPath, TomlPlace, key_places
-from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.source import Source, Span
+from concerto.vocabulary.providers import PROVIDER_KINDS
 
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 # `tomllib` names a key as it holds it: a tuple of strings.

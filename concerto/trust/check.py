@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from concerto.diagnostics import Problem, Problems, SecretCanLeave, UntrustedReachesSink
 from concerto.ir.module import ModuleIR
-from concerto.manifest.labels import GUARDS
 from concerto.trust.analysis import Flow, TrustAnalysis, TrustSettings, analyze_trust
 from concerto.trust.defaults import SECRET, UNTRUSTED
 from concerto.trust.labels import BY_DEFAULT, DECLARED, Key, Ways
+from concerto.vocabulary.labels import GUARDS
 from concerto.wording import shortened
 
 _MOST_PLACES = 3

@@ -1,8 +1,11 @@
-"""The page of the fields of declarations, and of their tables in a manifest."""
+"""The page of fields and decorators: what may stand in declarations, in their tables, and before them."""
 
 from __future__ import annotations
 
-from concerto.manifest.fields import DECLARATIONS, RATE_LIMIT, RETRY, Field, Kind, Rows
+from collections.abc import Iterator
+
+from concerto.vocabulary.decorators import DECORATORS, PLACE_NAMES, ArgumentRow
+from concerto.vocabulary.fields import DECLARATIONS, RATE_LIMIT, RETRY, Field, Kind, Rows
 
 _TITLES = {
     "agent": "`agent`",
@@ -12,9 +15,9 @@ _TITLES = {
     "tool": "`tool`",
 }
 
-_HEAD = """# Fields of declarations
+_HEAD = """# Fields and decorators
 
-What may stand in declarations and in their tables of `Concerto.toml`.
+What may stand in declarations, in their tables of `Concerto.toml`, and before declarations.
 A value of `Concerto.toml` wins over that of the source. The page of the
 manifest shows every table.
 """
@@ -25,6 +28,7 @@ def page() -> str:
     parts += [_section(_TITLES[word], rows) for word, rows in DECLARATIONS.items()]
     parts.append(_section("`retry_policy` and `retry`", RETRY))
     parts.append(_section("`rate_limit`", RATE_LIMIT))
+    parts.append("\n".join(_decorators()))
     return "\n".join(parts)
 
 
@@ -53,3 +57,19 @@ def _default(value: object) -> str:
     if value is None:
         return ""
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
+
+
+def _decorators() -> Iterator[str]:
+    yield "## Decorators\n\n`concerto doc` shows what each is for: `concerto doc retry`.\n"
+    yield from ("| decorator | argument | else | before |", "|---|---|---|---|")
+    for name, row in DECORATORS.items():
+        places = ", ".join(PLACE_NAMES.get(each, each) for each in row.places)
+        first, *more = [_argument(each) for each in row.arguments] or [("", "")]
+        yield f"| `@{name}` | {first[0]} | {first[1]} | {places} |"
+        yield from (f"| | {shown} | {default} | |" for shown, default in more)
+    yield ""
+
+
+def _argument(row: ArgumentRow) -> tuple[str, str]:
+    kind = ", ".join(f"`{each}`" for each in row.choices) or row.kind
+    return f"`{row.name}`: {kind}", "required" if row.required else _default(row.default)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from concerto.manifest.providers import DEFAULT_CONNECTIONS
+from concerto.vocabulary.providers import DEFAULT_CONNECTIONS
 from tests.harness.commands import run
 
 

@@ -10,9 +10,9 @@ from concerto.cli.documenting import DocEntry, documentation_of, word_entries
 from concerto.compiler.disk import DiskProject
 from concerto.compiler.pipeline import analyze
 from concerto.diagnostics import Problems, render
-from concerto.semantics.declare.rules.decorators import DECORATORS
 from concerto.source import Source
 from concerto.syntax.tokens import CONTEXTUAL, RESERVED
+from concerto.vocabulary.decorators import DECORATORS
 
 ENTRIES = list(word_entries())
 

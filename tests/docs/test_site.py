@@ -17,7 +17,7 @@ import pytest
 
 from concerto.cli.commands import concerto_command, concertoc_command
 from concerto.diagnostics import all_problem_classes
-from concerto.manifest.fields import CONNECTION
+from concerto.vocabulary.fields import CONNECTION
 from docs.generate import PAGES, generate
 
 ROOT = Path(__file__).parents[2]

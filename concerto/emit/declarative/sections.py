@@ -29,11 +29,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.constant_evaluator import NotConstant
 from concerto.syntax import ast
-
-_SETTLED_DECORATORS = frozenset(
-    {"describe", "param", "tools", "test", "expect_fail", "tool_provider", "mcp_prompt", "mcp_resource"}
-)
-"""Decorators whose meaning stands elsewhere in the IR."""
+from concerto.vocabulary.decorators import DECORATORS
 
 
 def decorators(program: ProgramBuilder, node: ast.Node | None) -> list[ir.DecoratorDef]:
@@ -42,7 +38,7 @@ def decorators(program: ProgramBuilder, node: ast.Node | None) -> list[ir.Decora
     return [
         ir.DecoratorDef(decorator.name.text, arguments(program, decorator))
         for decorator in node.decorators
-        if decorator.name.text not in _SETTLED_DECORATORS
+        if not DECORATORS[decorator.name.text].compiled
     ]
 
 
@@ -134,7 +130,7 @@ def emit_provider(program: ProgramBuilder, struct: StructSymbol) -> ir.ToolProvi
     decorator = decorator_named(struct.node, "tool_provider")
     if decorator is None:
         return None
-    given = arguments(program, decorator)
+    given = DECORATORS["tool_provider"].defaults | arguments(program, decorator)
     methods = [
         function
         for impl in program.analysis.impls
@@ -144,8 +140,8 @@ def emit_provider(program: ProgramBuilder, struct: StructSymbol) -> ir.ToolProvi
     ]
     return ir.ToolProvider(
         program.types.general(struct),
-        str(given.get("prefix") or struct.name.lower()),
-        str(given.get("id") or "id"),
+        str(given["prefix"] or struct.name.lower()),
+        str(given["id"]),
         [method(program, function) for function in methods],
         [tool_schema(program.analysis, "", function) for function in methods],
     )

@@ -21,13 +21,12 @@ from concerto.runtime.llm.requests import Request, ToolOffer
 from concerto.runtime.run.agent_failures import agent_failure
 from concerto.runtime.tools.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, shared_map, toolbox
 from concerto.vm.values import Raised, Value
+from concerto.vocabulary.fields import AGENT
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.sources import ToolSources
 
 Mention: TypeAlias = ToolUse | ToolRef | str
-
-_MAX_ITERATIONS = 10
 
 
 @record(frozen=True)
@@ -80,7 +79,7 @@ class Planner:
             max_iterations=builder.max_iterations
             or settings.get("max_iterations")
             or self._run.options.max_iterations
-            or _MAX_ITERATIONS,
+            or AGENT["max_iterations"].default,
             policy=fixed.policy,
             meters=(self._run.spent, *branch.meters),
             discovery=builder.discovery,
@@ -114,7 +113,7 @@ class Planner:
         request = Request(
             model=connection.model(settings.get("model")),
             messages=(),
-            parallel_tool_calls=settings.get("parallel_tool_calls", True),
+            parallel_tool_calls=_setting(settings, "parallel_tool_calls"),
             temperature=settings.get("temperature"),
             top_p=settings.get("top_p"),
             max_tokens=settings.get("max_tokens"),
@@ -195,7 +194,7 @@ class Planner:
         """The tool choice and the forced tool's name on the wire; required and forced need a tool."""
         choice: Value = builder.tool_choice
         if choice is None:
-            choice = settings.get("tool_choice", "auto")
+            choice = _setting(settings, "tool_choice")
         if isinstance(choice, dict):
             choice = ToolRef("tool", choice["tool"], choice["method"])
         if isinstance(choice, ToolRef):
@@ -214,6 +213,11 @@ class Planner:
         name = f"the budget of this execution of `{builder.agent}`"
         own = limited(name, builder.most_tokens, builder.most_usd)
         return own + self.fixed(builder.agent).run_policy.meters(builder.agent)
+
+
+def _setting(settings: dict[str, Json], name: str) -> Any:
+    """A field of an agent's declaration, or what holds without it."""
+    return settings.get(name, AGENT[name].default)
 
 
 def _name_of(choice: ToolRef, tools: Toolbox) -> str:

@@ -11,9 +11,9 @@ from concerto.effects.error_kinds import AgentKind
 from concerto.effects.policy import NO_POLICY, Policy, policy_from
 from concerto.ir.module import HostDef
 from concerto.json_data import Json
-from concerto.manifest.fields import HOST
 from concerto.runtime.io.process_groups import passed_on
 from concerto.runtime.run.agent_failures import agent_failure
+from concerto.vocabulary.fields import HOST
 
 _DEFAULT_TIMEOUT: Final = cast(float, HOST["timeout"].default)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast
 
 from concerto.json_data import Json
-from concerto.manifest.fields import MCP
 from concerto.runtime.io.headers import refused_header
 from concerto.runtime.io.variables import MissingVariable, expanded, variable
+from concerto.vocabulary.fields import MCP
 
 Transport: TypeAlias = Literal["stdio", "http", "sse"]
 

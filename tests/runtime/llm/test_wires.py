@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.runtime.llm.providers import BadReply, Unsupported, find_provider
 from concerto.runtime.llm.requests import Message, OutputSchema, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.vocabulary.providers import PROVIDER_KINDS
 from tests.runtime.running import Outcome
 from tests.runtime.servers import Answer, Script
 

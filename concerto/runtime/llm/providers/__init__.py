@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import Protocol
 
 from concerto.json_data import Json
-from concerto.manifest.providers import PROVIDERS
 from concerto.records import field, record
 from concerto.runtime.llm.requests import Reply, Request, ToolCallRequest, ToolOffer
+from concerto.vocabulary.providers import PROVIDERS
 
 
 @record(frozen=True)

@@ -13,8 +13,6 @@ from concerto.diagnostics import (
     did_you_mean,
     suggest,
 )
-from concerto.manifest.fields import AGENT, in_source
-from concerto.manifest.providers import DEFAULT_CONNECTIONS
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.fields import is_misspelt, read_settings, report_value
 from concerto.semantics.declare.rules.references import is_offered, read_tool, read_tools, show_use
@@ -31,6 +29,8 @@ from concerto.semantics.model.symbols import (
     ToolUseSymbol,
 )
 from concerto.syntax import ast
+from concerto.vocabulary.fields import AGENT, in_source
+from concerto.vocabulary.providers import DEFAULT_CONNECTIONS
 
 FIELDS: Final = in_source(AGENT)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from concerto.manifest.fields import CONNECTION, in_source
-from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.fields import read_settings, report_value
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import ConnectionSymbol
 from concerto.syntax import ast
+from concerto.vocabulary.fields import CONNECTION, in_source
+from concerto.vocabulary.providers import PROVIDER_KINDS
 
 FIELDS: Final = in_source(CONNECTION)
 

@@ -1,4 +1,5 @@
-"""Decorators: which there are, where they stand and what arguments they take (E0420).
+"""Rules of decorators: where they may stand and what arguments they take (E0420), by the rows of
+`concerto.vocabulary.decorators`.
 
 Afterwards `analysis.decorators` has the arguments of every known decorator by name. `@tools` and `@validate`
 refer to declarations and are read by the rules of pipelines and schemas.
@@ -8,118 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 from concerto.diagnostics import UnknownDecorator, did_you_mean, suggest
-from concerto.manifest.labels import SINKS, SOURCES
-from concerto.records import frozen
 from concerto.semantics.declare.constants import evaluate
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.typing.constant_evaluator import NotConstant, Value
 from concerto.syntax import ast
+from concerto.vocabulary.decorators import (
+    DECORATORS,
+    PARAM_ON_PARAMETER,
+    PLACE_NAMES,
+    ArgumentRow,
+    DecoratorRow,
+    Place,
+)
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-Place = Literal[
-    "agent", "host", "tool method", "mcp function", "provider method", "stage", "pipeline", "method",
-    "trait method", "parameter", "other parameter", "struct", "struct field", "schema", "schema field",
-    "field", "function", "served function", "declaration",
-]  # fmt: skip
-"""What a decorator stands before. `declaration` is everything that takes none."""
-
-_SHOWN = {
-    "provider method": "method of a `@tool_provider`",
-    "served function": "function with `@mcp_prompt` or `@mcp_resource`",
-    "other parameter": "parameter of this function",
-    "schema field": "field of a schema",
-    "struct field": "field of a struct",
-    "method": "method of an impl",
-    "declaration": "declaration like this",
-}
-
-
-@frozen
-class _Argument:
-    """A Reference is not evaluated here. `choices` limit a String or a Word, which is a name that stands for
-    itself; Patterns are a map from names to arrays of strings. A Name is one that every wire allows."""
-
-    name: str
-    kind: Literal["String", "Int", "Number", "Reference", "Name", "Word", "Words", "Patterns"]
-    required: bool = False
-    choices: tuple[str, ...] = ()
-
-
-@frozen
-class _Rule:
-    places: tuple[Place, ...]
-    arguments: tuple[_Argument, ...] = ()
-    repeats: bool = False
-
-
-_AROUND_EFFECTS: tuple[Place, ...] = (
-    "agent",
-    "host",
-    "tool method",
-    "mcp function",
-    "provider method",
-    "stage",
-)
-_CALLED_BY_MODELS: tuple[Place, ...] = (
-    "tool method", "mcp function", "provider method", "trait method", "method",
-)  # fmt: skip
-_LABELLED: tuple[Place, ...] = ("tool method", "mcp function", "provider method", "host")
-_DESCRIBED: tuple[Place, ...] = (*_CALLED_BY_MODELS, "served function", "struct field", "schema field")
-
-DECORATORS = {
-    "retry": _Rule(
-        _AROUND_EFFECTS,
-        (
-            _Argument("max", "Int"),
-            _Argument("backoff", "String", choices=("none", "linear", "exponential")),
-            _Argument("delay_ms", "Int"),
-        ),
-    ),
-    "timeout": _Rule(_AROUND_EFFECTS, (_Argument("seconds", "Number", required=True),)),
-    "cache": _Rule(_AROUND_EFFECTS, (_Argument("ttl_seconds", "Number"),)),
-    "log": _Rule(_AROUND_EFFECTS, (_Argument("channel", "String"),)),
-    "rate_limit": _Rule(_AROUND_EFFECTS, (_Argument("per_minute", "Int", required=True),)),
-    "budget": _Rule(_AROUND_EFFECTS, (_Argument("tokens", "Int"), _Argument("usd", "Number"))),
-    "read_only": _Rule(("tool method", "mcp function", "host")),
-    "idempotent": _Rule(("tool method", "mcp function", "host")),
-    "describe": _Rule(_DESCRIBED, (_Argument("text", "String", required=True),)),
-    "param": _Rule(
-        (*_CALLED_BY_MODELS, "served function"),
-        (_Argument("name", "String", required=True), _Argument("text", "String", required=True)),
-        repeats=True,
-    ),
-    "name": _Rule(("tool method", "served function"), (_Argument("name", "Name", required=True),)),
-    "mcp_prompt": _Rule(("served function",)),
-    "mcp_resource": _Rule(
-        ("served function",),
-        (_Argument("uri", "String", required=True), _Argument("media_type", "String")),
-    ),
-    "tools": _Rule(("pipeline", "stage"), (_Argument("tools", "Reference", required=True),)),
-    "tool_provider": _Rule(("struct",), (_Argument("prefix", "String"), _Argument("id", "String"))),
-    "strict": _Rule(("schema", "schema field")),
-    "partial": _Rule(("schema", "schema field")),
-    "coerce": _Rule(("schema", "schema field")),
-    "validate": _Rule(("schema", "schema field"), (_Argument("function", "Reference", required=True),)),
-    "source": _Rule(_LABELLED, (_Argument("label", "Word", required=True, choices=SOURCES),)),
-    "sink": _Rule(
-        _LABELLED,
-        (
-            _Argument("kind", "Word", required=True, choices=SINKS),
-            _Argument("trusted", "Words"),
-            _Argument("allow", "Patterns"),
-        ),
-    ),
-    "test": _Rule(("function",), (_Argument("name", "String"),)),
-    "expect_fail": _Rule(("function",), (_Argument("message", "String"),)),
-}
-"""Where each decorator of the language may stand, and its arguments."""
-
-PARAM_ON_PARAMETER = _Rule(("parameter",), (_Argument("text", "String", required=True),))
 
 
 def check_decorators(
@@ -171,7 +77,7 @@ def has_decorator(decorators: Iterable[ast.Decorator], name: str) -> bool:
 
 
 def _arguments(
-    declarations: Declarations, decorator: ast.Decorator, rule: _Rule, scope: TypeScope
+    declarations: Declarations, decorator: ast.Decorator, rule: DecoratorRow, scope: TypeScope
 ) -> dict[str, object]:
     found: dict[str, object] = {}
     given: set[str] = set()
@@ -210,11 +116,11 @@ def _arguments(
 def _expected(
     declarations: Declarations,
     decorator: ast.Decorator,
-    rule: _Rule,
+    rule: DecoratorRow,
     index: int,
     argument: ast.Argument,
     scope: TypeScope,
-) -> _Argument | None:
+) -> ArgumentRow | None:
     name = decorator.name.text
     if argument.name is None:
         if index < len(rule.arguments):
@@ -237,7 +143,7 @@ def _expected(
 def _value(
     declarations: Declarations,
     decorator: ast.Decorator,
-    expected: _Argument,
+    expected: ArgumentRow,
     argument: ast.Argument,
     scope: TypeScope,
 ) -> Value:
@@ -277,7 +183,7 @@ def _value(
 
 
 def _words(
-    declarations: Declarations, label: str, expected: _Argument, node: ast.Expr, scope: TypeScope
+    declarations: Declarations, label: str, expected: ArgumentRow, node: ast.Expr, scope: TypeScope
 ) -> str | list[str] | None:
     """A name that stands for itself, or an array of such."""
     items = node.items if expected.kind == "Words" and isinstance(node, ast.ArrayLit) else [node]
@@ -318,19 +224,19 @@ def _report_unknown(
 
 
 def _report_misplaced(
-    declarations: Declarations, decorator: ast.Decorator, place: Place, rule: _Rule, scope: TypeScope
+    declarations: Declarations, decorator: ast.Decorator, place: Place, rule: DecoratorRow, scope: TypeScope
 ) -> None:
     message = f"`@{decorator.name.text}` does not belong before {_with_article(place)}"
-    where = ", ".join(_SHOWN.get(each, each) for each in rule.places)
+    where = ", ".join(PLACE_NAMES.get(each, each) for each in rule.places)
     declarations.report(UnknownDecorator, scope.module, decorator, message, help=f"it stands before: {where}")
 
 
 def _with_article(place: Place) -> str:
     article = "an" if place in ("agent", "mcp function") else "a"
-    return f"{article} {_SHOWN.get(place, place)}"
+    return f"{article} {PLACE_NAMES.get(place, place)}"
 
 
-def _form(name: str, rule: _Rule) -> str:
+def _form(name: str, rule: DecoratorRow) -> str:
     """`@retry(max: …, backoff: …, delay_ms: …)`"""
     if not rule.arguments:
         return f"@{name}"

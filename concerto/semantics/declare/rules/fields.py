@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from concerto.diagnostics import BadDeclarationField, DefinedTwice, did_you_mean, suggest
-from concerto.manifest.fields import Field as Field
-from concerto.manifest.fields import Kind, Rows
 from concerto.semantics.declare.constants import evaluate
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.typing.constant_evaluator import NotConstant, Value
 from concerto.syntax import ast
+from concerto.vocabulary.fields import Field as Field
+from concerto.vocabulary.fields import Kind, Rows
 
 
 def _is_number(value: Value) -> bool:

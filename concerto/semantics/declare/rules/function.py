@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concerto.diagnostics import ExpectFailWithoutTest, TestMisused, UnknownDecorator, did_you_mean, suggest
-from concerto.semantics.declare.rules.decorators import Place, check_decorators, has_decorator
+from concerto.semantics.declare.rules.decorators import check_decorators, has_decorator
 from concerto.semantics.declare.rules.descriptions import check_described
 from concerto.semantics.declare.rules.served import check_served, is_served
 from concerto.semantics.model.builtins import NIL, result_parts
@@ -14,6 +14,7 @@ from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import ERROR, FunctionSymbol, ImplSymbol, Named, StructSymbol
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
+from concerto.vocabulary.decorators import Place
 
 
 def check(declarations: Declarations, function: FunctionSymbol, node: ast.FnDecl, scope: TypeScope) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from concerto.diagnostics import BadDeclarationField, UnknownReference, did_you_mean, suggest
-from concerto.manifest.fields import HOST, in_source
 from concerto.semantics.declare.rules.agent import reference_name
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.fields import is_misspelt, read_settings, report_value
@@ -13,6 +12,7 @@ from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import HostSymbol
 from concerto.syntax import ast
+from concerto.vocabulary.fields import HOST, in_source
 
 FIELDS: Final = in_source(HOST)
 

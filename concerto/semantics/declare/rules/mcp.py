@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from concerto.diagnostics import BadMcpFunction, McpWithoutTransport
-from concerto.manifest.fields import MCP, in_source
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.descriptions import check_described
 from concerto.semantics.declare.rules.fields import is_misspelt, read_settings
@@ -15,6 +14,7 @@ from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import McpSymbol
 from concerto.syntax import ast
+from concerto.vocabulary.fields import MCP, in_source
 
 FIELDS: Final = in_source(MCP)
 

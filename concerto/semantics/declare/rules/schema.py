@@ -21,6 +21,7 @@ from concerto.semantics.model.symbols import ERROR, FunctionSymbol, StructSymbol
 from concerto.semantics.typing.type_expressions import declared_type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
+from concerto.vocabulary.decorators import DECORATORS
 
 
 def check(
@@ -98,7 +99,7 @@ def _check_provider(
     given = declarations.analysis.decorators.get(decorator, {})
     if len(given) < len(decorator.arguments):
         return  # One of them was reported.
-    wanted = str(given.get("id", "id"))
+    wanted = str((DECORATORS["tool_provider"].defaults | given)["id"])
     field = next((each for each in struct.fields if each.name == wanted), None)
     if field is None:
         near = suggest(wanted, [each.name for each in struct.fields])

@@ -11,7 +11,6 @@ from concerto.diagnostics import (
     did_you_mean,
     suggest,
 )
-from concerto.manifest.fields import TOOL, in_source
 from concerto.semantics.declare.impls import provide_methods
 from concerto.semantics.declare.rules.decorators import check_decorators
 from concerto.semantics.declare.rules.defaults import path_of
@@ -27,6 +26,7 @@ from concerto.semantics.typing.impl_lookup import add_impl
 from concerto.semantics.typing.type_expressions import resolve_bound
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
+from concerto.vocabulary.fields import TOOL, in_source
 
 FIELDS: Final = in_source(TOOL)
 

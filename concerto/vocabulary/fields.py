@@ -12,9 +12,9 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from concerto.json_data import Json
-from concerto.manifest.labels import GUARDS
-from concerto.manifest.providers import PROVIDER_KINDS
 from concerto.records import record
+from concerto.vocabulary.labels import GUARDS
+from concerto.vocabulary.providers import PROVIDER_KINDS
 
 
 class Kind(Enum):
@@ -201,7 +201,7 @@ AGENT: Final[Rows] = {
     "allowed_tools": Field("which of its tools it may call", Kind.REFERENCE),
     "parallel_tool_calls": Field("whether an answer may have several calls", Kind.SWITCH, default=True),
     "max_iterations": Field(
-        "model requests in one execution; without it, those of `[runtime]`, else 10", Kind.COUNT
+        "model requests in one execution; without it, those of `[runtime]`", Kind.COUNT, default=10
     ),
     "memory": Field("the `memory` that its conversations are kept in", Kind.REFERENCE),
     "guard": Field(
