@@ -13,14 +13,15 @@ from operator import add, eq
 from typing import Any, Final
 
 import concerto.natives.array_changes
-import concerto.natives.set  # noqa: F401 - both register methods of Array
+import concerto.natives.array_collecting
+import concerto.natives.set  # noqa: F401 - all register methods of Array
 from concerto.natives import limits
 from concerto.vm import sizes
 from concerto.vm.access import fitting_key, slice_of
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
 from concerto.vm.operations import equal, hash_key, type_name
-from concerto.vm.values import NONE, Some, Value, failure
+from concerto.vm.values import NONE, Ok, Some, Value, failure
 
 native("Array::slice")(slice_of)
 
@@ -86,6 +87,62 @@ def find(items: list[Value], accept: Callable[[Value], bool]) -> Value:
         if accept(item):
             return Some(item)
     return NONE
+
+
+@native("Array::position")
+def position(items: list[Value], accept: Callable[[Value], bool]) -> Value:
+    for index, item in enumerate(items):
+        if accept(item):
+            return Some(index)
+    return NONE
+
+
+@native("Array::partition")
+def partition(items: list[Value], accept: Callable[[Value], bool]) -> tuple[list[Value], list[Value]]:
+    accepted: list[Value] = []
+    others: list[Value] = []
+    for item in items:
+        (accepted if accept(item) else others).append(item)
+    return accepted, others
+
+
+@native("Array::filter_map")
+def filter_map(items: list[Value], change: Callable[[Value], Value]) -> list[Value]:
+    return [made.value for item in items if (made := change(item)) is not NONE]
+
+
+@native("Array::try_map")
+def try_map(items: list[Value], change: Callable[[Value], Value]) -> Value:
+    changed = []
+    for item in items:
+        made = change(item)
+        if type(made) is not Ok:
+            return made
+        changed.append(made.value)
+    return Ok(changed)
+
+
+@native("Array::scan")
+def scan(items: list[Value], start: Value, combine: Callable[[Value, Value], Value]) -> list[Value]:
+    result = start
+    return [result := combine(result, item) for item in items]
+
+
+@native("Array::take_while")
+def take_while(items: list[Value], accept: Callable[[Value], bool]) -> list[Value]:
+    return items[: _first_refused(items, accept)]
+
+
+@native("Array::skip_while")
+def skip_while(items: list[Value], accept: Callable[[Value], bool]) -> list[Value]:
+    return items[_first_refused(items, accept) :]
+
+
+def _first_refused(items: list[Value], accept: Callable[[Value], bool]) -> int:
+    for index, item in enumerate(items):
+        if not accept(item):
+            return index
+    return len(items)
 
 
 @native("Array::any")
@@ -166,6 +223,27 @@ def sort_by_key(items: list[Value], key: Callable[[Value], Value]) -> list[Value
     return [items[position] for position in sorted(range(len(items)), key=keys.__getitem__)]
 
 
+@native("Array::min_by_key")
+def min_by_key(items: list[Value], key: Callable[[Value], Value]) -> Value:
+    keys = [key(item) for item in items]
+    return _outermost_by(items, keys, range(len(items)), min)
+
+
+@native("Array::max_by_key")
+def max_by_key(items: list[Value], key: Callable[[Value], Value]) -> Value:
+    """The last of several, as in Rust."""
+    keys = [key(item) for item in items]
+    return _outermost_by(items, keys, range(len(items) - 1, -1, -1), max)
+
+
+def _outermost_by(items: list[Value], keys: list[Value], places: range, choose: Callable[..., int]) -> Value:
+    if not items:
+        return NONE
+    in_order = _order_key(keys) or (lambda key: key)
+    numbers = [place for place in places if keys[place] == keys[place]]
+    return Some(items[choose(numbers or places, key=lambda place: in_order(keys[place]))])
+
+
 @native("Array::reverse", inline="{0}[::-1]")
 def reverse(items: list[Value]) -> list[Value]:
     return items[::-1]
@@ -219,6 +297,18 @@ def unique(items: list[Value]) -> list[Value]:
     for item in items:
         seen.setdefault(hash_key(item), item)
     return list(seen.values())
+
+
+@native("Array::dedup")
+def dedup(items: list[Value]) -> list[Value]:
+    return [item for at, item in enumerate(items) if not at or not equal(item, items[at - 1])]
+
+
+@native("Array::windows")
+def windows(items: list[Value], length: int) -> list[list[Value]]:
+    if length < 1:
+        raise failure(f"a window has at least one element, found {length}", "ValueError")
+    return [items[start : start + length] for start in range(len(items) - length + 1)]
 
 
 @native("Array::chunks")

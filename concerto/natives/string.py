@@ -149,6 +149,61 @@ def pad_right(text: str, width: int, fill: str = " ") -> str:
     return text.ljust(limits.size(width), _one_character(fill))
 
 
+@native("String::is_alphabetic")
+def is_alphabetic(text: str) -> bool:
+    return text.isalpha()
+
+
+@native("String::is_digit")
+def is_digit(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+@native("String::is_alphanumeric")
+def is_alphanumeric(text: str) -> bool:
+    return text.isalnum()
+
+
+@native("String::is_whitespace")
+def is_whitespace(text: str) -> bool:
+    return bool(text) and not text.strip()
+
+
+@native("String::is_uppercase")
+def is_uppercase(text: str) -> bool:
+    """Python's own would let other characters stand between the letters."""
+    return bool(text) and all(map(str.isupper, text))
+
+
+@native("String::is_lowercase")
+def is_lowercase(text: str) -> bool:
+    return bool(text) and all(map(str.islower, text))
+
+
+@native("String::to_digit")
+def to_digit(text: str, base: int) -> Value:
+    if not 2 <= base <= 36:
+        raise failure(f"a base is from 2 to 36, found {base}", "ValueError")
+    if len(text) != 1 or not text.isascii() or not text.isalnum() or int(text, 36) >= base:
+        return NONE
+    return Some(int(text, 36))
+
+
+@native("String::code_point")
+def code_point(text: str) -> int:
+    if len(text) != 1:
+        raise failure(f"`code_point` is of one character, found `{shortened(text, 40)}`", "ValueError")
+    return ord(text)
+
+
+@native("String::from_code_point")
+def from_code_point(number: int) -> Value:
+    """Halves of surrogate pairs are no characters."""
+    if 0 <= number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF:
+        return Some(chr(number))
+    return NONE
+
+
 @native("String::parse_int")
 @native("std::string::parse_int")
 def parse_int(text: str) -> Value:

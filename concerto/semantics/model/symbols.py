@@ -258,9 +258,9 @@ class FunctionSymbol(SymbolBase):
     """A function, method or associated function. `parameters` are without self. `receiver` is "" without
     self, else "self" or "mut self". `owner` is what it belongs to; `self_type` the type of `self`/`Self`.
     `native` names the library body (then there is none in the source). `reified` natives get their last type
-    argument, or those of the type they belong to (several as a tuple), as a value. `inout`: a `mut self`
-    function whose self is not a struct or tool state, so that it gives (result, self). `description` is what
-    `@describe` says."""
+    argument, or what their array (or another type) is of, several as a tuple, as a value. `inout`: a
+    `mut self` function whose self is not a struct or tool state, so that it gives (result, self).
+    `description` is what `@describe` says."""
 
     generics: list[GenericSymbol] = field(default_factory=list)
     parameters: list[ParameterSymbol] = field(default_factory=list)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cmp_to_key, reduce
+from itertools import accumulate, pairwise
 
-from concerto.semantics.model.builtins import FLOAT
+from concerto.semantics.model.builtins import ANY, FLOAT, OPTION
+from concerto.semantics.model.symbols import Named, TupleOf
 from tests.oracle import values as v
 from tests.oracle.access import position, slice_of
-from tests.oracle.compare import compare, equal, identity, is_number, make_set
+from tests.oracle.compare import compare, equal, identity, is_number, make_map, make_set
 from tests.oracle.library.strings import not_negative
 from tests.oracle.numbers import arithmetic
 
@@ -71,6 +73,59 @@ def _extreme(items: Items, side: int) -> v.Value:
     return v.Some(reduce(lambda best, item: item if order(item, best) * side > 0 else best, there))
 
 
+def _outermost_by(items: Items, key: v.Function, side: int) -> v.Value:
+    keyed = [(key.call(item), item) for item in items]
+    there = [pair for pair in keyed if pair[0] == pair[0]] or keyed
+    if not there:
+        return v.NONE
+    if side > 0:
+        there.reverse()
+    return v.Some(reduce(lambda best, pair: pair if order(pair[0], best[0]) * side > 0 else best, there)[1])
+
+
+def _try_map(items: Items, change: v.Function) -> v.Value:
+    changed = []
+    for item in items:
+        made = change.call(item)
+        if not isinstance(made, v.Ok):
+            return made
+        changed.append(made.value)
+    return v.Ok(tuple(changed))
+
+
+def _refused(items: Items, accept: v.Function) -> int:
+    return next((index for index, item in enumerate(items) if not accept.call(item)), len(items))
+
+
+def _windows(items: Items, length: int) -> v.Value:
+    if length < 1:
+        raise v.Failure(f"a window has at least one element, found {length}", "ValueError")
+    return tuple(items[start : start + length] for start in range(len(items) + 1 - length))
+
+
+def _partition(items: Items, accept: v.Function) -> v.Value:
+    told = [(accept.call(item), item) for item in items]
+    return v.Tuple(tuple(tuple(item for fits, item in told if fits is side) for side in (True, False)))
+
+
+def _collect(items: Items, type_: object) -> v.Value:
+    """Without a type, on an Any, the first element tells what the array is of."""
+    if type_ is ANY and not items:
+        raise v.Failure("`collect` needs to know what the array is of", "TypeError")
+    first = items[0] if items else None
+    if isinstance(type_, TupleOf) or isinstance(first, v.Tuple):
+        return make_map([pair.items for pair in items])
+    of_options = isinstance(type_, Named) and type_.symbol is OPTION
+    whole = v.Some if of_options or isinstance(first, v.Some | v.NoneType) else v.Ok
+    for item in items:
+        if not isinstance(item, whole):
+            if isinstance(item, v.Err | v.NoneType):
+                return item
+            name = v.type_name(item)
+            raise v.Failure(f"`collect` needs Results, Options or pairs, found {name}", "TypeError")
+    return whole(tuple(item.value for item in items))
+
+
 PURE: v.Functions = {
     "Array::len": len,
     "Array::is_empty": lambda items: not items,
@@ -86,6 +141,24 @@ PURE: v.Functions = {
     "Array::fold": lambda items, start, combine: reduce(combine.call, items, start),
     "Array::reduce": lambda items, start, combine: reduce(combine.call, items, start),
     "Array::find": lambda items, accept: next((v.Some(item) for item in items if accept.call(item)), v.NONE),
+    "Array::position": lambda items, accept: next(
+        (v.Some(index) for index, item in enumerate(items) if accept.call(item)), v.NONE
+    ),
+    "Array::partition": _partition,
+    "Array::filter_map": lambda items, change: tuple(
+        [made.value for item in items if isinstance(made := change.call(item), v.Some)]
+    ),
+    "Array::try_map": _try_map,
+    "Array::scan": lambda items, start, combine: tuple(accumulate(items, combine.call, initial=start))[1:],
+    "Array::take_while": lambda items, accept: items[: _refused(items, accept)],
+    "Array::skip_while": lambda items, accept: items[_refused(items, accept) :],
+    "Array::min_by_key": lambda items, key: _outermost_by(items, key, -1),
+    "Array::max_by_key": lambda items, key: _outermost_by(items, key, 1),
+    "Array::dedup": lambda items: (
+        items[:1] + tuple(item for before, item in pairwise(items) if not equal(before, item))
+    ),
+    "Array::windows": _windows,
+    "Array::collect": _collect,
     "Array::any": lambda items, accept: any(accept.call(item) for item in items),
     "Array::all": lambda items, accept: all(accept.call(item) for item in items),
     "Array::count": lambda items, accept: len([item for item in items if accept.call(item)]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from tests.oracle.access import slice_of
 from tests.oracle.errors import make_error
@@ -35,6 +36,28 @@ def _join(parts: tuple[str, ...], separator: str) -> str:
 def _index_of(text: str, wanted: str) -> Value:
     found = text.find(wanted)
     return NONE if found < 0 else Some(found)
+
+
+def _to_digit(text: str, base: int) -> Value:
+    if not 2 <= base <= 36:
+        raise Failure(f"a base is from 2 to 36, found {base}", "ValueError")
+    digits = "0123456789abcdefghijklmnopqrstuvwxyz"[:base]
+    found = digits.find(text.lower()) if len(text) == 1 and text.isascii() else -1
+    return NONE if found < 0 else Some(found)
+
+
+def _code_point(text: str) -> int:
+    if len(text) != 1:
+        raise Failure(f"`code_point` is of one character, found `{_told(text)}`", "ValueError")
+    return ord(text)
+
+
+def _from_code_point(number: int) -> Value:
+    return Some(chr(number)) if number in range(0xD800) or number in range(0xE000, 0x110000) else NONE
+
+
+def _every(holds: Callable[[str], bool]) -> Callable[[str], bool]:
+    return lambda text: text != "" and all(holds(character) for character in text)
 
 
 def _padding(text: str, width: int, fill: str) -> str:
@@ -87,6 +110,15 @@ _METHODS: Functions = {
     "slice": slice_of,
     "pad_left": lambda text, width, fill: _padding(text, width, fill) + text,
     "pad_right": lambda text, width, fill: text + _padding(text, width, fill),
+    "is_alphabetic": _every(lambda character: character.isalpha()),
+    "is_digit": _every(lambda character: character in "0123456789"),
+    "is_alphanumeric": _every(lambda character: character.isalnum()),
+    "is_whitespace": _every(lambda character: character.isspace()),
+    "is_uppercase": _every(lambda character: character.isupper()),
+    "is_lowercase": _every(lambda character: character.islower()),
+    "to_digit": _to_digit,
+    "code_point": _code_point,
+    "from_code_point": _from_code_point,
     "parse_int": _parse_int,
     "parse_float": _parse_float,
     "to_string": lambda text: text,

@@ -299,7 +299,7 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: st
         return None
     if owner.name == "Map" and owner.arguments[0] not in (INT, STRING, BOOL):
         return None
-    if found.name == "group_by" and given["K"] not in (INT, STRING, BOOL):
+    if "K" in given and found.name in ("group_by", "collect") and given["K"] not in (INT, STRING, BOOL):
         return None
     if found.receiver == "mut self":
         place = maker.place(lambda kind: kind == owner)

@@ -24,7 +24,7 @@ GROWING = frozenset(
 COUNTING = frozenset(
     ("repeat", "pad_left", "pad_right", "step_by", "chunks", "take", "skip", "get", "slice", "remove",
      "insert",
-     "swap", "truncate", "pow")
+     "swap", "truncate", "pow", "windows", "to_digit")
 )  # fmt: skip
 # Ranges are walked only where they are known to be short.
 _LEFT_OUT = frozenset(

@@ -191,11 +191,12 @@ def _native(
             AgentCall(function.name, given) if agent else NativeCall(function, given)
         )
         return
-    generics = function.generics or (
-        function.owner.generics if isinstance(function.owner, ImplSymbol) else []
-    )
-    given_types = tuple([types[generic] for generic in generics])
-    argument = given_types[-1] if function.generics or len(generics) == 1 else TupleOf(given_types)
+    if function.generics:
+        argument = types[function.generics[-1]]
+    else:
+        assert isinstance(function.owner, ImplSymbol) and isinstance(function.owner.target, Named)
+        parts = tuple([substitute(part, types) for part in function.owner.target.arguments])
+        argument = parts[0] if len(parts) == 1 else TupleOf(parts)
 
     def settle() -> None:
         if not is_settled(argument):
