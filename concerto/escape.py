@@ -1,5 +1,5 @@
-"""Text that others wrote, for a terminal: nothing in it moves the cursor, changes colours, or turns the
-direction of what stands around it."""
+"""Terminal escaping: text that others wrote, for a terminal; nothing in it moves the cursor, changes colours,
+or turns the direction of what stands around it."""
 
 from __future__ import annotations
 

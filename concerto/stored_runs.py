@@ -121,9 +121,7 @@ class RunStore:
         awaited emits by channel; `effect` decides on effects of unknown outcome. The options are those that a
         run does not keep. Raises CannotResume; then nothing was changed.
         """
-        decisions = [effect] if isinstance(effect, Decision) else list(effect)
-        runtime = self.going_on(run, results or {}, answers or {}, decisions, options, **keywords)
-        return runtime.run()
+        return self.going_on(run, results, answers, effect, options, **keywords).run()
 
     async def resume_async(
         self,
@@ -136,9 +134,7 @@ class RunStore:
         **keywords: Unpack[RunKeywords],
     ) -> RunResult:
         """As `resume`, in the caller's event loop."""
-        decisions = [effect] if isinstance(effect, Decision) else list(effect)
-        runtime = self.going_on(run, results or {}, answers or {}, decisions, options, **keywords)
-        return await runtime.run_async()
+        return await self.going_on(run, results, answers, effect, options, **keywords).run_async()
 
     def fork(
         self,
@@ -185,18 +181,19 @@ class RunStore:
     def going_on(
         self,
         run: str,
-        results: Mapping[str, Json],
-        answers: Mapping[str, Json],
-        decisions: Sequence[Decision],
+        results: Mapping[str, Json] | None = None,
+        answers: Mapping[str, Json] | None = None,
+        effect: Decision | Sequence[Decision] = (),
         options: RunOptions | None = None,
         **keywords: Unpack[RunKeywords],
     ) -> Runtime:
         """The Runtime with which `resume` goes on; the run belongs to this process from then on."""
+        results, decisions = results or {}, [effect] if isinstance(effect, Decision) else list(effect)
         row = self.store.run(run)
         if row.status in ENDED:
             raise CannotResume(f"run `{run}` has ended: it is {row.status}")
         effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run))
-        changed = settle(run, effects, blobs, results, answers, decisions)
+        changed = settle(run, effects, blobs, results, answers or {}, decisions)
         module = decoded(self.store.program(row.program), run)
         now = {each.key: each for each in [*effects, *changed]}
         given, project = _with_manifest(row, _given(row, options, keywords))

@@ -1,4 +1,5 @@
-"""Text from outside as texts of the language: without halves of surrogate pairs, which have no UTF-8."""
+"""Unicode sanitizing: text from outside as texts of the language, without halves of surrogate pairs, which
+have no UTF-8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of messages: those that depend on a number, and texts that may be long."""
+"""Pluralization and shortening: words that depend on a number, and texts that may be long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs from `.conc-ir` files."""
+"""Loader of compiled programs, `.conc-ir` files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room for passes that follow the nesting of a program."""
+"""Stack size: room for passes that recurse along the nesting of a program."""
 
 from __future__ import annotations
 

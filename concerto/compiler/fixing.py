@@ -1,4 +1,4 @@
-"""Applies the fixes of a program's problems to its files, until none is left."""
+"""Autofix: applies the fixes of a program's problems to its files, until none is left."""
 
 from __future__ import annotations
 

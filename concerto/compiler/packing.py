@@ -1,4 +1,4 @@
-"""Modules and problems as plain tuples, lists and dictionaries that `marshal` can hold.
+"""Serialization: modules and problems as plain tuples, lists and dictionaries that `marshal` can hold.
 
 A record becomes `(_MARK + class name, field, field, …)`. Instructions are plain tuples already and,
 being most of a program, are passed through untouched, as positions are by the hundred in one flat list.

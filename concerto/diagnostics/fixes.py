@@ -1,4 +1,4 @@
-"""Fixes: help that can be applied to the text as it is said.
+"""Fixes, or quick fixes: help that can be applied to the text as it is said.
 
 A problem may have the `edits` that mend it. Where the help is to write something else in the place of the
 problem, or to add a `use`, the help itself knows it: `Advice`.

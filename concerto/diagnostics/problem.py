@@ -1,4 +1,4 @@
-"""What is wrong with a program, as data.
+"""The diagnostic: what is wrong with a program, as data.
 
 A `Problem` subclass exists for every code. The subclass is the single place where a code, its title
 and its explanation (the docstring: prose, a wrong program, a right program) are written; what

@@ -1,4 +1,4 @@
-"""Finds the name that was probably meant."""
+"""Spelling suggestions: finds the name that was probably meant."""
 
 from __future__ import annotations
 

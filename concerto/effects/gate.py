@@ -1,4 +1,4 @@
-"""The gate: the one door between a program and the world.
+"""The gate, a middleware chain: the one door between a program and the world.
 
 A gate is a plain ordered list of layers around a performer. Every effect passes all layers, from the first
 to the performer and back; each layer may refuse, answer, repeat or watch it. Nothing reaches the world in

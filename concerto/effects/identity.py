@@ -1,4 +1,4 @@
-"""The names of effects."""
+"""Deterministic identifiers of effects: the same name in every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Meters: what a run, an execution or a decorated part of it may spend, and what it has spent.
+"""Budgets: what a run, an execution or a decorated part of it may spend, and what it has spent.
 
 A `Meter` is shared by all calls that count against it. A call reserves what it may cost at most before it is
 sent, and what it did cost takes the place of that when it has ended, so that calls at the same time cannot

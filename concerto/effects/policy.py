@@ -1,4 +1,4 @@
-"""Policies: what decorators and settings ask for around an effect, as one frozen value."""
+"""Resilience policies: retry, timeout, cache and limits around an effect, as one frozen value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Bodies that become functions of their own: closures and the branches of concurrent code."""
+"""Closure conversion: bodies that become functions of their own, closures and the branches of concurrent
+code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Implicit conversions, as the checker noted them beside an expression."""
+"""Coercions: implicit conversions, as the checker noted them beside an expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assignment: to locals, and to fields and elements at any depth.
+"""Lvalues, or assignment: to locals, and to fields and elements at any depth.
 
 The right side comes first, then the place: its containers and indices, for `+=` its present value. Where
 nobody can tell, the value is computed last: it is on top of the stack when it is stored.

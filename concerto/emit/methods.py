@@ -1,4 +1,4 @@
-"""The methods that types have for calls by name: what a value's run-time type decides.
+"""Dynamic dispatch: the methods that types have for calls by name: what a value's run-time type decides.
 
 Inherent methods come before those of traits; a trait's provided method stands where an impl has none of its
 own. Where impls are for certain type arguments only, the value is looked at to tell which is meant.

@@ -1,4 +1,4 @@
-"""Code of single functions that a later compilation can use again.
+"""Incremental code generation: code of single functions that a later compilation can use again.
 
 While a function is written, `RecordingProgram` notes what it asks the tables for, in order. Asking the tables
 of another program for the same in the same order gives them what writing the function there would have given;

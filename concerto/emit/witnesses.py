@@ -1,4 +1,5 @@
-"""Witnesses in the code: tables of a trait's methods for one type, and functions that are given such tables.
+"""Witness tables (dictionary passing): tables of a trait's methods for one type, and functions that are given
+such tables.
 
 A witness is a tuple with a function for each method of the trait, in the trait's order, which takes what the
 method takes (the witnesses of its own generics first). One with `mut self` gives (result, self). Behind them

@@ -1,4 +1,4 @@
-"""How many stack values an instruction takes and leaves, read from the pictures of the opcode table."""
+"""Stack effects: how many values an instruction takes and leaves, by the pictures of the opcode table."""
 
 from __future__ import annotations
 

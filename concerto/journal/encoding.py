@@ -1,4 +1,4 @@
-"""How effects and what they gave are written: JSON, with long texts kept apart by their hashes.
+"""Serialization of effects and what they gave: JSON, with long texts kept apart by their hashes.
 
 A request to a model is what its predecessor in the same conversation was, and what is new. What looks like a
 secret is hidden before anything is hashed or kept.

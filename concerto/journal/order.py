@@ -1,4 +1,4 @@
-"""The order of a run: in which sequence its effects were answered and its branches went on.
+"""Event order of a run: in which sequence its effects were answered and its branches went on.
 
 Two runs of one program that get the same answers in the same order are the same run. So what is answered is
 numbered, and which branch went on when is written down between the numbers; a run that is done again lets

@@ -1,4 +1,4 @@
-"""How a run is to be kept, or was: what its journal is made of."""
+"""Persistence settings: how a run is to be kept, or was, what its journal is made of."""
 
 from __future__ import annotations
 

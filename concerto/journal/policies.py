@@ -1,4 +1,4 @@
-"""What becomes of an effect that was under way when its process ended."""
+"""Crash recovery policy: what becomes of an effect that was under way when its process ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The tables of a store. A store of an earlier version is brought up to date when it is opened."""
+"""Database schema and migrations of a store. A store of an earlier version is brought up to date when it is
+opened."""
 
 from __future__ import annotations
 

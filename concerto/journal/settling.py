@@ -1,5 +1,5 @@
-"""What somebody outside decides of a run's effects: results of calls, answers to emits, what became of an
-effect that must not be repeated; and where a fork leaves the run that it comes from."""
+"""External completion of effects: what somebody outside decides of them, results of calls, answers to emits,
+what became of an effect that must not be repeated; and where a fork leaves the run that it comes from."""
 
 from __future__ import annotations
 

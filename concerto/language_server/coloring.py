@@ -1,4 +1,4 @@
-"""What is shown inside a text: names coloured by what they stand for, and types that are not written."""
+"""Semantic tokens and inlay hints: names coloured by what they stand for, and types that are not written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a name is declared."""
+"""Go to definition: where a name is declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems in the protocol's form."""
+"""Diagnostics: problems in the protocol's form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts that are edited, before those on the disk, and their trees."""
+"""Overlay of open documents: the texts that are edited, before those on the disk, and their trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a document consists of: its symbols, what can be folded, what can be run; and symbols by name."""
+"""Document symbols, folding and code lenses: a document's symbols, what can be folded, what can be run; and
+symbols by name."""
 
 from __future__ import annotations
 

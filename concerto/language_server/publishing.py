@@ -1,4 +1,4 @@
-"""Tells editors what is wrong: of an edited file at once, of all the others when there is a rest.
+"""Publishes diagnostics: of an edited file at once, of all the others when there is a rest.
 
 After a rest, what was published of a project is what `concertoc check` says of its folder; of a file without
 a project, what it says of the file.

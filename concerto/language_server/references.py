@@ -1,4 +1,4 @@
-"""All places of a name, and another name for it in all of them."""
+"""References and rename: all places of a name, and another name for it in all of them."""
 
 from __future__ import annotations
 

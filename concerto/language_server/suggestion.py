@@ -1,4 +1,4 @@
-"""What is offered for completion, before the protocol's form."""
+"""Completion items: what is offered, before the protocol's form."""
 
 from __future__ import annotations
 

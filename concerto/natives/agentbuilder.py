@@ -1,4 +1,4 @@
-"""Agents as values of a program, and the builder that shapes one execution.
+"""Agent handles: agents as values of a program, and the builder that shapes one execution.
 
 Both are frozen: each `with_…` gives a new builder, so their order does not matter and nothing is shared.
 An agent itself stands wherever a builder is expected.

@@ -1,4 +1,4 @@
-"""`Iterator<StreamChunk>`: the parts of an agent's answer while it arrives."""
+"""Streaming: `Iterator<StreamChunk>`, the parts of an agent's answer while it arrives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the JSON that a model meant, where it wrote almost JSON; every repair is named.
+"""JSON repair: reading the JSON that a model meant, where it wrote almost JSON; every repair is named.
 
 Understood are code fences and words around the value, comments, single quotes, names without quotes, commas
 before a closing bracket, the words of Python, and closing brackets missing at the end. Two different values

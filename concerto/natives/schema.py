@@ -1,4 +1,5 @@
-"""Values of declared types from what a model wrote: `parse_schema`, `json::parse_as` and structured replies.
+"""Structured output: values of declared types from what a model wrote, `parse_schema`, `json::parse_as` and
+structured replies.
 
 A schema's `@coerce` and `@validate` hold wherever a value of it stands: at the top, in a field, in an array,
 in place of a type parameter.

@@ -1,4 +1,4 @@
-"""`mock …` in tests: what stands for an agent, a server or a channel."""
+"""Test doubles: `mock …`, what stands for an agent, a server or a channel."""
 
 from __future__ import annotations
 

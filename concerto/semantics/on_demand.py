@@ -1,4 +1,5 @@
-"""A program whose bodies are checked file by file, when somebody asks for what is in them: for editors.
+"""Demand-driven checking: a program whose bodies are checked file by file, when somebody asks for what is in
+them: for editors.
 
 Everything is declared at once. When all files have been asked for, the problems are those that
 `check_program` finds.

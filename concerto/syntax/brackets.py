@@ -1,4 +1,4 @@
-"""Pairs the brackets of a file before it is parsed.
+"""Bracket matching: pairs the brackets of a file before it is parsed.
 
 The parser may then rely on it that every bracket is closed: what is missing was reported and put in,
 what is too much was taken out and is in `Lexed.spare`. Where a bracket is missing shows by the

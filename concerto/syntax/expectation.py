@@ -1,4 +1,4 @@
-"""Says what could stand at a place, in the words of a person."""
+"""Expected tokens: says what could stand at a place, in the words of a person."""
 
 from __future__ import annotations
 

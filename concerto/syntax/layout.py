@@ -1,4 +1,5 @@
-"""Documents that know several layouts, and the choice of the best one for a width.
+"""Pretty printer (Wadler's documents): documents that know several layouts, and the choice of the best one
+for a width.
 
 A document is a text or one of the classes below. A `Group` is written on one line if it fits, else
 all its own lines are broken. What has a hard line in it never fits. Nothing here recurses: documents

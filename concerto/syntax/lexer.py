@@ -1,4 +1,4 @@
-"""Source text to raw tokens.
+"""The lexer: source text to raw tokens.
 
 `scan` knows words, numbers, strings with their interpolations and comments; what depends on the
 neighbours of a token is `settle`'s business. It never fails: what cannot be a token is reported and

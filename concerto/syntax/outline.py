@@ -1,4 +1,4 @@
-"""A file without the bodies of its functions: all that other files can see of it."""
+"""Interface of a file: it without the bodies of its functions, all that other files can see of it."""
 
 from __future__ import annotations
 

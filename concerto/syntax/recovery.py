@@ -1,4 +1,4 @@
-"""Goes on after a syntax error.
+"""Error recovery (panic mode): goes on after a syntax error.
 
 `Recovery.repair` is called with the machine stopped at a token that fits nowhere. It reports the
 mistake, at most once a place, and makes parsing possible again by the first of these that works:

@@ -1,4 +1,5 @@
-"""Plain slips: one token too few, too many or wrong, where the rest of the line shows what is meant.
+"""Token repair of plain slips: one token too few, too many or wrong, where the rest of the line shows what is
+meant.
 
 `find_edit` tries the kinds of slips in order. Each function looks at a `Scene` and gives a `TokenEdit`,
 or None if the slip is not of its kind; a mend is only offered if the tokens behind it then fit.

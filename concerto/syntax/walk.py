@@ -1,4 +1,4 @@
-"""The children of any node, in source order, for passes that look at every node alike."""
+"""Tree traversal: the children of any node, in source order, for passes that look at every node alike."""
 
 from __future__ import annotations
 

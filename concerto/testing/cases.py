@@ -13,10 +13,11 @@ from concerto.diagnostics import Problems
 from concerto.ir.module import ModuleIR, Test
 from concerto.program import Program
 from concerto.source import Source
+from concerto.trust.defaults import LIBRARY_TOOLS, NATIVES
 
 _MARK = b"@test"
-_CHANGES_THE_WORLD = frozenset({"std::fs::write_file", "std::fs::append_file", "std::fs::remove_file"})
-_TOUCHES_THE_WORLD = frozenset({"std::tools::FileTool", "std::tools::HttpTool", "std::tools::ShellTool"})
+_CHANGES_THE_WORLD = frozenset(name for name, labels in NATIVES.items() if "fs" in labels)
+_TOUCHES_THE_WORLD = frozenset(f"std::tools::{tool}" for tool, _ in LIBRARY_TOOLS)
 
 
 @dataclass(frozen=True)

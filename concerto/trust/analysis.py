@@ -1,4 +1,4 @@
-"""The analysis of a program: its table of trust, and what may flow at each site (E0701, E0702)."""
+"""Taint analysis of a program: its table of trust, and what may flow at each site (E0701, E0702)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Labels that need no declaration: those of the library, of servers and of all that comes from outside."""
+"""Default taint labels, which need no declaration: those of the library, of servers and of all that comes
+from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sites: every place where an agent is executed, with all tools that it may be offered there."""
+"""Call sites of agents: every place where an agent is executed, with all tools it may be offered there."""
 
 from __future__ import annotations
 

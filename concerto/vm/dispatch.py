@@ -1,4 +1,5 @@
-"""Calls by name, decided by the receiver's run-time type: impl methods, library methods, host handles."""
+"""Dynamic dispatch: calls by name, decided by the receiver's run-time type: impl methods, library methods,
+host handles."""
 
 from __future__ import annotations
 

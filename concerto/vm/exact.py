@@ -1,4 +1,5 @@
-"""Values told apart by type and content, where `==` is too lenient: `1` and `1.0` differ, NaN is itself."""
+"""Structural identity: values told apart by type and content, where `==` is too lenient: `1` and `1.0`
+differ, NaN is itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From Python's exceptions to the language's errors, at one place.
+"""Exception translation: from Python's to the language's errors, at one place.
 
 Checked operations raise `Raised` themselves. Generated code leaves bounds, keys and zero divisors to
 Python, whose exceptions become the same `Raised` here. What is no failure of the program (`Panic`,

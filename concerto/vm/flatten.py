@@ -1,4 +1,4 @@
-"""Structured control flow to jumps, for the interpreter.
+"""Lowering of structured control flow to jumps, for the interpreter.
 
 Regions become jumps with absolute targets; every jump says to which height the stack is cut and how many
 values on top survive. What can never be reached is left out. An iterator of a FOR lies on the stack below

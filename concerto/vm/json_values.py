@@ -1,5 +1,5 @@
-"""Values as JSON and back: how payloads, tool arguments and structured replies cross the border of the
-machine.
+"""JSON serialization of values and back: how payloads, tool arguments and structured replies cross the border
+of the machine.
 
 Option is its value or null, a Result `{"ok": …}` or `{"err": …}`, an enum `{"variant", "data"}`, a struct
 an object, a tuple, set, queue or stack an array, a range `{"start", "end"}` with "inclusive" and "step" where

@@ -1,4 +1,5 @@
-"""Registry of library functions: `stdlib/*.conc` declares signatures, `concerto/natives/` holds bodies.
+"""Registry of natives (built-in functions): `stdlib/*.conc` declares signatures, `concerto/natives/` holds
+bodies.
 
 A name is the declaration's: `String::len` for a method, `std::json::parse` for a module's function,
 `std::prelude::print` for a global. Bodies get values by position; a `machine` one gets the `Machine` first

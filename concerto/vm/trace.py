@@ -1,4 +1,4 @@
-"""Where a failure happened, in terms of the source: for people, and for tools that ask.
+"""Stack traces: where a failure happened, in terms of the source, for people, and for tools that ask.
 
 Both tiers leave what is needed on the exception: generated code in its Python traceback, the interpreter in
 a list of the frames it left. Nothing is computed before somebody asks.

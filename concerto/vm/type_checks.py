@@ -1,4 +1,5 @@
-"""Does a value fit a type: CHECK (with implicit conversions), IS_TYPE (without), and types as text.
+"""Run-time type checks: does a value fit a type, CHECK (with implicit conversions), IS_TYPE (without), and
+types as text.
 
 A checker gives the value back, converted where an implicit conversion applies: Int to Float, `T` to
 `Option<T>`. Checkers are made once per type and compare classes, so that the common case costs one test.

@@ -1,1 +1,1 @@
-"""Patterns: whether a value matches one, and what its names are bound to."""
+"""Compilation of patterns: whether a value matches one, and what its names are bound to."""

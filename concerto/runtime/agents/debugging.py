@@ -1,4 +1,5 @@
-"""What `--debug` says of tools: each call with its outcome, and what it changed in the maps it shares."""
+"""Debug output: what `--debug` says of tools, each call with its outcome, and what it changed in the maps it
+shares."""
 
 from __future__ import annotations
 

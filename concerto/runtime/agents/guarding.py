@@ -1,5 +1,5 @@
-"""What holds for every execution, by a model or by a host: the seconds of its budget, and complete errors.
-What holds for every call from outside: the seconds of a run."""
+"""Deadline and error context of every execution, by a model or by a host: the seconds of its budget, and
+complete errors. What holds for every call from outside: the seconds of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages between a program's values and the runtime's own."""
+"""Conversion of messages between a program's values and the runtime's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where tools come from, as the parts of a run know it that offer them to models."""
+"""Tool sources: where tools come from, as the parts of a run know it that offer them to models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Branches: the fibers of one program, and how they wait for the event loop and for each other.
+"""Fibers (green threads): the branches of one program, and how they wait for the event loop and for each
+other.
 
 Program code is ordinary synchronous Python in a greenlet (a `Fiber`). To wait, it switches to the hub, the
 greenlet that runs the event loop, with a function that makes something awaitable; `drive` awaits it and

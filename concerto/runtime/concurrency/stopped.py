@@ -1,4 +1,5 @@
-"""What executions of a task had said when the task was cancelled, for whoever awaits it."""
+"""Partial results of cancelled tasks: what executions of a task had said when the task was cancelled, for
+whoever awaits it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks: what `spawn` starts, and the functions that own it.
+"""Structured concurrency: the tasks that `spawn` starts, and the functions that own it.
 
 A function that starts tasks has a scope. It does not end before they do: when it returns it waits for them,
 when it fails or is cancelled it cancels them. A task in the value that it returns goes to its caller.

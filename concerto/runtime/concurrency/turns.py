@@ -1,4 +1,4 @@
-"""Who may change an entry of a shared store, where the change may wait: one after the other.
+"""Locks (mutexes): who may change an entry of a shared store, where the change may wait: one after the other.
 
 A `Turn` is taken by one `update`. What runs inside of it, its tasks and calls included, is not kept waiting
 by it, and takes turns of its own; who would wait for what waits for himself, also by way of a task, is

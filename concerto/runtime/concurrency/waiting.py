@@ -1,4 +1,4 @@
-"""How the gate's layers wait and tell the time: the run's event loop."""
+"""Clock of the gate's layers: how they wait and tell the time, by the run's event loop."""
 
 from __future__ import annotations
 

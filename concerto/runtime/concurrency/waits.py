@@ -1,4 +1,5 @@
-"""Who waits for whom in a run: for turns, for tasks, and for seats of which there are only so many.
+"""Deadlock detection: who waits for whom in a run, for turns, for tasks, and for seats of which there are
+only so many.
 
 Nobody waits for what waits for him. Who would wait for a turn in that way is told so at once; tasks that wait
 for each other are told so soon after. A seat is held by somebody who may himself wait for whoever waits for

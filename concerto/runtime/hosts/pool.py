@@ -1,4 +1,4 @@
-"""The processes of one host: as many as the manifest says, each in one execution at a time."""
+"""Process pool of one host: as many as the manifest says, each in one execution at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One process of a host: started at its first use, started again after it has ended, ended with its group.
+"""Subprocess of a host, supervised: started at its first use, started again after it has ended, ended with
+its group.
 
 What it writes to its standard error is kept, and its end is part of every failure. Nothing is read that is
 longer than `MOST_BYTES`, and nothing is waited for longer than the execution's time.

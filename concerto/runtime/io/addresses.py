@@ -1,4 +1,4 @@
-"""Where a host's name leads, and whether a run may go there.
+"""Name resolution and SSRF guard: where a host's name leads, and whether a run may go there.
 
 Who owns a name decides what it leads to, and may change that at any time: a public name must be no way to the
 servers of this machine or of the network around it. So a name is looked up once, what was found is judged,

@@ -1,4 +1,4 @@
-"""Bodies of answers from outside, taken piece by piece: none is held that is longer than its limit."""
+"""Response bodies, taken piece by piece: none is held that is longer than its limit."""
 
 from __future__ import annotations
 

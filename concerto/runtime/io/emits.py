@@ -1,4 +1,4 @@
-"""What a program tells its host: prints, emits, and emits that wait for an answer.
+"""Event emitter: what a program tells its host, prints, emits, and emits that wait for an answer.
 
 Emits are given to the listeners of their channel and, if that is asked for, shown on the output, as text or
 as JSON lines. A

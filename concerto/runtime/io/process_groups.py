@@ -1,4 +1,4 @@
-"""Processes of ours, each the head of a group of its own, which is ended as a whole.
+"""Process groups: each of our processes heads one of its own, which is ended as a whole.
 
 A terminal's Ctrl-C does not reach such a group; the run ends it, and the interpreter's end what is then left.
 Where this process has no time for that (SIGKILL, SIGHUP, a crash), a `GroupWatchdog` does it.

@@ -1,4 +1,4 @@
-"""Asks the person at the terminal when a program awaits an emit that no handler answers."""
+"""Human in the loop: asks the person at the terminal when a program awaits an emit that nobody answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that hold hashmaps: SQLite databases, one transaction for each change.
+"""Persistent hashmaps in SQLite databases: one transaction for each change.
 
 A crash in the middle of a write loses at most that write. Keys and values are JSON texts; the order of
 entries is that of their insertion. Every trouble is an FsError that names the file.

@@ -1,4 +1,4 @@
-"""Settings that may come from the environment: `${NAME}` in a text, or `env("NAME")` in the source.
+"""Environment variables in settings: `${NAME}` in a text, or `env("NAME")` in the source.
 
 One rule for all: this holds in the headers and addresses of connections and of MCP servers, and in the values
 that a block passes on to a server's environment. Names and commands are taken as they are written.

@@ -1,4 +1,5 @@
-"""The HTTP clients of one server: one for each request under way, whose connection is kept for a later one.
+"""Connection pool: the HTTP clients of one server, one for each request under way, whose connection is kept
+for a later one.
 
 A pool looks through all of its connections at every request, which makes many of them slow.
 """

@@ -1,4 +1,4 @@
-"""What model calls cost: estimated before they are sent, and counted when they are answered."""
+"""Cost accounting: what model calls cost, estimated before and counted after."""
 
 from __future__ import annotations
 

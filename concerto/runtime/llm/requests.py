@@ -1,4 +1,4 @@
-"""What is asked of a model and what it answers, in words that no provider owns.
+"""Requests and replies of models, in words that no provider owns.
 
 A provider's file turns a `Request` into its wire and its wire into a `Reply`; everything else knows only
 these. All values are frozen. JSON Schemas are plain dicts.

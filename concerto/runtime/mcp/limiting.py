@@ -1,4 +1,5 @@
-"""HTTP of the client of MCP, which reads whole answers: none that is longer than a message may be."""
+"""Size limit on HTTP of the client of MCP, which reads whole answers: none that is longer than a message may
+be."""
 
 from __future__ import annotations
 

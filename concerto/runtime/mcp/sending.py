@@ -1,4 +1,4 @@
-"""Limits on how long a message to a server may take to be sent: the client's own limits begin when it is
+"""Send timeouts: how long a message to a server may take to be sent; the client's own limits begin when it is
 sent, and a server that does not take what it is sent would be waited for without end."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The errors that the runtime gives to a program."""
+"""Agent errors: those that the runtime gives to a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls from outside: which public function is meant, and its arguments as values of the program.
+"""Entry points: which public function is meant, and its arguments as values of the program.
 
 What is wrong with a call is the caller's mistake: LookupError for a name, TypeError for arguments.
 """

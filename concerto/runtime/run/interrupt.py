@@ -1,4 +1,4 @@
-"""Ends program code that was told to stop and does not come to where it would notice.
+"""Forced cancellation: ends program code that was told to stop and does not come to where it would notice.
 
 Loops and calls ask every now and then. Between two questions a program may do a few hundred steps, each of
 which may take a second (sorting millions of elements, say). Such code gets the exception that asking

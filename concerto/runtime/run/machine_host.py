@@ -1,4 +1,4 @@
-"""What program code asks of its run: implements the machine's `Host`.
+"""Host interface of a run: what program code asks of it, the machine's `Host`.
 
 All of it is called from the fibers of the program and may switch to the event loop.
 """

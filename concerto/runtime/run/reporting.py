@@ -1,4 +1,4 @@
-"""What a run that has ended gave: a RunResult, and for people a message on its error stream."""
+"""Run result: what a run that has ended gave, a RunResult, and for people a message on its error stream."""
 
 from __future__ import annotations
 

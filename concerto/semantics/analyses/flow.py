@@ -1,5 +1,5 @@
-"""What follows from the order in which a body runs: E0206, second assignments, unused variables
-and values, dead code.
+"""Definite assignment and liveness: what follows from the order in which a body runs, E0206, second
+assignments, unused variables and values, dead code.
 
 A variable declared by `let x: T;` must be assigned on every path before it is read, and only once unless it
 is `mut`. The walk keeps the set of such variables that are certainly assigned; it is None where control

@@ -1,1 +1,1 @@
-"""Bodies: the type of every expression, statement and pattern."""
+"""The type checker of bodies: the type of every expression, statement and pattern."""

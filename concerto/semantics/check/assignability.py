@@ -1,4 +1,4 @@
-"""Places: what can be assigned to or changed by a `mut self` method (E0205, E0207)."""
+"""Lvalues: what can be assigned to or changed by a `mut self` method (E0205, E0207)."""
 
 from __future__ import annotations
 

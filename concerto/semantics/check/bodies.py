@@ -1,4 +1,4 @@
-"""Checks every body of a program and fills the tables of its `Analysis`.
+"""The type checker's driver: checks every body of a program and fills the tables of its `Analysis`.
 
 Bodies are independent of each other: signatures say everything that one needs to know of another. Bodies
 declared inside of blocks join the list while it is walked.

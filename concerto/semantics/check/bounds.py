@@ -1,4 +1,4 @@
-"""What generic parameters must be able to do, checked where they get their types (E0306)."""
+"""Trait bounds: what generic parameters must be able to do, checked where they get their types (E0306)."""
 
 from __future__ import annotations
 

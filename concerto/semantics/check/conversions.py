@@ -1,4 +1,4 @@
-"""Errors that become other errors: `impl From<A> for B`, at `?`, `throw` and `Err(…)`."""
+"""Error conversion: errors that become other errors by `impl From<A> for B`, at `?`, `throw` and `Err(…)`."""
 
 from __future__ import annotations
 

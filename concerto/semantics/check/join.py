@@ -1,4 +1,5 @@
-"""Values that come from several places: the branches of `if` and `match`, the `break`s of a loop."""
+"""Joins (least upper bounds): values that come from several places, the branches of `if` and `match`, the
+`break`s of a loop."""
 
 from __future__ import annotations
 

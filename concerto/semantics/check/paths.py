@@ -1,5 +1,5 @@
-"""What a path means where a value is wanted: a variable, constant, function, constructor or declared
-handle."""
+"""Name resolution of values: what a path means where a value is wanted, a variable, constant, function,
+constructor or declared handle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which impl is meant where the type is generic.
+"""Witness resolution: which impl is meant where the type is generic.
 
 A function with bounds is given, before its arguments, a *witness* for each of them: the table of the trait's
 methods for the very type that the bound is met by. So `x.show()` with `x: T` is an item of such a table,

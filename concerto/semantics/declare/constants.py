@@ -1,4 +1,5 @@
-"""Values that are known when a program is compiled: constants, settings, arguments of decorators.
+"""Compile-time constants: values that are known when a program is compiled, constants, settings, arguments of
+decorators.
 
 Constant expressions are those of `concerto.semantics.typing.constant_evaluator`; a `const` may also be `None`
 or `Some(…)`. Anything else is E0412 where a constant is needed."""

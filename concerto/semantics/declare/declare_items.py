@@ -1,4 +1,4 @@
-"""Makes a symbol for every declaration of a module, before anything is known of their types.
+"""Symbol table: makes a symbol for every declaration of a module, before anything is known of their types.
 
 Afterwards every name of the module is in `members` (or `broken`), and `Declarations.declared` lists what is
 to be filled in by `signatures`, `impls` and the rules, in source order.

@@ -1,4 +1,4 @@
-"""The modules of a program and what their `use` declarations bring in.
+"""Module graph: the modules of a program and what their `use` declarations bring in.
 
 File modules are loaded when a `use` or `mod` names them. An import is resolved when somebody first asks for
 its name, so that re-exports and globs may refer to each other in any order; `finish` resolves the rest,

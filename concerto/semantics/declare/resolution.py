@@ -1,4 +1,5 @@
-"""What a path such as `shapes::Shape::Circle` means, locals aside (E0201, E0204, E0502, E0503)."""
+"""Name resolution: what a path such as `shapes::Shape::Circle` means, locals aside (E0201, E0204, E0502,
+E0503)."""
 
 from __future__ import annotations
 

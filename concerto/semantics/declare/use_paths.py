@@ -1,4 +1,4 @@
-"""Follows the path of a `use` from module to module. Problems: E0501, E0502, E0503."""
+"""Import resolution: follows the path of a `use` from module to module. Problems: E0501, E0502, E0503."""
 
 from __future__ import annotations
 

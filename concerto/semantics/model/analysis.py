@@ -1,4 +1,4 @@
-"""What the checker learnt, in side tables keyed by syntax node: the input of `emit`.
+"""Semantic model: what the checker learnt, in side tables keyed by syntax node: the input of `emit`.
 
 Everything in `types` and the call tables is solved: no `Unsolved` is left (one that nothing fixed is Any, as
 in `println([])`; where the type matters at run time that was reported).

@@ -1,4 +1,4 @@
-"""The place where an author is writing: a name that is not written yet, and what is known of it.
+"""Typed hole: the place where an author is writing, a name that is not written yet, and what is known of it.
 
 An editor puts `HOLE` there, and has the body around it checked. The checkers tell nobody that the name is
 unknown, and fill in the `Hole`.

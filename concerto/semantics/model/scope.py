@@ -1,4 +1,4 @@
-"""Where names and types stand, and what is found there: the values that passes exchange."""
+"""Scopes: where names and types stand, and what is found there, the values that passes exchange."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which types may stand where another is asked for, and what happens to the value on the way.
+"""Coercion and subtyping: which types may stand where another is asked for, and what happens to the value on
+the way.
 
 The implicit conversions are Int to Float, String to Prompt, T to Option<T>, and to and from Any (checked when
 the program runs). Values may widen inside: an `Array<Int>` is an `Array<Any>`. Handles may not: they are

@@ -1,4 +1,4 @@
-"""Methods and fields of types: which impl serves a receiver.
+"""Member lookup: methods and fields of types, which impl serves a receiver.
 
 What the functions promise stands with the methods of `Declarations` that call them.
 """

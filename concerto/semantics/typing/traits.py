@@ -1,4 +1,4 @@
-"""Whether a type meets a bound, and whether one error type becomes another by `From`.
+"""Trait satisfaction: whether a type meets a bound, and whether one error type becomes another by `From`.
 
 What the functions promise stands with the methods of `Declarations` that call them.
 """

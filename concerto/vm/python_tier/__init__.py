@@ -1,4 +1,4 @@
-"""The Python tier: every function of the IR as a Python function, compiled by CPython.
+"""The Python tier, a compiler to Python: every function of the IR as a Python function, compiled by CPython.
 
 `compile_module` gives bytes to be cached; `PythonTier` makes a machine run them, and loads neither what
 writes the code nor the interpreter unless they are needed. No text of the program becomes code: generated

@@ -1,4 +1,5 @@
-"""What is known of the arguments of functions that are called by name only, and by code of the module only.
+"""Interprocedural facts: what is known of the arguments of functions that are called by name only, and by
+code of the module only.
 
 Callers are written before those they call, so that the bounds of arguments save checks there too. Whoever
 else calls such a function gets a general one (see `PythonTier.function`).

@@ -1,4 +1,5 @@
-"""What the writer knows of a value that is not computed yet: its text, and facts that save checks."""
+"""Symbolic values: what the writer knows of one that is not computed yet, its text, and facts that save
+checks."""
 
 from __future__ import annotations
 

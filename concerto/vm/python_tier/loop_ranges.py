@@ -1,4 +1,4 @@
-"""What holds at the start of every round of a loop.
+"""Loop invariants and ranges: what holds at the start of every round of a loop.
 
 Nobody knows it before the loop is written: so a function with loops is written several times. A pass assumes
 facts at the start of each loop and notes what holds where a round ends; the next pass assumes what fits both,

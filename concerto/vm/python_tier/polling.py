@@ -1,4 +1,4 @@
-"""How loops let the machine look after the run, at almost no cost.
+"""Safepoints: how loops let the machine look after the run, at almost no cost.
 
 `ticks` is one endless iterator for the whole run; every loop without an iterable draws from it. After a
 thousand steps at most, fewer where steps are slow, it asks the machine, which may raise Cancelled. `each`

@@ -1,5 +1,5 @@
-"""Functions that give the same tuple of functions at every call, as the tables of a trait's methods are: they
-are called once."""
+"""Memoized constant tables: functions that give the same tuple of functions at every call, as the tables of a
+trait's methods are: they are called once."""
 
 from __future__ import annotations
 

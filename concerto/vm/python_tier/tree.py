@@ -1,4 +1,4 @@
-"""A function's instructions as a tree of regions, dead code left out.
+"""Region tree: a function's instructions by regions, dead code left out.
 
 The writer needs to know about a region before it writes it: which locals it assigns, to which outer regions
 it branches, which of its arms reach its end, and whether it is one expression. All of that is found here,

@@ -1,4 +1,4 @@
-"""Options and Results that are never made: a value in the open instead of one in `Some` or `Ok`.
+"""Unboxing: Options and Results that are never made, a value in the open instead of one in `Some` or `Ok`.
 
 In the open, an Option is its content or MISSING, a Result is its content or a `Fail` with the error. Neither
 MISSING nor a `Fail` is a value of the language, so what is inside may be anything. A local is kept in the

@@ -1,4 +1,5 @@
-"""The text of one function under way: lines, the symbolic stack, what is known of locals, temporaries.
+"""Code writer: the text of one function under way, lines, the symbolic stack, what is known of locals,
+temporaries.
 
 An instruction that only computes leaves a text on the symbolic stack; an instruction that does something
 becomes a statement. Before a statement is written, everything below on the stack that it could affect, or

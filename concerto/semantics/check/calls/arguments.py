@@ -1,4 +1,4 @@
-"""Arguments of calls: positional, named and left out ones, brought into the order of the parameters
+"""Argument binding: positional, named and left out ones, brought into the order of the parameters
 (E0302)."""
 
 from __future__ import annotations
