@@ -17,6 +17,9 @@ def is_of_output(error: OSError) -> bool:
     return error.errno in _CANNOT_WRITE and error.filename is None
 
 
+RECORDING_SUFFIX = ".conc-run"
+"""Of a run in one portable file."""
+
 PRIVATE = 0o600
 
 

@@ -351,6 +351,7 @@ def upgrade_run(run_id: str, target: str, store: str | None) -> int:
     help="Seconds for each test.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=8, show_default=True, help="Tests at a time.")
+@click.option("--record", is_flag=True, help="Make or renew the recordings of `@replay`, live.")
 @_environment_option
 def test_programs(
     target: str,
@@ -358,13 +359,20 @@ def test_programs(
     junit: str | None,
     timeout: float,
     jobs: int,
+    record: bool,
     environment: str | None,
 ) -> int:
     """Run the `@test` functions of programs, each in a machine of its own."""
     from concerto.cli import testing
 
     return testing.test(
-        target, filter=filter, junit=junit, timeout=timeout, jobs=jobs, environment=environment
+        target,
+        filter=filter,
+        junit=junit,
+        timeout=timeout,
+        jobs=jobs,
+        environment=environment,
+        record=record,
     )
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from concerto.cli import running
 from concerto.cli.reporting import OK, USAGE, Failure, cannot, show_problems
+from concerto.files import RECORDING_SUFFIX
 from concerto.journal.databases import StoreError
-from concerto.journal.recording import SUFFIX, BadRecording, Recording, read_recording, recording_from
+from concerto.journal.recording import BadRecording, Recording, read_recording, recording_from
 from concerto.journal.settling import CannotResume, Decision
 from concerto.journal.store import JournalStore, open_store
 from concerto.json_data import Json
@@ -85,7 +86,7 @@ def export(store: str | None, run: str, output: str | None) -> int:
 
     with _Required(store, run) as found:
         data = recording_bytes(_recording(found, run))
-    place = Path(output or f"{run}{SUFFIX}")
+    place = Path(output or f"{run}{RECORDING_SUFFIX}")
     try:
         place.write_bytes(data)
     except OSError as error:
@@ -289,7 +290,7 @@ def _recording(store: JournalStore, run: str) -> Recording:
 
 def _is_file(target: str) -> bool:
     """Whether a run is meant by its recording."""
-    return target.endswith(SUFFIX) or Path(target).is_file()
+    return target.endswith(RECORDING_SUFFIX) or Path(target).is_file()
 
 
 def _temporary(name: str) -> Path:

@@ -24,8 +24,10 @@ def test(
     timeout: float,
     jobs: int,
     environment: str | None,
+    record: bool = False,
 ) -> int:
-    """Runs the tests of a file or folder: 0 if all passed, 1 if one failed, 2 if there are none."""
+    """Runs the tests of a file or folder: 0 if all passed, 1 if one failed, 2 if there are none. With
+    `record` those with `@replay` ask the world, and what it answers is written down."""
     if environment is not None:
         load_environment(Path(environment))
     files = _found(Path(target))
@@ -39,8 +41,10 @@ def test(
     left_out = sum(len(file.cases) for file in files) - sum(len(file.cases) for file in chosen)
     if not any(file.cases for file in chosen):
         raise Failure(f"no test has `{filter}` in its file or name")
+    if record:
+        _require_one_recording_each(chosen)
     outcomes = []
-    for outcome in run_tests(chosen, timeout=timeout, at_once=jobs, own_process=True):
+    for outcome in run_tests(chosen, timeout=timeout, at_once=jobs, own_process=True, record=record):
         outcomes.append(outcome)
         _show(outcome)
     _summarize(outcomes, left_out)
@@ -50,6 +54,17 @@ def test(
         except OSError as error:
             raise cannot("write", junit, error) from None
     return OK if all(outcome.passed for outcome in outcomes) else FAILED
+
+
+def _require_one_recording_each(files: list[TestFile]) -> None:
+    """Of two tests that write the same file, one would be answered with what the other asked."""
+    titles: dict[Path, str] = {}
+    for case in [case for file in files for case in file.cases if case.test.recording is not None]:
+        place = case.folder / str(case.test.recording)
+        if place in titles:
+            both = f"`{titles[place]}` and `{case.title}` would both write `{case.test.recording}`"
+            raise Failure(f"{both}; give each its own, or --filter one")
+        titles[place] = case.title
 
 
 def _found(path: Path) -> list[TestFile] | None:
@@ -85,5 +100,7 @@ def _summarize(outcomes: list[Outcome], left_out: int) -> None:
     failed = [outcome for outcome in outcomes if not outcome.passed]
     counts = [f"{len(outcomes) - len(failed)} passed"]
     counts += [f"{len(failed)} failed"] if failed else []
+    recorded = sum(outcome.recorded for outcome in outcomes)
+    counts += [f"{recorded} recorded"] if recorded else []
     counts += [f"{left_out} left out"] if left_out else []
     print(f"\n{', '.join(counts)}")

@@ -133,8 +133,9 @@ class TestMisused(Problem, code="E0441", title="test function called or mis-decl
     __test__ = False  # Not a test of pytest's, whatever its name says.
 
 
-class ExpectFailWithoutTest(Problem, code="E0442", title="`@expect_fail` without `@test`"):
-    """`@expect_fail` says that a test is meant to fail. It stands beside `@test`.
+class DecoratorWithoutTest(Problem, code="E0442", title="`@expect_fail` or `@replay` without `@test`"):
+    """`@expect_fail` says that a test is meant to fail, `@replay` where its answers are recorded. Both stand
+    beside `@test`.
 
     ```concerto
     @expect_fail("overflow")

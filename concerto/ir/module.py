@@ -273,13 +273,15 @@ class ExportedType:
 
 @record
 class Test:
-    """`start` is where its name stands in the text of the function's file."""
+    """`start` is where its name stands in the text of the function's file; `recording` is the file from which
+    its effects are answered."""
 
     name: str
     function: int
     expect_fail: bool = False
     fail_message: str | None = None
     start: int = 0
+    recording: str | None = None
 
 
 @record

@@ -17,9 +17,10 @@ from concerto.effects.endings import OutcomeUnknown, RecordingEnds
 from concerto.effects.gate import Passage
 from concerto.effects.identity import key_of
 from concerto.effects.kinds import AnyEffect, Effect, Env, ModelCall, Random, subject_of
-from concerto.journal.encoding import Blobs, Requests, error_json, error_of, shown_request
+from concerto.journal.answering import Answers, JournaledRun
+from concerto.journal.encoding import Blobs, Requests, error_json, shown_request
 from concerto.journal.policies import redo_of
-from concerto.journal.rows import EffectRow, is_unknown
+from concerto.journal.rows import EffectRow, is_unknown, title_of
 from concerto.json_data import Json
 from concerto.records import replace
 from concerto.vm.values import ErrorValue, Raised, Value
@@ -46,26 +47,6 @@ class Writer(Protocol):
     def write(self, effects: Sequence[EffectRow], blobs: dict[str, bytes], *, durable: bool) -> None: ...
 
 
-class JournaledRun(Protocol):
-    """What a journal has to be told by the run that it is of."""
-
-    def write_reply(self, reply: Any, parts: Sequence[Any], blobs: Blobs) -> Json:
-        """A model's reply, and the parts in which it was streamed, as JSON."""
-
-    def read_reply(self, written: Json, blobs: Blobs) -> tuple[Any, Sequence[Any]]: ...
-
-    def charge(self, effect: ModelCall, outcome: Any) -> None:
-        """Count in the budgets what a recorded reply or failure (an ErrorValue) has cost."""
-
-    def hides(self, variable: str) -> bool:
-        """Whether the value of an environment variable must not be kept."""
-
-    def environment(self, name: str) -> str | None: ...
-
-    def stopping(self) -> bool:
-        """Whether the run as a whole is being stopped."""
-
-
 class Journal:
     """`earlier` are the effects that were recorded before, `steps` what came after them. A journal without a
     `writer` only shows again; with `record_all` it writes from the first effect on. `model` stands in for
@@ -87,6 +68,7 @@ class Journal:
         self._run = run
         self._host = host
         self._blobs = blobs
+        self._answers = Answers(host, blobs)
         self._seed = seed
         self._writer = writer
         self._earlier = {row.key: row for row in earlier}
@@ -202,22 +184,7 @@ class Journal:
         """A recorded outcome, at its turn."""
         if not effect.immediate:
             await self.order.before_answer(key, again=True)
-        written = json.loads(row.outcome)
-        if row.state == "failed":
-            error = error_of(written, self._blobs)
-            if isinstance(effect, ModelCall):
-                self._host.charge(effect, error)
-            raise Raised(error)
-        if isinstance(effect, ModelCall):
-            reply, parts = self._host.read_reply(written, self._blobs)
-            self._host.charge(effect, reply)
-            if effect.sink is not None:
-                for part in parts:
-                    await effect.sink(part)
-            return reply
-        if isinstance(effect, Env):
-            return self._environment_of(written)
-        return self._blobs.value_of(written)
+        return await self._answers.of(row, effect)
 
     # -- What is written
 
@@ -340,14 +307,6 @@ class Journal:
         shown = {name: None if self._host.hides(name) else text for name, text in value.items()}
         return {"all": shown}
 
-    def _environment_of(self, written: Json) -> Value:
-        if "env" in written:
-            return self._host.environment(written["env"])
-        if "all" in written:
-            shown = written["all"].items()
-            return {name: self._host.environment(name) if text is None else text for name, text in shown}
-        return written["text"]
-
     # -- Not as before
 
     def _compare(self, known: EffectRow, effect: AnyEffect, request: str, print_of: str) -> None:
@@ -389,7 +348,7 @@ class Journal:
         return f"effect {step}, {_of(row)}" if row is not None else f"branch {step}"
 
     def _shown(self, effect: AnyEffect) -> str:
-        return _title(type(effect).__name__, subject_of(effect))
+        return title_of(type(effect).__name__, subject_of(effect))
 
 
 def recorded_steps(effects: Iterable[EffectRow], rest: str) -> list[Step]:
@@ -421,12 +380,8 @@ def _listened(passage: Passage, effect: ModelCall, parts: list[Any]) -> Passage:
     return Passage(replace(effect, sink=noted), passage.identity)
 
 
-def _title(kind: str, subject: str) -> str:
-    return f"{kind} `{subject}`" if kind != subject else f"`{kind}`"
-
-
 def _of(row: EffectRow) -> str:
-    return _title(row.kind, row.subject)
+    return title_of(row.kind, row.subject)
 
 
 def _brief(text: str) -> str:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from concerto.journal.store import JournalStore
 
 
-SUFFIX = ".conc-run"
 _FORMAT = "concerto-run"
 _VERSION = 1
 _RUN_FIELDS = (

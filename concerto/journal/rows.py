@@ -37,6 +37,11 @@ class EffectRow:
     place: str = ""
 
 
+def title_of(kind: str, subject: str) -> str:
+    """What messages call an effect."""
+    return f"{kind} `{subject}`" if kind != subject else f"`{kind}`"
+
+
 def is_unknown(row: EffectRow) -> bool:
     """Whether it must not be repeated, was begun, and has no outcome."""
     return row.policy == "once" and row.state == "begun"

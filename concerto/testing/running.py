@@ -3,6 +3,9 @@
 What a test prints is kept and shown only if it fails. A test that goes on for too long is stopped and has
 failed; what cannot be stopped is left behind. Tests that cannot meet outside of their runs run at the same
 time; where memory is short meanwhile, those that failed run again, one by one.
+
+The world answers no test. One with `@replay` is answered from its recording, which is written when tests are
+run to `record`: then the world answers this one.
 """
 
 from __future__ import annotations
@@ -16,10 +19,14 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
+from concerto.effects.endings import Unmatched
+from concerto.journal.recording import BadRecording, read_recording
+from concerto.records import replace
 from concerto.runtime.run.agent_failures import RequiresAction, RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end
 from concerto.runtime.run.options import ResolvedOptions, RunOptions, resolve
-from concerto.runtime.run.reporting import out_of_memory
+from concerto.runtime.run.persistence import finish, plan_of
+from concerto.runtime.run.reporting import FAILED, OK, out_of_memory, result_of
 from concerto.runtime.run.run import Run
 from concerto.testing.cases import Case, TestFile
 from concerto.testing.comparing import comparison, headline
@@ -32,6 +39,7 @@ SECONDS = 30.0
 MEGABYTES = 1024.0
 """How much memory a test may take if the manifest says nothing."""
 
+_RENEW = "help: `concerto test --record` renews the recording\n"
 _GRACE = 5.0
 _MOST_OUTPUT = 4_000
 _MOST_AT_ONCE = 8
@@ -46,6 +54,7 @@ class Outcome:
     failure: str = ""
     output: str = ""
     for_memory: bool = False
+    recorded: bool = False
 
     @property
     def passed(self) -> bool:
@@ -83,11 +92,13 @@ def run_tests(
     timeout: float = SECONDS,
     at_once: int = _MOST_AT_ONCE,
     own_process: bool = False,
+    record: bool = False,
 ) -> Iterator[Outcome]:
-    """The outcomes of all tests in their order, each as soon as it and those before it are known."""
+    """The outcomes of all tests in their order, each as soon as it and those before it are known; `record`
+    makes or renews the recordings."""
     live = Live()
     pool = ThreadPoolExecutor(at_once, "tests")
-    beside = partial(_tried, timeout=timeout, live=live)
+    beside = partial(_tried, timeout=timeout, live=live, record=record)
     alone = partial(beside, own_process=own_process)
     try:
         # To the end: a test that could not be stopped may still take more.
@@ -119,21 +130,33 @@ def _all_limited(files: Sequence[TestFile], at_once: int) -> AbstractContextMana
     return memory_limited(most + (at_once - 1) * STACK_BYTES / MEGABYTE)
 
 
-def _tried(case: Case, *, timeout: float, live: Live, own_process: bool = False) -> Outcome:
+def _tried(
+    case: Case, *, timeout: float, live: Live, own_process: bool = False, record: bool = False
+) -> Outcome:
     """The outcome of one test, which fails where there is no memory to begin it."""
     try:
-        return run_case(case, timeout=timeout, live=live, own_process=own_process)
+        return run_case(case, timeout=timeout, live=live, own_process=own_process, record=record)
     except MemoryError:
         return Outcome(case, 0.0, f"error: {out_of_memory(None)}\n", for_memory=True)
 
 
 def run_case(
-    case: Case, *, timeout: float = SECONDS, live: Live | None = None, own_process: bool = False
+    case: Case,
+    *,
+    timeout: float = SECONDS,
+    live: Live | None = None,
+    own_process: bool = False,
+    record: bool = False,
 ) -> Outcome:
     """The outcome of one test, which has no more time than runs of its project have. In an `own_process`
     nothing else runs meanwhile."""
     output = Captured()
-    run = Run(case.program.module, _options(case, output), case.program.executable, case.program.classes)
+    record = record and case.test.recording is not None
+    try:
+        options = _options(case, output, record)
+    except (BadRecording, OSError) as error:
+        return Outcome(case, 0.0, f"error: {_no_recording(case, error)}\n")
+    run = Run(case.program.module, options, case.program.executable, case.program.classes)
     timeout = min(timeout, run.options.timeout or timeout)
     begun = perf_counter()
     if live is not None:
@@ -151,7 +174,10 @@ def run_case(
         if live is not None:
             live.remove(run)
     failure = _judged(case, ended, run, timeout)
-    return Outcome(case, perf_counter() - begun, failure, output.text(), ended.for_memory)
+    if record and not ended.stuck:
+        failure = _recorded(run, ended, failure)
+    seconds = perf_counter() - begun
+    return Outcome(case, seconds, failure, output.text(), ended.for_memory, recorded=record)
 
 
 class Captured(io.StringIO):
@@ -181,9 +207,34 @@ class Captured(io.StringIO):
         return "[earlier output is left out]\n" + (kept.partition("\n")[2] or kept)
 
 
-def _options(case: Case, output: Captured) -> ResolvedOptions:
+def _options(case: Case, output: Captured, record: bool) -> ResolvedOptions:
+    """Raises OSError, BadRecording."""
     given = RunOptions(folder=case.folder, testing=True, echo=True, output=output, errors=output)
-    return resolve(given, case.program.project)
+    project, recording = case.program.project, case.test.recording
+    if recording is None:
+        return resolve(given, project)
+    place = case.folder / recording
+    if not record:
+        return resolve(replace(given, live=True, answers=read_recording(place)), project)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    given = replace(given, live=True, record=place)
+    options = resolve(given, project)
+    return replace(options, journal=lambda: plan_of(given, options, case.program.module, project))
+
+
+def _no_recording(case: Case, error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"there is no recording `{case.test.recording}`; `concerto test --record` makes it"
+    if isinstance(error, OSError):
+        return f"the recording `{case.test.recording}` cannot be used: {error.strerror or error}"
+    return f"{error}; `concerto test --record` renews it"
+
+
+def _recorded(run: Run, ended: Ended, failure: str) -> str:
+    """Write down what a test did, whether it passed or not: why it failed, then."""
+    result = result_of(run, FAILED if failure else OK, error=failure or None)
+    result = finish(run, run.open_journal, ended, result, run.options.record)
+    return failure or ("" if result.error is None else f"error: {result.error}\n")
 
 
 def _megabytes(case: Case) -> float:
@@ -205,6 +256,8 @@ def _judged(case: Case, ended: Ended, run: Run, timeout: float) -> str:
         return f"error: {message}\n"
     if ended.interrupted:
         return "error: interrupted\n"
+    if isinstance(ended.error, Unmatched):
+        return render_failure(ended.error, f"{ended.error}") + _RENEW
     message, shown = _failure(ended, run)
     if not case.test.expect_fail:
         return shown

@@ -130,6 +130,9 @@ DECORATORS: Final[Mapping[str, DecoratorRow]] = {
     ),
     "test": DecoratorRow(("function",), (ArgumentRow("name", "String"),), compiled=True),
     "expect_fail": DecoratorRow(("function",), (ArgumentRow("message", "String"),), compiled=True),
+    "replay": DecoratorRow(
+        ("function",), (ArgumentRow("recording", "String", required=True),), compiled=True
+    ),
 }
 """All decorators of the language by name."""
 

@@ -287,7 +287,8 @@ def emit_test(program: ProgramBuilder, function: FunctionSymbol) -> ir.Test:
     message = _only_argument(program, expect)
     assert isinstance(function.node, ast.FnDecl)
     start = function.node.name.start
-    return ir.Test(name, program.function(function), expect is not None, message, start)
+    recording = _only_argument(program, decorator_named(function.node, "replay"))
+    return ir.Test(name, program.function(function), expect is not None, message, start, recording)
 
 
 def _only_argument(program: ProgramBuilder, decorator: ast.Decorator | None) -> str | None:

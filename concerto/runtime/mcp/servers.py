@@ -157,7 +157,7 @@ class McpServers:
             raise RunEnds(mismatch(name, changes))
 
     async def _refresh(self, name: str, branch: Branch) -> None:
-        replays = self._run.journal is not None
+        replays = self._run.options.is_recorded
         if not replays and not (name in self._servers and self._servers[name].running):
             return
         interface = await self._listed(name, branch)
@@ -169,7 +169,7 @@ class McpServers:
     async def _listed(self, name: str, branch: Branch) -> Interface | str:
         """What a server offers, or why that is not known. In a run that is kept this is an effect, of a
         branch of its own, so that a replay needs no server."""
-        if self._run.journal is None:
+        if not self._run.options.is_recorded:
             return await self._offer(name)
         own = self._listings.get((branch.path, name))
         if own is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from concerto.effects.endings import OutcomeUnknown, RecordingEnds
+from concerto.effects.endings import OutcomeUnknown, RecordingEnds, Unmatched
 from concerto.vm.operations import to_text
 from concerto.vm.values import NONE, Cancelled, ErrorValue, OutOfMemory, Panic, Raised, Some, Struct, Value
 from concerto.well_formed import well_formed
@@ -69,7 +69,10 @@ class RequiresAction(BaseException):
         self.calls = list(calls)
 
 
-_ENDS = (RunEnds, RequiresAction, OutcomeUnknown, RecordingEnds, Panic, Cancelled, OutOfMemory, GeneratorExit)
+_ENDS = (
+    RunEnds, RequiresAction, OutcomeUnknown, RecordingEnds, Unmatched, Panic, Cancelled, OutOfMemory,
+    GeneratorExit,
+)  # fmt: skip
 
 
 def ends_run(error: BaseException) -> bool:

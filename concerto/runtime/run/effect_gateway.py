@@ -56,7 +56,7 @@ class EffectGateway:
             lambda: run.costs,
             lambda effect: run.mcp.start(effect),
             run.trace,
-            run.journal,
+            run.journal or run.matched_answers,
             trusting=run.trust is not None,
         )
         if run.options.watcher is not None:

@@ -42,6 +42,7 @@ class Mocks:
 
     def __init__(self, run: RunServices) -> None:
         self._run = run
+        self._closed = run.options.testing and not run.options.live
         self._agents: dict[str, MockedAgent] = {}
         self._servers: dict[str, dict[str, Value]] = {}
         self._tools: dict[str, dict[str, Value]] = {}
@@ -72,7 +73,7 @@ class Mocks:
 
     def server(self, name: str) -> list[str] | None:
         """The mocked functions of an MCP server; None if it is a real one, as none is in a test."""
-        if name not in self._servers and not self._run.options.testing:
+        if name not in self._servers and not self._closed:
             return None
         return list(self._servers.get(name, ()))
 
@@ -93,10 +94,28 @@ class Mocks:
             case _:
                 return None
 
+    def scripts(self, effect: AnyEffect) -> bool:
+        """Whether a `mock` of the program, or a mock connection, answers an effect."""
+        match effect:
+            case ModelCall():
+                return effect.agent in self._agents or (
+                    self._run.connection(effect.connection).provider == "mock"
+                )
+            case EmitAwait():
+                return effect.channel in self._channels
+            case HostTurn():
+                return effect.host in self._agents
+            case McpCall():
+                return effect.function in self._servers.get(effect.server, ())
+            case HostCall():
+                return effect.method in self._tools.get(effect.tool, ())
+            case _:
+                return False
+
     def mocks_model(self, effect: ModelCall) -> bool:
         """Whether a script answers a call of a model, so that nobody is paid."""
         options = self._run.options
-        if effect.agent in self._agents or options.mock or options.testing:
+        if effect.agent in self._agents or options.mock or self._closed:
             return True
         return self._run.connection(effect.connection).provider == "mock"
 
@@ -107,7 +126,7 @@ class Mocks:
         options = self._run.options
         if options.mock or connection.provider == "mock":
             return _delivered(effect, mock_reply(effect.request))
-        if options.testing:
+        if self._closed:
             message = f"agent `{effect.agent}` is not mocked, and a test calls no model"
             raise agent_failure(message, AgentKind.UNMOCKED, agent=effect.agent)
         return None
@@ -115,13 +134,13 @@ class Mocks:
     def mocks_connection(self, connection: Connection) -> bool:
         """Whether a script answers in place of a connection's models."""
         options = self._run.options
-        return options.mock or options.testing or connection.provider == "mock"
+        return options.mock or self._closed or connection.provider == "mock"
 
     def _host(self, effect: HostTurn) -> Awaitable[Json] | None:
         """A mocked host answers as a model would, and has no questions."""
         mocked, options = self._agents.get(effect.host), self._run.options
         if mocked is None and not options.mock:
-            if options.testing:
+            if self._closed:
                 message = f"host `{effect.host}` is not mocked, and a test starts no process"
                 raise agent_failure(message, AgentKind.UNMOCKED, agent=effect.host)
             return None

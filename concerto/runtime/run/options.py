@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from concerto.effects.layers.watch import Watcher
     from concerto.journal.plan import JournalPlan
+    from concerto.journal.recording import Recording
     from concerto.journal.store import JournalStore
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.manifest.models import Manifest
@@ -89,8 +90,9 @@ class RunOptions(StoredOptions):
     kept in `store` (`sqlite:PATH`, `postgresql://…` or an open one) and written to the file `record`; with
     `replay` it is done again from such a file, without touching the world.
 
-    Not among the keywords of `Runtime`: a `testing` run calls no model and no server; in an `interactive` one
-    a person at the terminal answers awaited emits that nobody else does; `journal` is what a run did before,
+    Not among the keywords of `Runtime`: a `testing` run calls no model and no server unless it is `live`, and
+    what `answers` has recorded may answer it in place of the world; in an `interactive` one a person at the
+    terminal answers awaited emits that nobody else does; `journal` is what a run did before,
     of which so much as `already_emitted` is not said again; a `watcher` is told of every call as it begins
     and ends; with `own_process` the process does nothing else than this run, so `max_memory_mb` is told to
     the system too, and not only looked at now and then.
@@ -109,6 +111,8 @@ class RunOptions(StoredOptions):
     record: str | Path | None = None
     replay: str | Path | None = None
     testing: bool = False
+    live: bool = False
+    answers: Recording | None = None
     interactive: bool = False
     journal: Callable[[], JournalPlan] | None = None
     already_emitted: int = 0
@@ -164,6 +168,11 @@ class ResolvedOptions(RunOptions):
     handlers: Mapping[str, Handler]
     tools: Mapping[str, Any]
     permitted: Permissions = field(default_factory=Permissions)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether effects are written down, or answered from what was."""
+        return self.journal is not None or self.answers is not None
 
 
 def resolve(given: RunOptions, project: ProjectSettings | None = None) -> ResolvedOptions:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from concerto.runtime.agents.services import AgentServices
 
 if TYPE_CHECKING:
+    from concerto.journal.matching import MatchedAnswers
     from concerto.runtime.agents.executions import Agents
     from concerto.runtime.agents.pipelines import Pipelines
     from concerto.runtime.hosts.executing import Hosts
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from concerto.runtime.io.states import States
     from concerto.runtime.llm.models import Models
     from concerto.runtime.llm.prices import ModelCosts
+    from concerto.runtime.run.mocks import Mocks
 
 
 class Parts(AgentServices, Protocol):
@@ -36,6 +38,12 @@ class Parts(AgentServices, Protocol):
 
     @property
     def states(self) -> States: ...
+
+    @property
+    def mocks(self) -> Mocks: ...
+
+    @property
+    def matched_answers(self) -> MatchedAnswers | None: ...
 
     @property
     def stores(self) -> StoreFiles: ...

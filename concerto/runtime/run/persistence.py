@@ -21,6 +21,7 @@ from concerto.runtime.run.reporting import WAITS, RunResult, failed
 if TYPE_CHECKING:
     from concerto.ir.module import ModuleIR
     from concerto.journal.journal import Journal
+    from concerto.journal.matching import MatchedAnswers
     from concerto.journal.recording import Recording
     from concerto.journal.store import JournalStore
     from concerto.manifest.load_cached import ProjectSettings
@@ -131,6 +132,17 @@ def open_journal(run: Parts, plan: JournalPlan) -> OpenJournal:
     if writer is not None:
         writer.journal = journal
     return OpenJournal(plan, journal, writer)
+
+
+def matched_answers(run: Parts, recording: Recording) -> MatchedAnswers:
+    """What answers a test from a recording."""
+    from concerto.journal.encoding import Blobs
+    from concerto.journal.matching import MatchedAnswers
+    from concerto.redaction import redactor
+    from concerto.runtime.run.journaling import JournalHost
+
+    hide = redactor(run.options.environment, run.options.connections)
+    return MatchedAnswers(recording, JournalHost(run), Blobs(recording.blobs, hide), run.mocks.scripts)
 
 
 def finish(

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from concerto.effects.kinds import AnyEffect
     from concerto.effects.trace import Trace
     from concerto.journal.journal import Journal
+    from concerto.journal.matching import MatchedAnswers
     from concerto.journal.order import Order
     from concerto.natives.memory import Memory
     from concerto.runtime.agents.executions import Agents
@@ -139,6 +140,15 @@ class Run:
     @property
     def journal(self) -> Journal | None:
         return None if self.open_journal is None else self.open_journal.journal
+
+    @cached_property
+    def matched_answers(self) -> MatchedAnswers | None:
+        """What answers in place of the world, in a test that has a recording."""
+        if self.options.answers is None:
+            return None
+        from concerto.runtime.run.persistence import matched_answers
+
+        return matched_answers(self, self.options.answers)
 
     @property
     def _order(self) -> Callable[[], Order] | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
-from concerto.diagnostics import ExpectFailWithoutTest, TestMisused, UnknownDecorator, did_you_mean, suggest
+from concerto.diagnostics import DecoratorWithoutTest, TestMisused, UnknownDecorator, did_you_mean, suggest
+from concerto.files import RECORDING_SUFFIX
 from concerto.semantics.declare.rules.decorators import check_decorators, has_decorator
 from concerto.semantics.declare.rules.descriptions import check_described
 from concerto.semantics.declare.rules.served import check_served, is_served
@@ -23,12 +25,14 @@ def check(declarations: Declarations, function: FunctionSymbol, node: ast.FnDecl
     if served:
         check_served(declarations, function, node, scope)
     is_test = has_decorator(node.decorators, "test")
-    if has_decorator(node.decorators, "expect_fail") and not is_test:
-        decorator = next(each for each in node.decorators if each.name.text == "expect_fail")
-        message = f"`@expect_fail` on `{function.name}`, which is no test"
-        help_ = "add `@test` above it, or remove `@expect_fail`"
-        declarations.report(ExpectFailWithoutTest, scope.module, decorator, message, help=help_)
+    for decorator in node.decorators:
+        name = decorator.name.text
+        if name in ("expect_fail", "replay") and not is_test:
+            message = f"`@{name}` on `{function.name}`, which is no test"
+            help_ = f"add `@test` above it, or remove `@{name}`"
+            declarations.report(DecoratorWithoutTest, scope.module, decorator, message, help=help_)
     if is_test:
+        _check_recording(declarations, node, scope)
         _check_test(declarations, function, node, scope)
 
 
@@ -120,6 +124,19 @@ def _check_test(
         _check_title(declarations, node, scope)
         function.is_test = True
         declarations.analysis.tests.append(function)
+
+
+def _check_recording(declarations: Declarations, node: ast.FnDecl, scope: TypeScope) -> None:
+    """The file of `@replay` is one of the project, since `concerto test --record` writes it."""
+    decorator = next((each for each in node.decorators if each.name.text == "replay"), None)
+    given = None if decorator is None else declarations.analysis.decorators.get(decorator)
+    if decorator is None or not given or not isinstance(given.get("recording"), str):
+        return
+    place = PurePosixPath(str(given["recording"]))
+    if place.is_absolute() or ".." in place.parts or "\\" in str(place) or place.suffix != RECORDING_SUFFIX:
+        message = f"`{place}` is no recording of the project"
+        help_ = f"write a path below the project's folder that ends in `{RECORDING_SUFFIX}`"
+        declarations.report(UnknownDecorator, scope.module, decorator.arguments[0], message, help=help_)
 
 
 def _check_title(declarations: Declarations, node: ast.FnDecl, scope: TypeScope) -> None:

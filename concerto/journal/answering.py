@@ -1,0 +1,66 @@
+"""Recorded outcomes as answers: what an effect once gave, as its program gets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from concerto.effects.kinds import AnyEffect, Env, ModelCall
+from concerto.journal.encoding import Blobs, error_of
+from concerto.journal.rows import EffectRow
+from concerto.json_data import Json
+from concerto.vm.values import Raised, Value
+
+
+class JournaledRun(Protocol):
+    """What a journal has to be told by the run that it is of."""
+
+    def write_reply(self, reply: Any, parts: Sequence[Any], blobs: Blobs) -> Json:
+        """A model's reply, and the parts in which it was streamed, as JSON."""
+
+    def read_reply(self, written: Json, blobs: Blobs) -> tuple[Any, Sequence[Any]]: ...
+
+    def charge(self, effect: ModelCall, outcome: Any) -> None:
+        """Count in the budgets what a recorded reply or failure (an ErrorValue) has cost."""
+
+    def hides(self, variable: str) -> bool:
+        """Whether the value of an environment variable must not be kept."""
+
+    def environment(self, name: str) -> str | None: ...
+
+    def stopping(self) -> bool:
+        """Whether the run as a whole is being stopped."""
+
+
+class Answers:
+    """The answers in rows whose long texts are in `blobs`."""
+
+    def __init__(self, host: JournaledRun, blobs: Blobs) -> None:
+        self._host = host
+        self._blobs = blobs
+
+    async def of(self, row: EffectRow, effect: AnyEffect) -> Value:
+        """What an effect that is done or failed gives, or raises."""
+        written = json.loads(row.outcome)
+        if row.state == "failed":
+            error = error_of(written, self._blobs)
+            if isinstance(effect, ModelCall):
+                self._host.charge(effect, error)
+            raise Raised(error)
+        if isinstance(effect, ModelCall):
+            reply, parts = self._host.read_reply(written, self._blobs)
+            self._host.charge(effect, reply)
+            if effect.sink is not None:
+                for part in parts:
+                    await effect.sink(part)
+            return reply
+        return self._environment(written) if isinstance(effect, Env) else self._blobs.value_of(written)
+
+    def _environment(self, written: Json) -> Value:
+        if "env" in written:
+            return self._host.environment(written["env"])
+        if "all" in written:
+            shown = written["all"].items()
+            return {name: self._host.environment(name) if text is None else text for name, text in shown}
+        return written["text"]
