@@ -1,4 +1,4 @@
-"""Methods of String, and the same as functions of `std::string`. Indices and lengths count code points."""
+"""Methods of String, which are the functions of `std::string` too. Indices and lengths count code points."""
 
 from __future__ import annotations
 
@@ -11,29 +11,24 @@ from concerto.vm.values import NONE, Err, Ok, Some, Value, failure
 from concerto.wording import shortened
 
 native("String::slice")(slice_of)
-native("std::string::slice")(slice_of)
 
 
 @native("String::len", inline="len({0})")
-@native("std::string::len", inline="len({0})")
 def length(text: str) -> int:
     return len(text)
 
 
 @native("String::is_empty", inline="(not {0})")
-@native("std::string::is_empty", inline="(not {0})")
 def is_empty(text: str) -> bool:
     return not text
 
 
 @native("String::chars", inline="list({0})")
-@native("std::string::chars", inline="list({0})")
 def chars(text: str) -> list[str]:
     return list(text)
 
 
 @native("String::lines")
-@native("std::string::lines")
 def lines(text: str) -> list[str]:
     """Python's `splitlines` would also break at form feeds and other separators."""
     parts = text.split("\n")
@@ -43,13 +38,11 @@ def lines(text: str) -> list[str]:
 
 
 @native("String::split")
-@native("std::string::split")
 def split(text: str, separator: str) -> list[str]:
     return text.split(separator) if separator else list(text)
 
 
 @native("String::split_whitespace", inline="{0}.split()")
-@native("std::string::split_whitespace", inline="{0}.split()")
 def split_whitespace(text: str) -> list[str]:
     return text.split()
 
@@ -60,55 +53,46 @@ def join(parts: list[str], separator: str) -> str:
 
 
 @native("String::trim", inline="{0}.strip()")
-@native("std::string::trim", inline="{0}.strip()")
 def trim(text: str) -> str:
     return text.strip()
 
 
 @native("String::trim_start", inline="{0}.lstrip()")
-@native("std::string::trim_start", inline="{0}.lstrip()")
 def trim_start(text: str) -> str:
     return text.lstrip()
 
 
 @native("String::trim_end", inline="{0}.rstrip()")
-@native("std::string::trim_end", inline="{0}.rstrip()")
 def trim_end(text: str) -> str:
     return text.rstrip()
 
 
 @native("String::to_upper", inline="{0}.upper()")
-@native("std::string::to_upper", inline="{0}.upper()")
 def to_upper(text: str) -> str:
     return text.upper()
 
 
 @native("String::to_lower", inline="{0}.lower()")
-@native("std::string::to_lower", inline="{0}.lower()")
 def to_lower(text: str) -> str:
     return text.lower()
 
 
 @native("String::contains", inline="{0}.__contains__({1})")
-@native("std::string::contains", inline="{0}.__contains__({1})")
 def contains(text: str, wanted: str) -> bool:
     return wanted in text
 
 
 @native("String::starts_with", inline="{0}.startswith({1})")
-@native("std::string::starts_with", inline="{0}.startswith({1})")
 def starts_with(text: str, prefix: str) -> bool:
     return text.startswith(prefix)
 
 
 @native("String::ends_with", inline="{0}.endswith({1})")
-@native("std::string::ends_with", inline="{0}.endswith({1})")
 def ends_with(text: str, suffix: str) -> bool:
     return text.endswith(suffix)
 
 
 @native("String::replace")
-@native("std::string::replace")
 def replace(text: str, old: str, new: str) -> str:
     if len(new) > len(old):
         limits.size(len(text) + (text.count(old) * (len(new) - len(old))))
@@ -116,34 +100,29 @@ def replace(text: str, old: str, new: str) -> str:
 
 
 @native("String::repeat")
-@native("std::string::repeat")
 def repeat(text: str, times: int) -> str:
     limits.size(limits.count(times, "a number of repetitions") * len(text))
     return text * times if text else ""
 
 
 @native("String::reverse", inline="{0}[::-1]")
-@native("std::string::reverse", inline="{0}[::-1]")
 def reverse(text: str) -> str:
     return text[::-1]
 
 
 @native("String::index_of")
-@native("std::string::index_of")
 def index_of(text: str, wanted: str) -> Value:
     position = text.find(wanted)
     return NONE if position < 0 else Some(position)
 
 
 @native("String::pad_left")
-@native("std::string::pad_left")
 @native("std::fmt::pad_left")
 def pad_left(text: str, width: int, fill: str = " ") -> str:
     return text.rjust(limits.size(width), _one_character(fill))
 
 
 @native("String::pad_right")
-@native("std::string::pad_right")
 @native("std::fmt::pad_right")
 def pad_right(text: str, width: int, fill: str = " ") -> str:
     return text.ljust(limits.size(width), _one_character(fill))
@@ -205,7 +184,6 @@ def from_code_point(number: int) -> Value:
 
 
 @native("String::parse_int")
-@native("std::string::parse_int")
 def parse_int(text: str) -> Value:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
@@ -220,7 +198,6 @@ def parse_int(text: str) -> Value:
 
 
 @native("String::parse_float")
-@native("std::string::parse_float")
 def parse_float(text: str) -> Value:
     # Python also takes underscores, spaces around the number and digits of other scripts.
     if text.isascii() and "_" not in text and text == text.strip():

@@ -2,9 +2,10 @@
 bodies.
 
 A name is the declaration's: `String::len` for a method, `std::json::parse` for a module's function,
-`std::prelude::print` for a global. Bodies get values by position; a `machine` one gets the `Machine` first
-(its `.host` is the way out). Function values are Python callables taking values. A `mut self` method changes
-its first argument in place. Failures are raised with `failure(…)`, a Result is returned as Ok or Err.
+`std::prelude::print` for a global. `std::string::len` is the method `String::len`, as a function. Bodies get
+values by position; a `machine` one gets the `Machine` first (its `.host` is the way out). Function values are
+Python callables taking values. A `mut self` method changes its first argument in place. Failures are raised
+with `failure(…)`, a Result is returned as Ok or Err.
 """
 
 from __future__ import annotations
@@ -85,6 +86,10 @@ def find_native(name: str) -> Native | None:
         except ModuleNotFoundError as error:
             if error.name != f"concerto.natives.{group}":
                 raise
+        if name not in _NATIVES and parts[0] == "std":
+            method = _NATIVES.get(f"{parts[1].capitalize()}::{parts[-1]}")
+            if method is not None:
+                _NATIVES[name] = method
     return _NATIVES.get(name)
 
 
