@@ -139,7 +139,9 @@ def test_an_interrupt_takes_the_line_away(project: Project) -> None:
         at.wait_for("Search::find (")
         at.type("\x03")
         assert at.end() == 130
-        assert seen_on(at) == ["begun", "error: interrupted"]
+        begun, interrupted, advice = seen_on(at)
+        assert (begun, interrupted) == ("begun", "error: interrupted")
+        assert advice.startswith("resume with: concerto resume ")
 
 
 def test_a_question_stays_readable_until_it_is_answered(project: Project) -> None:
