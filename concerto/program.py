@@ -320,6 +320,11 @@ class Runtime:
         most = self._options.max_memory_mb
         return await run_to_end_here(start, self._run.interrupt, None, most)
 
+    async def result_of_work(self, work: Callable[[Run], Awaitable[Value]]) -> RunResult:
+        """As `use_async`, once, and kept as a run is: how it ended."""
+        self._begin()
+        return self._finish(await self.use_async(work))
+
     def serve(self, serving: Callable[[Run], Awaitable[None]]) -> int:
         """Let `serving` use the program in place of `main`, until it ends; the exit status."""
         return self._finish(self.use(serving)).status

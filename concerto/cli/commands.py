@@ -425,6 +425,25 @@ def lsp() -> int:
     return 0
 
 
+@concerto_command.command(name="serve")
+@click.argument("target", metavar="[FILE, IR or DIR]", default=".")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 is any that is free."
+)
+@_mock_option
+@_allow_option
+@_deny_option
+@_handlers_option
+@_environment_option
+@_store_option
+def serve_program(target: str, host: str, port: int, **given: Any) -> int:
+    """Serve a program over HTTP: its agents as models of the Responses API."""
+    from concerto.cli import serving
+
+    return serving.serve(target, host, port, **given)
+
+
 @concerto_command.group()
 def mcp() -> None:
     """MCP servers: their interfaces, and programs as servers."""
@@ -482,6 +501,6 @@ def check_servers(target: str, format: str, environment: str | None, debug: bool
 @click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
 def serve(target: str, address: str | None, **given: Any) -> int:
     """Offer a program's tools and agents as an MCP server."""
-    from concerto.cli import serving
+    from concerto.cli import serving_mcp
 
-    return serving.serve(target, address, quiet=True, **given)
+    return serving_mcp.serve(target, address, quiet=True, **given)

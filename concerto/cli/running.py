@@ -150,11 +150,11 @@ def open_trace(trace: str | None) -> TextIO | None:
         raise cannot("write", trace, error) from None
 
 
-def load(target: str) -> Program | None:
-    """A program; None if it has problems, which are shown."""
+def load(target: str, *, to_run: bool = True) -> Program | None:
+    """A program, `to_run` one with a `main`; None if it has problems, which are shown."""
     problems = Problems()
     try:
-        program = _load(program_file(target), problems, to_run=True)
+        program = _load(program_file(target), problems, to_run)
     except ManifestError as broken:
         show_problems(broken.problems)
         return None

@@ -3,7 +3,7 @@ opened."""
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -56,6 +56,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             hash TEXT NOT NULL,
             data BYTES NOT NULL,
             PRIMARY KEY (run, hash)
+        ) COMPACT""",
+    ),
+    (
+        """CREATE TABLE responses (
+            id TEXT PRIMARY KEY,
+            caller TEXT NOT NULL,
+            previous TEXT NOT NULL,
+            created REAL8 NOT NULL,
+            status TEXT NOT NULL,
+            request TEXT NOT NULL,
+            input TEXT NOT NULL,
+            messages TEXT NOT NULL,
+            response TEXT NOT NULL
+        )""",
+        """CREATE TABLE events (
+            owner TEXT NOT NULL,
+            number BIGINT NOT NULL,
+            event TEXT NOT NULL,
+            PRIMARY KEY (owner, number)
         ) COMPACT""",
     ),
 )

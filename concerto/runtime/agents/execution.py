@@ -65,11 +65,16 @@ class Execution:
     branch: Branch
     messages: list[Message]
     toolbox: Toolbox
+    begun_with: int = 0
+    """How many messages there were before the first request."""
     sink: Sink | None = None
     """Where the parts of a streamed answer go."""
     iteration: int = 0
+    reply: Reply | None = None
+    """The last one."""
     tokens_in: int = 0
     tokens_out: int = 0
+    tokens_cached: int = 0
     cost_usd: float | None = 0.0
     calls: list[CallRecord] = field(default_factory=list)
     injected: list[str] = field(default_factory=list)
@@ -78,6 +83,8 @@ class Execution:
     demanding: bool = True
     """Whether the plan's tool choice still holds."""
     demanded_again: bool = False
+    calls_left: int | None = None
+    """How many more calls of tools it may make; None for any number."""
     failures: dict[tuple[str, str], int] = field(default_factory=dict)
     repairs: list[str] = field(default_factory=list)
     """What was mended in what the model wrote."""
@@ -111,7 +118,9 @@ class Execution:
         )
 
     def count(self, reply: Reply) -> None:
+        self.reply = reply
         self.tokens_in += reply.tokens_in
         self.tokens_out += reply.tokens_out
+        self.tokens_cached += reply.tokens_cached
         if self.cost_usd is not None:
             self.cost_usd = None if reply.cost_usd is None else self.cost_usd + reply.cost_usd

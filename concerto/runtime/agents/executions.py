@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from time import perf_counter
@@ -25,6 +26,7 @@ from concerto.vm.json_values import to_json
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValue, Value, failure
 
 if TYPE_CHECKING:
+    from concerto.runtime.agents.asked import Asked
     from concerto.runtime.agents.services import AgentServices
 
 T = TypeVar("T")
@@ -122,6 +124,49 @@ class Agents:
 
         return await self._guarded(builder, body, branch, [wanted, prompt])
 
+    async def answer(self, asked: Asked, branch: Branch, track: Track, sink: Sink | None = None) -> Reply:
+        """The reply to somebody outside who has the conversation with the agent: nothing that the runtime
+        says in between is theirs. Raises its AgentError."""
+        system = "\n\n".join(filter(None, [self._planner.fixed_prompt(asked.agent), asked.instructions]))
+        builder = AgentBuilder(asked.agent, system_prompt=system)
+        told = list(asked.messages)
+
+        async def body() -> Reply:
+            plan = await self._planner.plan(builder, branch)
+            _, reply = await self._converse(
+                builder, plan, told, branch, lambda work: self._as_asked(asked, work), track, sink
+            )
+            self._remember(builder, plan, told, reply.message.text)
+            return reply
+
+        policy = replace(self._planner.fixed(asked.agent).run_policy, cache_seconds=None)
+        if sink is not None:  # What was read cannot be taken back.
+            policy = replace(policy, retry=None)
+        branch.meters += self._planner.meters(builder)
+        try:
+            reply: Reply = await self._run.pass_gate(AgentRun(asked.agent, None, body, policy), branch)
+        except Raised as raised:
+            raise Raised(failed(self._run, builder, raised)) from None
+        return reply
+
+    async def _as_asked(self, asked: Asked, work: Execution) -> Reply:
+        asked.prepare(work)
+        if asked.schema is None:
+            return await tool_loop(self._run, work)
+        from concerto.runtime.agents.asked import JsonOutput
+        from concerto.runtime.agents.structured import converse_for, prompt_with_schema
+
+        if work.toolbox.offers:  # Not every wire can ask for a schema and offer tools at once.
+            last = work.messages[-1]
+            if last.role == "user":
+                work.messages[-1] = replace(last, text=prompt_with_schema(last.text, asked.schema))
+        value = await converse_for(
+            self._run, work, JsonOutput(asked.schema), self._attempts(AgentBuilder(asked.agent)), ""
+        )
+        assert work.reply is not None, "it was read"
+        written = json.dumps(value, ensure_ascii=False)
+        return replace(work.reply, message=replace(work.reply.message, text=written))
+
     async def _stream(
         self,
         builder: AgentBuilder,
@@ -185,7 +230,8 @@ class Agents:
         self._system_prompts.add(system)
         if isinstance(plan.memory, Memory) and not _remembered(plan.memory, asked):
             messages += from_memory(plan.memory)
-        work = Execution(plan, branch, [*messages, *asked], plan.toolbox, sink)
+        messages += asked
+        work = Execution(plan, branch, messages, plan.toolbox, len(messages), sink)
         track.append(work)
         if run.trust is not None:
             work.trust = run.trust.begin(plan.agent, work.messages, branch)

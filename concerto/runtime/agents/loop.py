@@ -161,6 +161,8 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
     )
     pending = [outcome.asked for outcome in outcomes if isinstance(outcome, Pending)]
     if pending:
+        # Whoever goes on with the conversation, and not with the run, has no other way to them.
+        work.messages += [each.message for each in outcomes if isinstance(each, CallOutcome)]
         raise RequiresAction(pending)
     for call, outcome, scope in zip(calls, outcomes, scopes, strict=True):
         message = _considered(run, work, call, outcome)
@@ -313,6 +315,11 @@ async def _attempt(
 ) -> Value:
     if tool is None:
         raise Raised(tool_error(_unknown(work, call.name), ToolKind.TOOL_NOT_FOUND, call.name))
+    if work.calls_left is not None:
+        if not work.calls_left:
+            message = "no more calls are allowed in this answer"
+            raise Raised(tool_error(message, ToolKind.FORBIDDEN, tool.tool, tool.method))
+        work.calls_left -= 1
     allowed = work.plan.callable
     if allowed is not None and tool.key not in allowed and call.name not in work.injected:
         raise Raised(

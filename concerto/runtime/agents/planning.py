@@ -105,7 +105,11 @@ class Planner:
     def system_prompt(self, builder: AgentBuilder) -> str:
         if builder.system_prompt is not None:
             return builder.system_prompt
-        return str(self.fixed(builder.agent).agent.settings.get("system_prompt") or "")
+        return self.fixed_prompt(builder.agent)
+
+    def fixed_prompt(self, agent: str) -> str:
+        """The system prompt of an agent's declaration."""
+        return str(self.fixed(agent).agent.settings.get("system_prompt") or "")
 
     def _fix(self, agent: Agent) -> Fixed:
         settings = agent.settings

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from concerto.effects.error_kinds import AgentKind
 from concerto.json_data import Json
@@ -39,6 +39,16 @@ _WRAPPED = "value"
 _SHOWN = 500
 
 
+class Output(Protocol):
+    """What is wanted of a reply: its schema for the wire, and how it is read."""
+
+    schema: OutputSchema
+
+    async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
+        """The value in a reply and the repairs it took; raises Misread with what is wrong. Where the end of
+        one that is not `whole` was made up, nobody knows what it would have been."""
+
+
 class ExpectedOutput:
     """The type that is wanted: its schema for the wire, and how a reply becomes its value."""
 
@@ -53,8 +63,7 @@ class ExpectedOutput:
         self.schema = OutputSchema(_name(wanted.name), _wrap(found) if self._wrapped else found)
 
     async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
-        """The value in a reply and the repairs it took; raises Misread with what is wrong. Where the end of
-        one that is not `whole` was made up, nobody knows what it would have been."""
+        """As `Output` says."""
         try:
             reading = read_leniently(text)
         except Unreadable as unreadable:
@@ -89,7 +98,7 @@ class Misread(Exception):
 
 
 async def converse_for(
-    run: AgentServices, work: Execution, wanted: ExpectedOutput, attempts: int, retry_message: str
+    run: AgentServices, work: Execution, wanted: Output, attempts: int, retry_message: str
 ) -> Value:
     """Run the loop until a reply is a value of the type."""
 
@@ -128,7 +137,7 @@ async def first_valid(
     run: RunServices,
     agent: str,
     branch: Branch,
-    wanted: ExpectedOutput,
+    wanted: Output,
     attempts: int,
     retry_message: str,
     ask: Callable[[], Awaitable[Answer]],

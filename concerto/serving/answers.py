@@ -1,0 +1,171 @@
+"""Answers of agents: one execution for one request, told while it goes on and whole at its end.
+
+Every request has a run of its own, so nothing of a program's state is shared by two clients.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from concerto.effects.error_kinds import AgentKind
+from concerto.json_data import Json
+from concerto.program import Program, Runtime
+from concerto.records import field, record, replace
+from concerto.redaction import redactor
+from concerto.runtime.agents.asked import CLIENT, Asked
+from concerto.runtime.agents.execution import Execution
+from concerto.runtime.llm.providers import StreamPart
+from concerto.runtime.llm.requests import Message, ToolCallRequest
+from concerto.runtime.run.agent_failures import RequiresAction
+from concerto.runtime.run.options import resolve
+from concerto.runtime.run.permission_names import in_program
+from concerto.vm.values import ErrorValue, Raised, Value
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.options import RunOptions
+    from concerto.runtime.run.run import Run
+
+
+@record(frozen=True)
+class Text:
+    """A piece of what the model says in its reply of a number."""
+
+    turn: int
+    text: str
+
+
+@record(frozen=True)
+class Called:
+    """A tool that the model wants called."""
+
+    turn: int
+    call: ToolCallRequest
+
+
+@record(frozen=True)
+class Returned:
+    """What the model is told of a call."""
+
+    turn: int
+    message: Message
+
+
+News: TypeAlias = Text | Called | Returned
+Tell: TypeAlias = Callable[[News], Awaitable[None]]
+
+
+@record
+class AgentAnswer:
+    """What came of a request. `said` are the messages after those that were asked; `calls` are for the client
+    to execute. `failure` is what went wrong, `kind` that of an AgentError."""
+
+    said: list[Message] = field(default_factory=list)
+    calls: list[ToolCallRequest] = field(default_factory=list)
+    text: str = ""
+    stop_reason: str = "stop"
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    failure: str = ""
+    kind: str = ""
+    whole: bool = False
+    """whether `text` is all that is to be shown, and nothing of what was said before it"""
+
+
+class ServedProgram:
+    """A program whose agents can be asked, each request in a run of its own."""
+
+    def __init__(self, program: Program, options: RunOptions) -> None:
+        self.program = program
+        self.options = options
+        settled = resolve(options, program.project)
+        self._hide = redactor(settled.environment, settled.connections)
+        permitted = in_program(settled.permitted, program.module)
+        self.agents: Mapping[str, Mapping[str, Json]] = {
+            agent.name: agent.settings
+            for agent in program.module.agents
+            if permitted.allows(agent.name, "execute")
+        }
+
+    async def answer(self, asked: Asked, tell: Tell | None = None) -> AgentAnswer:
+        """Ask an agent; `tell` hears what comes meanwhile. Cancelling the task that waits ends the run."""
+        answer = AgentAnswer(whole=asked.schema is not None)
+        errors = io.StringIO()
+        runtime = Runtime(self.program, replace(self.options, errors=errors))
+
+        async def work(run: Run) -> Value:
+            await _Execution(run, asked, answer, tell).go()
+            return None
+
+        ended = await runtime.use_async(work)
+        if ended.error is not None or ended.interrupted or ended.by_limit:
+            answer.failure, answer.kind = _stopped(ended.error, ended.timed_out)
+        answer.failure = answer.failure and self._hide(answer.failure)
+        return answer
+
+
+class _Execution:
+    """One execution, and what there is to tell of it."""
+
+    def __init__(self, run: Run, asked: Asked, answer: AgentAnswer, tell: Tell | None) -> None:
+        self._run = run
+        self._asked = asked
+        self._answer = answer
+        self._tell = tell
+        self._track: list[Execution] = []
+        self._told = 0
+
+    async def go(self) -> None:
+        answer, sink = self._answer, None if self._tell is None else self._take
+        try:
+            reply = await self._run.executions.answer(self._asked, self._run.root(), self._track, sink)
+            answer.text, answer.stop_reason = reply.message.text, reply.stop_reason
+        except RequiresAction as action:
+            answer.calls = self._handed_out(action)
+            answer.stop_reason = "tool_calls"
+        except Raised as raised:
+            error = raised.value
+            if not isinstance(error, ErrorValue) or error.type_name != "AgentError":
+                raise
+            answer.failure, answer.kind = error.message, error.kind
+        if self._track:
+            work = self._track[-1]
+            answer.said = work.messages[work.begun_with :]
+            answer.tokens_in, answer.tokens_out = work.tokens_in, work.tokens_out
+            answer.tokens_cached = work.tokens_cached
+
+    def _handed_out(self, action: RequiresAction) -> list[ToolCallRequest]:
+        """The calls of the last reply that wait; a call that a tool of the program makes is none of them."""
+        waiting = {each["call_id"] for each in action.calls}
+        work = self._track[-1]
+        last = next(each for each in reversed(work.messages) if each.role == "assistant")
+        calls = [call for call in last.calls if call.id in waiting]
+        if len(calls) < len(waiting):
+            raise action
+        named = {name: tool.method for name, tool in work.toolbox.tools.items() if tool.tool == CLIENT}
+        return [replace(call, name=named.get(call.name, call.name)) for call in calls]
+
+    async def _take(self, part: StreamPart) -> None:
+        assert self._tell is not None
+        work = self._track[-1]
+        for message in work.messages[max(self._told, work.begun_with) :]:
+            if message.role == "tool":
+                await self._tell(Returned(work.iteration, message))
+        self._told = len(work.messages)
+        if part.call is not None:
+            await self._tell(Called(work.iteration, part.call))
+        elif part.text:
+            await self._tell(Text(work.iteration, part.text))
+
+
+def _stopped(error: BaseException | None, timed_out: bool) -> tuple[str, str]:
+    """What a client is told of a run that did not come to its end, and the kind."""
+    if timed_out:
+        return "the answer took too long", AgentKind.TIMEOUT.value
+    if isinstance(error, RequiresAction):
+        return "a tool of the agent waits for somebody", "RequiresAction"
+    if isinstance(error, Raised) and isinstance(error.value, ErrorValue):
+        return error.value.message, error.value.kind
+    return "the run was stopped", "Interrupted"

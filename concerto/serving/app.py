@@ -1,0 +1,70 @@
+"""The application: all fronts of a program, as one ASGI app."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from time import time
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from concerto.serving.errors import ApiError, answer_error, answer_fault, not_found
+from concerto.serving.responses import Responses
+
+if TYPE_CHECKING:
+    from concerto.serving.answers import ServedProgram
+    from concerto.serving.response_store import ResponseStore
+
+
+def application(served: ServedProgram, store: ResponseStore) -> Starlette:
+    responses = Responses(served, store)
+    begun = int(time())
+
+    def model(name: str) -> dict[str, object]:
+        return {"id": name, "object": "model", "created": begun, "owned_by": "concerto"}
+
+    async def list_models(request: Request) -> JSONResponse:
+        return JSONResponse({"object": "list", "data": [model(name) for name in served.agents]})
+
+    async def get_model(request: Request) -> JSONResponse:
+        name = request.path_params["name"]
+        if name not in served.agents:
+            raise not_found(f"there is no agent `{name}`", "model_not_found")
+        return JSONResponse(model(name))
+
+    async def health(request: Request) -> JSONResponse:
+        return JSONResponse({"status": "ok"})
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await responses.close()
+
+    return Starlette(
+        routes=[
+            *responses.routes(),
+            Route("/v1/models", list_models),
+            Route("/v1/models/{name}", get_model),
+            Route("/health", health),
+            Route("/healthz", health),
+        ],
+        exception_handlers={
+            ApiError: answer_error,
+            HTTPException: _answer_refusal,
+            Exception: answer_fault,
+        },
+        lifespan=lifespan,
+    )
+
+
+async def _answer_refusal(request: Request, error: Exception) -> JSONResponse:
+    """What has no route, or not with this method."""
+    assert isinstance(error, HTTPException)
+    kind = "not_found" if error.status_code == 404 else "invalid_request"
+    message = f"{request.method} {request.url.path}: {error.detail.lower()}"
+    return await answer_error(request, ApiError(message, error.status_code, kind=kind, code=None))

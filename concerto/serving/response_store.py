@@ -1,0 +1,150 @@
+"""The responses that a store keeps, and the numbered events of what goes on in the background."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from time import time
+from typing import Any
+
+from concerto.journal.databases import Database
+from concerto.json_data import Json
+from concerto.records import record
+from concerto.runtime.llm.requests import Message, ToolCallRequest
+
+_COLUMNS = ("id", "caller", "previous", "created", "status", "request", "input", "messages", "response")
+
+
+@record
+class StoredResponse:
+    """A response. `request` is the body that asked for it, `input` its items; `messages` are those of its
+    input and what was said after them; `response` is what clients are shown."""
+
+    id: str
+    caller: str
+    previous: str
+    status: str
+    request: dict[str, Json]
+    input: list[Json]
+    messages: list[Message]
+    response: dict[str, Json]
+    created: float = 0.0
+
+
+class ResponseStore:
+    """All responses of a store. Each caller sees its own. Everything raises StoreError where the database
+    fails."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, stored: StoredResponse) -> None:
+        stored.created = stored.created or time()
+        with self._database.transaction(durable=False) as database:
+            database.execute(
+                f"INSERT INTO responses ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})",
+                _values(stored),
+            )
+
+    def end(self, stored: StoredResponse) -> bool:
+        """Write what a response has become; whether it was there and had not ended before."""
+        with self._database.transaction() as database:
+            return bool(
+                database.execute(
+                    "UPDATE responses SET status = ?, messages = ?, response = ? "
+                    "WHERE id = ? AND status IN ('queued', 'in_progress')",
+                    (
+                        stored.status,
+                        _written(stored.messages),
+                        json.dumps(stored.response),
+                        stored.id,
+                    ),
+                )
+            )
+
+    def get(self, response: str, caller: str) -> StoredResponse | None:
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows(
+                f"SELECT {', '.join(_COLUMNS)} FROM responses WHERE id = ? AND caller = ?", (response, caller)
+            )
+        return _read(rows[0]) if rows else None
+
+    def is_over(self, response: str) -> bool:
+        """Whether a response has ended, or is not there any more."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows("SELECT status FROM responses WHERE id = ?", (response,))
+        return not rows or rows[0][0] not in ("queued", "in_progress")
+
+    def unfinished(self) -> list[StoredResponse]:
+        """The responses that some process has begun and not ended."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows(
+                f"SELECT {', '.join(_COLUMNS)} FROM responses WHERE status IN ('queued', 'in_progress') "
+                "ORDER BY created"
+            )
+        return [_read(row) for row in rows]
+
+    def delete(self, response: str, caller: str) -> bool:
+        """Whether there was such a response."""
+        with self._database.transaction() as database:
+            found = database.execute("DELETE FROM responses WHERE id = ? AND caller = ?", (response, caller))
+            if found:
+                database.execute("DELETE FROM events WHERE owner = ?", (response,))
+        return bool(found)
+
+    def add_events(self, owner: str, number: int, events: Iterable[str]) -> None:
+        """Keep the events of an owner from a number on. One that is there already stays as it is."""
+        with self._database.transaction(durable=False) as database:
+            database.execute_many(
+                "INSERT INTO events (owner, number, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                [(owner, place, event) for place, event in enumerate(events, number)],
+            )
+
+    def events(self, owner: str, after: int, most: int = 1000) -> list[tuple[int, str]]:
+        """The events of an owner behind a number, with their numbers."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows(
+                "SELECT number, event FROM events WHERE owner = ? AND number > ? ORDER BY number LIMIT ?",
+                (owner, after, most),
+            )
+        return [(number, event) for number, event in rows]
+
+
+def _values(stored: StoredResponse) -> tuple[Any, ...]:
+    return (
+        stored.id,
+        stored.caller,
+        stored.previous,
+        stored.created,
+        stored.status,
+        json.dumps(stored.request),
+        json.dumps(stored.input),
+        _written(stored.messages),
+        json.dumps(stored.response),
+    )
+
+
+def _read(row: Sequence[Any]) -> StoredResponse:
+    id_, caller, previous, created, status, request, given, messages, response = row
+    return StoredResponse(
+        id_,
+        caller,
+        previous,
+        status,
+        json.loads(request),
+        json.loads(given),
+        [_message(each) for each in json.loads(messages)],
+        json.loads(response),
+        created,
+    )
+
+
+def _written(messages: Sequence[Message]) -> str:
+    written = [{name: value for name, value in asdict(each).items() if value} for each in messages]
+    return json.dumps(written)
+
+
+def _message(written: dict[str, Any]) -> Message:
+    calls = tuple([ToolCallRequest(**each) for each in written.pop("calls", ())])
+    return Message(calls=calls, **{"text": "", **written})

@@ -1,0 +1,286 @@
+"""`/v1/responses`: the agents of a program as models of the OpenResponses API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from concerto.json_data import Json
+from concerto.runtime.agents.asked import Asked
+from concerto.runtime.concurrency.fibers import cancel
+from concerto.runtime.llm.requests import Message
+from concerto.serving.answers import AgentAnswer, News, Text
+from concerto.serving.bodies import read_body
+from concerto.serving.callers import caller_of
+from concerto.serving.errors import ApiError, not_found, server_fault
+from concerto.serving.items import messages_of, require_answered, with_ids
+from concerto.serving.response_events import Event, ResponseBuilder, resource
+from concerto.serving.response_requests import ResponseRequest, agent_of
+from concerto.serving.response_store import StoredResponse
+from concerto.serving.sse import event_stream, flag, number, unless_left
+
+if TYPE_CHECKING:
+    from concerto.serving.answers import ServedProgram
+    from concerto.serving.response_store import ResponseStore
+
+Known: TypeAlias = Mapping[str, StoredResponse]
+NOTHING_KNOWN: Known = {}
+
+_ENDED = frozenset({"completed", "failed", "incomplete", "cancelled"})
+_WAITS_SECONDS = 0.2
+"""After which a reader looks for events that another process has written."""
+
+
+class Responses:
+    """The responses of all callers: those that are stored, and the work of this process."""
+
+    def __init__(self, served: ServedProgram, store: ResponseStore) -> None:
+        self._served = served
+        self._store = store
+        self._working: dict[str, asyncio.Task[None]] = {}
+        self._news: dict[str, asyncio.Event] = {}
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/v1/responses", self.create, methods=["POST"]),
+            Route("/v1/responses/{id}", self.retrieve, methods=["GET"]),
+            Route("/v1/responses/{id}", self.delete, methods=["DELETE"]),
+            Route("/v1/responses/{id}/cancel", self.cancel, methods=["POST"]),
+            Route("/v1/responses/{id}/input_items", self.input_items, methods=["GET"]),
+        ]
+
+    async def close(self) -> None:
+        await cancel(list(self._working.values()))
+
+    # Endpoints
+
+    async def create(self, request: Request) -> Response:
+        wanted = await read_body(request, ResponseRequest)
+        if wanted.generate is not None:
+            raise ApiError("`generate` is for WebSockets", code="unknown_parameter", param="generate")
+        begun = self.begin(wanted, caller_of(request))
+        if wanted.background:
+            self._work_in_background(begun)
+            if wanted.stream:
+                return event_stream(self._events(begun.stored.id, -1))
+            return JSONResponse(begun.stored.response)
+        if wanted.stream:
+            return event_stream(self.stream(begun))
+        return JSONResponse(await unless_left(request, self.whole(begun)))
+
+    async def retrieve(self, request: Request) -> Response:
+        stored = self._found(request)
+        if not flag(request, "stream"):
+            return JSONResponse(stored.response)
+        if not stored.response["background"]:
+            message = "only the events of background responses are kept"
+            raise ApiError(message, code="not_streamable", param="stream")
+        return event_stream(self._events(stored.id, number(request, "starting_after", -1)))
+
+    async def delete(self, request: Request) -> Response:
+        stored = self._found(request)
+        await self._stop(stored.id)
+        self._store.delete(stored.id, stored.caller)
+        return JSONResponse({"id": stored.id, "object": "response", "deleted": True})
+
+    async def cancel(self, request: Request) -> Response:
+        stored = self._found(request)
+        if not stored.response["background"]:
+            raise ApiError("only background responses can be cancelled", code="not_cancellable")
+        if stored.status not in _ENDED:
+            stored.status = stored.response["status"] = "cancelled"
+            self._store.end(stored)
+            await self._stop(stored.id)
+            self._tell(stored.id)
+            stored = self._found(request)
+        return JSONResponse(stored.response)
+
+    async def input_items(self, request: Request) -> Response:
+        stored = self._found(request)
+        items = list(stored.input)
+        if request.query_params.get("order", "desc") == "desc":
+            items.reverse()
+        places = {item["id"]: place for place, item in enumerate(items)}
+        after = request.query_params.get("after")
+        if after is not None and after not in places:
+            raise not_found(f"there is no item `{after}`", "item_not_found", "after")
+        begin = 0 if after is None else places[after] + 1
+        most = min(max(number(request, "limit", 20), 1), 100)
+        page = items[begin : begin + most]
+        return JSONResponse(
+            {
+                "object": "list",
+                "data": page,
+                "first_id": page[0]["id"] if page else None,
+                "last_id": page[-1]["id"] if page else None,
+                "has_more": begin + most < len(items),
+            }
+        )
+
+    # Responses
+
+    def begin(self, wanted: ResponseRequest, caller: str, known: Known = NOTHING_KNOWN) -> Begun:
+        """A response that has been accepted; `known` are those that are not stored and may be
+        gone on from."""
+        wanted.require_possible()
+        agent = agent_of(wanted.model, self._served.agents)
+        before = self._conversation(wanted.previous_response_id, caller, known)
+        given = with_ids([] if wanted.input is None else wanted.input)
+        if not given and not before:
+            raise ApiError("`input` is missing", code="missing_required_parameter", param="input")
+        messages = messages_of(given, before)
+        require_answered([*before, *messages])
+        status = "queued" if wanted.background else "in_progress"
+        response = resource(wanted, agent, self._served.agents[agent], status)
+        stored = StoredResponse(
+            response["id"],
+            caller,
+            wanted.previous_response_id or "",
+            status,
+            wanted.model_dump(exclude_none=True, by_alias=True),
+            given,
+            messages,
+            response,
+        )
+        begun = Begun(stored, wanted.asked(agent, [*before, *messages]))
+        if response["store"] and wanted.background:
+            self._store.add(stored)
+        return begun
+
+    async def whole(self, begun: Begun) -> Json:
+        """The response, once it has ended."""
+        answer = await self._served.answer(begun.asked)
+        ResponseBuilder(begun.stored.response).whole(answer)
+        self._ended(begun, answer)
+        return begun.stored.response
+
+    async def stream(self, begun: Begun) -> AsyncGenerator[Event, None]:
+        """The events of a response. Whoever stops reading stops the work."""
+        builder = ResponseBuilder(begun.stored.response)
+        for event in builder.begin():
+            yield event
+        heard: asyncio.Queue[News | None] = asyncio.Queue(16)
+
+        async def work() -> AgentAnswer:
+            try:
+                return await self._served.answer(begun.asked, heard.put)
+            finally:
+                await heard.put(None)
+
+        task = asyncio.create_task(work())
+        try:
+            while (news := await heard.get()) is not None:
+                if isinstance(news, Text) and begun.asked.schema is None:
+                    for event in builder.say(news.turn, news.text):
+                        yield event
+            answer = await task
+        except Exception:
+            yield {"type": "error", "sequence_number": builder.number, "error": server_fault()}
+            raise
+        finally:
+            await cancel([task])
+        for event in builder.untold(answer, told=True):
+            yield event
+        last = list(builder.end(answer))
+        self._ended(begun, answer)
+        for event in last:
+            yield event
+
+    def _ended(self, begun: Begun, answer: AgentAnswer) -> None:
+        stored = begun.stored
+        stored.status = stored.response["status"]
+        stored.messages = [*stored.messages, *answer.said]
+        if not stored.response["store"]:
+            return
+        if stored.response["background"]:
+            self._store.end(stored)
+        else:
+            self._store.add(stored)
+
+    def _conversation(self, previous: str | None, caller: str, known: Known) -> list[Message]:
+        """All messages up to the end of a response."""
+        turns: list[list[Message]] = []
+        while previous:
+            stored = known.get(previous) or self._store.get(previous, caller)
+            if stored is None:
+                raise not_found(
+                    f"there is no response `{previous}`",
+                    "previous_response_not_found",
+                    "previous_response_id",
+                )
+            if stored.status not in _ENDED:
+                raise ApiError(
+                    f"the response `{previous}` has not ended",
+                    409,
+                    code="previous_response_in_progress",
+                    param="previous_response_id",
+                )
+            turns.append(stored.messages)
+            previous = stored.previous
+        return [message for turn in reversed(turns) for message in turn]
+
+    def _found(self, request: Request) -> StoredResponse:
+        wanted = request.path_params["id"]
+        stored = self._store.get(wanted, caller_of(request))
+        if stored is None:
+            raise not_found(f"there is no response `{wanted}`", "response_not_found")
+        return stored
+
+    # In the background
+
+    def _work_in_background(self, begun: Begun) -> None:
+        task = asyncio.create_task(self._in_background(begun))
+        self._working[begun.stored.id] = task
+        task.add_done_callback(lambda _: self._working.pop(begun.stored.id, None))
+
+    async def _in_background(self, begun: Begun) -> None:
+        place = 0
+        async with aclosing(self.stream(begun)) as events:
+            async for event in events:
+                self._store.add_events(begun.stored.id, place, [json.dumps(event)])
+                place += 1
+                self._tell(begun.stored.id)
+
+    async def _stop(self, response: str) -> None:
+        task = self._working.get(response)
+        if task is not None:
+            await cancel([task])
+
+    def _tell(self, response: str) -> None:
+        heard = self._news.pop(response, None)
+        if heard is not None:
+            heard.set()
+
+    async def _events(self, response: str, after: int) -> AsyncIterator[Event]:
+        """The events of a background response behind a number, until its end."""
+        while True:
+            found = self._store.events(response, after)
+            for place, event in found:
+                after, told = place, json.loads(event)
+                yield told
+                if told["type"].removeprefix("response.") in _ENDED:
+                    return
+            if not found:
+                if self._store.is_over(response):
+                    return
+                heard = self._news.setdefault(response, asyncio.Event())
+                try:
+                    async with asyncio.timeout(_WAITS_SECONDS):
+                        await heard.wait()
+                except TimeoutError:
+                    pass
+
+
+class Begun:
+    """A response that has been accepted, and what its agent is asked."""
+
+    def __init__(self, stored: StoredResponse, asked: Asked) -> None:
+        self.stored = stored
+        self.asked = asked

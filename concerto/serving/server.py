@@ -1,0 +1,46 @@
+"""The server: an application on a port until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+_DRAIN_SECONDS = 10
+"""How long requests that are under way have to come to their end when the server stops."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; raises OSError if the port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def serve(app: Starlette, listening: socket.socket) -> None:
+    """Serve until SIGINT or SIGTERM: requests that are under way come to their end first."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+        server_header=False,
+    )
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    sys.stderr.write(f"serving at http://{shown}:{port}\n")
+    sys.stderr.flush()
+    asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))

@@ -1,0 +1,112 @@
+"""Server-sent events, and work that ends when its client leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from contextlib import aclosing
+from typing import TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from concerto.json_data import Json
+from concerto.runtime.concurrency.fibers import cancel
+from concerto.serving.errors import ApiError
+
+T = TypeVar("T")
+_QUIET_SECONDS = 15.0
+"""After which a comment shows proxies that the stream still lives."""
+
+
+class EventStream(Response):
+    """A response of server-sent events, made no faster than the client reads, and no longer than it
+    stays."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncIterator[str]) -> None:
+        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sending = asyncio.create_task(self._send(send))
+        leaving = asyncio.create_task(_left(receive))
+        try:
+            await asyncio.wait([sending, leaving], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await cancel([sending, leaving])
+        if not sending.cancelled() and (error := sending.exception()) is not None:
+            raise error
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        async with aclosing(_never_quiet(self._events)) as pieces:
+            async for piece in pieces:
+                await send({"type": "http.response.body", "body": piece.encode(), "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _never_quiet(events: AsyncIterator[str]) -> AsyncGenerator[str, None]:
+    following = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait([following], timeout=_QUIET_SECONDS)
+            if not done:
+                yield ": still here\n\n"
+                continue
+            piece = following.result()
+            if piece is None:
+                return
+            yield piece
+            following = asyncio.ensure_future(anext(events, None))
+    finally:
+        await cancel([following])
+
+
+def event_stream(events: AsyncIterator[dict[str, Json]]) -> EventStream:
+    """Events that have a `type`, each of which is one message; the last one is `[DONE]`."""
+
+    async def written() -> AsyncIterator[str]:
+        async for event in events:
+            yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+        yield "data: [DONE]\n\n"
+
+    return EventStream(written())
+
+
+async def unless_left(request: Request, work: Awaitable[T]) -> T:
+    """What work gives for a client that waits for it; the work ends if the client leaves."""
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.create_task(_left(request.receive))
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await cancel([leaving] if working.done() else [working, leaving])
+    if working.cancelled():
+        raise ApiError("the client has left", 499, code="client_left")
+    return working.result()
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def flag(request: Request, name: str) -> bool:
+    """A parameter of the query that is true or false."""
+    return request.query_params.get(name, "false").lower() == "true"
+
+
+def number(request: Request, name: str, otherwise: int) -> int:
+    """A parameter of the query that is a number."""
+    given = request.query_params.get(name)
+    if given is None:
+        return otherwise
+    try:
+        return int(given)
+    except ValueError:
+        raise ApiError(f"`{name}` is no number", code="invalid_type", param=name) from None

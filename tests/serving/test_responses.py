@@ -1,0 +1,386 @@
+"""`/v1/responses`, asked by the client of OpenAI; every object and event is read by its models, strictly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+from openai import OpenAI
+from openai.types.responses import Response, ResponseStreamEvent
+from pydantic import BaseModel, TypeAdapter
+
+from tests.runtime.servers import Script
+from tests.serving.servers import Served, project, served
+
+WEATHER: Any = {
+    "type": "function",
+    "name": "get_weather",
+    "description": "The weather of a place",
+    "parameters": {
+        "type": "object",
+        "properties": {"place": {"type": "string"}},
+        "required": ["place"],
+    },
+}
+EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
+
+
+def post(server: Served, **body: Any) -> dict[str, Any]:
+    answer = httpx2.post(f"{server.url}/v1/responses", json=body)
+    assert answer.status_code == 200, answer.text
+    data = answer.json()
+    Response.model_validate_json(answer.text, strict=True)
+    return dict(data)
+
+
+def events(server: Served, path: str = "/v1/responses", **body: Any) -> list[dict[str, Any]]:
+    """The events of a stream, each of its model, numbered without a gap, with `[DONE]` at last."""
+    method = "POST" if body else "GET"
+    with httpx2.stream(method, server.url + path, json={**body, "stream": True} if body else None) as answer:
+        assert answer.status_code == 200, answer.read()
+        assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+        text = "".join(answer.iter_text())
+    *messages, last = text.strip().split("\n\n")
+    assert last == "data: [DONE]"
+    found = []
+    for message in messages:
+        name, data = message.split("\n")
+        event = json.loads(data.removeprefix("data: "))
+        assert name == f"event: {event['type']}"
+        EVENT.validate_json(data.removeprefix("data: "), strict=True)
+        found.append(event)
+    first = found[0]["sequence_number"] if found else 0
+    assert [each["sequence_number"] for each in found] == list(range(first, first + len(found)))
+    return found
+
+
+def refused(server: Served, body: Any, status: int = 400) -> dict[str, Any]:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    answer = httpx2.post(f"{server.url}/v1/responses", content=content)
+    assert answer.status_code == status, answer.text
+    error = answer.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    return dict(error)
+
+
+def test_agents_are_models(client: OpenAI) -> None:
+    assert [each.id for each in client.models.list()] == ["Helper", "Plain", "Broken"]
+    assert client.models.retrieve("Plain").id == "Plain"
+    with pytest.raises(openai.NotFoundError, match="there is no agent"):
+        client.models.retrieve("Other")
+
+
+def test_an_answer_with_all_its_settings(client: OpenAI, server: Served) -> None:
+    response = client.responses.create(model="Helper", input="say hello there")
+    assert (response.output_text, response.status) == ("hello there", "completed")
+    assert response.usage is not None
+    assert (response.usage.input_tokens, response.usage.total_tokens) == (10, 15)
+    raw = post(server, model="Helper", input="say hi", metadata={"a": "b"}, top_p=0.5, max_output_tokens=99)
+    assert (raw["temperature"], raw["top_p"], raw["max_output_tokens"]) == (0.5, 0.5, 99)
+    assert (raw["metadata"], raw["text"], raw["tool_choice"]) == (
+        {"a": "b"},
+        {"format": {"type": "text"}},
+        "auto",
+    )
+    required = (
+        "id object created_at completed_at status incomplete_details model previous_response_id instructions "
+        "output error tools tool_choice truncation parallel_tool_calls text top_p presence_penalty "
+        "frequency_penalty top_logprobs temperature reasoning usage max_output_tokens max_tool_calls store "
+        "background service_tier metadata safety_identifier prompt_cache_key"
+    )
+    assert set(required.split()) <= set(raw)
+
+
+def test_what_the_model_is_told(client: OpenAI, model: Script) -> None:
+    response = client.responses.create(
+        model="Helper",
+        instructions="Be short.",
+        temperature=0.1,
+        max_output_tokens=50,
+        input=[
+            {"role": "developer", "content": "Be loud."},
+            {
+                "role": "user",
+                "content": [{"type": "input_text", "text": "one"}, {"type": "input_text", "text": "two"}],
+            },
+            {"type": "message", "role": "assistant", "content": "three"},
+            {"role": "user", "content": "four"},
+        ],
+    )
+    told = "system: Be kind.\n\nBe short. | system: Be loud. | user: one\ntwo | assistant: three | user: four"
+    assert response.output_text == told
+    body = model.seen[-1].body
+    assert (body["temperature"], body["max_tokens" if "max_tokens" in body else "max_completion_tokens"]) == (
+        0.1,
+        50,
+    )
+
+
+def test_the_events_of_an_answer(server: Served) -> None:
+    found = events(server, model="Plain", input="say one two")
+    assert [each["type"].removeprefix("response.") for each in found] == [
+        "created",
+        "in_progress",
+        "output_item.added",
+        "content_part.added",
+        "output_text.delta",
+        "output_text.delta",
+        "output_text.done",
+        "content_part.done",
+        "output_item.done",
+        "completed",
+    ]
+    assert [each["delta"] for each in found if "delta" in each] == ["one ", "two"]
+    assert found[0]["response"]["output"] == []
+    assert found[2]["item"] | {"id": ""} == {
+        "type": "message",
+        "id": "",
+        "status": "in_progress",
+        "role": "assistant",
+        "content": [],
+    }
+    last = found[-1]["response"]
+    assert last["output"] == [found[-2]["item"]]
+    assert last["output"][0]["content"][0]["text"] == "one two"
+    assert httpx2.get(f"{server.url}/v1/responses/{last['id']}").json() == last
+
+
+def test_the_client_reads_a_stream(client: OpenAI) -> None:
+    with client.responses.stream(model="Plain", input="say a b c") as stream:
+        text = "".join([event.delta for event in stream if event.type == "response.output_text.delta"])
+        assert stream.get_final_response().output_text == text == "a b c"
+
+
+def test_tools_of_the_program_run_here(client: OpenAI, server: Served) -> None:
+    asked = 'call Sums__add {"a": 1, "b": 2}'
+    response = client.responses.create(model="Helper", input=asked)
+    assert response.output_text == "given 3"
+    assert [item.type for item in response.output] == ["message"]
+    assert "function_call" not in json.dumps(events(server, model="Helper", input=asked))
+
+
+def test_tools_of_the_client_go_out(client: OpenAI) -> None:
+    asked = 'call get_weather {"place": "Rome"}; Sums__add {"a": 1, "b": 2}'
+    first = client.responses.create(model="Helper", input=asked, tools=[WEATHER])
+    (call,) = first.output
+    assert call.type == "function_call"
+    assert (call.name, json.loads(call.arguments), first.status) == (
+        "get_weather",
+        {"place": "Rome"},
+        "completed",
+    )
+    second = client.responses.create(
+        model="Helper",
+        previous_response_id=first.id,
+        tools=[WEATHER],
+        input=[{"type": "function_call_output", "call_id": call.call_id, "output": "sunny"}],
+    )
+    assert second.output_text == "given 3, sunny"
+    assert second.previous_response_id == first.id
+
+
+def test_a_method_without_a_body_goes_out(client: OpenAI) -> None:
+    first = client.responses.create(model="Helper", input='call Desk__ask {"what": "when?"}')
+    (call,) = first.output
+    assert call.type == "function_call"
+    assert call.name == "Desk__ask"
+    second = client.responses.create(
+        model="Helper",
+        previous_response_id=first.id,
+        input=[{"type": "function_call_output", "call_id": call.call_id, "output": "at noon"}],
+    )
+    assert second.output_text == "given at noon"
+
+
+def test_calls_without_a_stored_response(client: OpenAI) -> None:
+    asked: Any = [{"role": "user", "content": 'call get_weather {"place": "Rome"}'}]
+    first = client.responses.create(model="Plain", input=asked, tools=[WEATHER], store=False)
+    (call,) = first.output
+    assert call.type == "function_call"
+    given: Any = [*asked, call, {"type": "function_call_output", "call_id": call.call_id, "output": "wet"}]
+    assert client.responses.create(model="Plain", input=given, tools=[WEATHER]).output_text == "given wet"
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(first.id)
+
+
+def test_the_events_of_a_call(server: Served) -> None:
+    found = events(server, model="Plain", input='call get_weather {"place": "Rome"}', tools=[WEATHER])
+    assert [each["type"].removeprefix("response.") for each in found[2:]] == [
+        "output_item.added",
+        "function_call_arguments.delta",
+        "function_call_arguments.done",
+        "output_item.done",
+        "completed",
+    ]
+    added, _, done, item, _ = found[2:]
+    assert (added["item"]["arguments"], added["item"]["status"]) == ("", "in_progress")
+    assert done["arguments"] == item["item"]["arguments"] == '{"place": "Rome"}'
+
+
+def test_bad_arguments_of_a_client_tool_go_back_to_the_model(client: OpenAI) -> None:
+    response = client.responses.create(model="Plain", input='call get_weather {"place": 1}', tools=[WEATHER])
+    assert "invalid arguments" in response.output_text
+
+
+def test_choices_of_tools(client: OpenAI, model: Script) -> None:
+    client.responses.create(
+        model="Plain",
+        input='call get_weather {"place": "Rome"}',
+        tools=[WEATHER],
+        tool_choice={"type": "function", "name": "get_weather"},
+    )
+    assert model.seen[-1].body["tool_choice"]["function"]["name"] == "get_weather"
+    client.responses.create(model="Helper", input="say x", tool_choice="none")
+    assert "tools" not in model.seen[-1].body
+    allowed: Any = {
+        "type": "allowed_tools",
+        "mode": "auto",
+        "tools": [{"type": "function", "name": "Sums__add"}],
+    }
+    response = client.responses.create(
+        model="Helper", input='call get_weather {"place": "x"}', tools=[WEATHER], tool_choice=allowed
+    )
+    assert "may not be called" in response.output_text
+    asked = 'call Sums__add {"a": 1, "b": 2}; Sums__add {"a": 3, "b": 4}'
+    assert (
+        "no more calls" in client.responses.create(model="Helper", input=asked, max_tool_calls=1).output_text
+    )
+
+
+class Word(BaseModel):
+    word: str
+
+
+def test_structured_output(client: OpenAI, server: Served) -> None:
+    parsed = client.responses.parse(model="Plain", input="green please", text_format=Word)
+    assert parsed.output_parsed == Word(word="green")
+    with client.responses.stream(model="Helper", input="blue please", text_format=Word) as stream:
+        assert stream.get_final_response().output_parsed == Word(word="blue")
+    schema = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+    shape = {"format": {"type": "json_schema", "name": "n", "schema": schema}}
+    failed = post(server, model="Plain", input="red please", text=shape)
+    assert (failed["status"], failed["error"]["code"]) == ("failed", "server_error")
+    assert failed["error"]["message"].startswith("SchemaError: ")
+
+
+def test_conversations_by_their_last_response(client: OpenAI) -> None:
+    first = client.responses.create(model="Plain", input="say yes", instructions="not for the next")
+    second = client.responses.create(model="Plain", input="and now?", previous_response_id=first.id)
+    assert second.output_text == "user: say yes | assistant: yes | user: and now?"
+    other = client.responses.create(model="Plain", input="or so?", previous_response_id=first.id)
+    assert other.output_text == "user: say yes | assistant: yes | user: or so?"
+
+
+def test_responses_are_kept_and_deleted(client: OpenAI) -> None:
+    asked: Any = [{"role": "user", "content": "say a"}, {"role": "assistant", "content": "b"}]
+    response = client.responses.create(model="Plain", input=[*asked, {"role": "user", "content": "say c"}])
+    assert client.responses.retrieve(response.id).output_text == "c"
+    items = client.responses.input_items.list(response.id, order="asc", limit=2)
+    assert [item.role for item in items.data if item.type == "message"] == ["user", "assistant"]
+    rest = client.responses.input_items.list(response.id, order="asc", after=items.data[-1].id or "")
+    assert len(rest.data) == 1
+    client.responses.delete(response.id)
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(response.id)
+
+
+def test_another_process_goes_on(tmp_path: Path, model: Script) -> None:
+    folder = project(tmp_path, model.url)
+    with served(folder) as server:
+        first = post(server, model="Plain", input="say yes")
+    with served(folder) as server:
+        second = post(server, model="Plain", input="and?", previous_response_id=first["id"])
+    assert second["output"][0]["content"][0]["text"] == "user: say yes | assistant: yes | user: and?"
+
+
+def test_an_answer_that_was_cut(server: Served) -> None:
+    cut = post(server, model="Plain", input="long")
+    assert (cut["status"], cut["incomplete_details"]) == ("incomplete", {"reason": "max_output_tokens"})
+    assert events(server, model="Plain", input="long")[-1]["type"] == "response.incomplete"
+
+
+def test_a_model_that_fails(server: Served) -> None:
+    failed = post(server, model="Plain", input="fail")
+    assert failed["status"] == "failed"
+    assert failed["error"]["message"].startswith("ProviderError: ")
+    assert "secret-of-the-server" not in json.dumps(failed)
+    assert (
+        events(server, model="Broken", input="x")[-1]["response"]["error"]["message"][:14] == "ConnectionLost"
+    )
+
+
+def test_in_the_background(client: OpenAI, server: Served) -> None:
+    begun = client.responses.create(model="Plain", input="say one two", background=True)
+    assert begun.status == "queued"
+    found = events(server, f"/v1/responses/{begun.id}?stream=true")
+    assert [each["type"] for each in found[:3]] == [
+        "response.created",
+        "response.queued",
+        "response.in_progress",
+    ]
+    assert client.responses.retrieve(begun.id).output_text == "one two"
+    rest = events(server, f"/v1/responses/{begun.id}?stream=true&starting_after=3")
+    assert rest == found[4:]
+    (last,) = client.responses.retrieve(begun.id, stream=True, starting_after=len(found) - 2)
+    assert last.type == "response.completed"
+
+
+def test_cancelling(client: OpenAI) -> None:
+    begun = client.responses.create(model="Plain", input="wait 20", background=True)
+    assert client.responses.cancel(begun.id).status == "cancelled"
+    assert client.responses.cancel(begun.id).status == "cancelled"
+    assert client.responses.retrieve(begun.id).status == "cancelled"
+    done = client.responses.create(model="Plain", input="say x")
+    with pytest.raises(openai.BadRequestError, match="only background"):
+        client.responses.cancel(done.id)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", "invalid_json"),
+        (b"[" * 5_000, "invalid_json"),
+        (b'{"model": "Plain", "input": ' + b"[" * 200 + b"]" * 200 + b"}", "too_deep"),
+        (b"\xff\xfe", "invalid_json"),
+        ([], "invalid_type"),
+        ({"model": "Plain"}, "missing_required_parameter"),
+        ({"model": "Plain", "input": "x", "wish": 1}, "unknown_parameter"),
+        ({"model": "Plain", "input": "x", "temperature": "hot"}, "invalid_type"),
+        ({"model": "Plain", "input": [1]}, "invalid_type"),
+        ({"model": "Plain", "input": [{"type": "message", "role": "user"}]}, "missing_required_parameter"),
+        ({"model": "Plain", "input": [{"role": "king", "content": "x"}]}, "invalid_type"),
+        ({"model": "Plain", "input": [{"type": "mcp_call"}]}, "unsupported_item"),
+        ({"model": "Plain", "input": "x", "tools": [{"type": "function", "name": "a b"}]}, "invalid_type"),
+        ({"model": "Plain", "input": "x", "tools": [{"type": "web_search"}]}, "invalid_type"),
+        ({"model": "Plain", "input": "x", "top_logprobs": 3}, "unsupported_parameter"),
+        ({"model": "Plain", "input": "x", "background": True, "store": False}, "invalid_combination"),
+        (
+            {"model": "Plain", "input": [{"type": "function_call_output", "call_id": "c", "output": ""}]},
+            "tool_call_not_found",
+        ),
+        (
+            {
+                "model": "Plain",
+                "input": [{"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}],
+            },
+            "tool_output_missing",
+        ),
+    ],
+)
+def test_bad_requests(server: Served, body: Any, code: str) -> None:
+    error = refused(server, body)
+    assert (error["type"], error["code"]) == ("invalid_request", code)
+
+
+def test_what_is_not_there(server: Served) -> None:
+    assert refused(server, {"model": "Nobody", "input": "x"}, 404)["code"] == "model_not_found"
+    gone = {"model": "Plain", "input": "x", "previous_response_id": "resp_gone"}
+    assert refused(server, gone, 404)["code"] == "previous_response_not_found"
+    large = b'{"model": "Plain", "input": "' + b"x" * (10 * 2**20) + b'"}'
+    assert refused(server, large, 413)["code"] == "body_too_large"
+    assert httpx2.get(f"{server.url}/v1/responses").status_code == 405
+    assert httpx2.get(f"{server.url}/elsewhere").json()["error"]["type"] == "not_found"
