@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from concerto.cli.reporting import FAILED, USAGE, Failure
 from concerto.cli.running import load, load_environment, run_options, store_url
 from concerto.journal.databases import StoreError
 from concerto.records import replace
+
+if TYPE_CHECKING:
+    from concerto.program import Program
 
 
 def serve(
@@ -25,6 +29,7 @@ def serve(
         raise Failure("`concerto serve` needs `pip install 'concerto-lang[serve]'`") from None
     from concerto.journal.store import open_database
     from concerto.serving.answers import ServedProgram
+    from concerto.serving.callers import is_loopback
     from concerto.serving.response_store import ResponseStore
 
     if environment is not None:
@@ -34,6 +39,12 @@ def serve(
         return USAGE
     options = replace(run_options(**given), echo=False, interactive=False, own_process=False)
     options = replace(options, output=sys.stderr)
+    tokens = _tokens(program)
+    if not tokens and not is_loopback(host):
+        raise Failure(
+            f"without tokens only this machine is served, and not `{host}`: "
+            'name a variable that has some, `tokens_env = "…"` in `[serve]` of the manifest'
+        )
     try:
         listening = listen(host, port)
     except OSError as error:
@@ -44,7 +55,19 @@ def serve(
     except StoreError as error:
         raise Failure(str(error), FAILED) from None
     try:
-        serve_app(application(ServedProgram(program, options), ResponseStore(database)), listening)
+        app = application(ServedProgram(program, options), ResponseStore(database), tokens)
+        serve_app(app, listening)
     finally:
         database.close()
     return 0
+
+
+def _tokens(program: Program) -> list[str]:
+    """The tokens in the variable that the manifest names."""
+    variable = None if program.project is None else program.project.settings.serve.get("tokens_env")
+    if variable is None:
+        return []
+    tokens = [token.strip() for token in os.environ.get(variable, "").split(",") if token.strip()]
+    if not tokens:
+        raise Failure(f"the variable `{variable}` of `[serve] tokens_env` has no tokens")
+    return tokens

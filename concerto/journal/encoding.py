@@ -215,6 +215,10 @@ def message_json(message: Any, blobs: Blobs) -> Json:
     for name in ("call_id", "name", "failed", "echo"):
         if value := getattr(message, name):
             written[name] = value
+    if message.media:
+        written["media"] = [
+            {"kind": each.kind, "url": blobs.text(each.url), "name": each.name} for each in message.media
+        ]
     return written
 
 

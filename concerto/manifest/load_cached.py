@@ -31,6 +31,7 @@ class ManifestSettings:
     python_tools: dict[str, str] = field(default_factory=dict)
     mcp: dict[str, dict[str, Json]] = field(default_factory=dict)
     runs: dict[str, Json] = field(default_factory=dict)
+    serve: dict[str, Json] = field(default_factory=dict)
     trust: dict[str, Json] = field(default_factory=dict)
 
 
@@ -66,6 +67,7 @@ def settings_of(manifest: Manifest) -> ManifestSettings:
         python_tools={name: tool.import_ for name, tool in manifest.tools.items()},
         mcp={name: server.model_dump(exclude_unset=True) for name, server in manifest.mcp.items()},
         runs=manifest.runs.model_dump(exclude_none=True),
+        serve=manifest.serve.model_dump(exclude_none=True),
         trust={} if manifest.trust is None else manifest.trust.model_dump(mode="json", exclude_none=True),
     )
 

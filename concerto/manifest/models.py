@@ -113,6 +113,12 @@ class RuntimeTable(Table):
     record: str | None = None
 
 
+class ServeTable(Table):
+    """Who may use a program that is served."""
+
+    tokens_env: str | None = None
+
+
 class RunsTable(Table):
     """Which runs are kept, and where."""
 
@@ -156,6 +162,7 @@ class Manifest(Table):
     project: ProjectTable = ProjectTable()
     connections: dict[str, ConnectionTable] = {}
     runs: RunsTable = RunsTable()
+    serve: ServeTable = ServeTable()
     mcp: dict[str, McpServerTable] = {}
     hosts: dict[str, HostTable] = {}
     agents: dict[str, HostTable] = {}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from time import time
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from concerto.serving.callers import Admission
+from concerto.serving.chat_completions import ChatCompletions
 from concerto.serving.errors import ApiError, answer_error, answer_fault, not_found
 from concerto.serving.responses import Responses
 
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from concerto.serving.response_store import ResponseStore
 
 
-def application(served: ServedProgram, store: ResponseStore) -> Starlette:
+def application(served: ServedProgram, store: ResponseStore, tokens: Sequence[str] = ()) -> Starlette:
+    """All that clients may ask. With `tokens` each of them is a caller of its own, and needed."""
     responses = Responses(served, store)
     begun = int(time())
 
@@ -48,6 +52,7 @@ def application(served: ServedProgram, store: ResponseStore) -> Starlette:
     return Starlette(
         routes=[
             *responses.routes(),
+            *ChatCompletions(served).routes(),
             Route("/v1/models", list_models),
             Route("/v1/models/{name}", get_model),
             Route("/health", health),
@@ -58,6 +63,7 @@ def application(served: ServedProgram, store: ResponseStore) -> Starlette:
             HTTPException: _answer_refusal,
             Exception: answer_fault,
         },
+        middleware=[Middleware(Admission, tokens=tokens)],
         lifespan=lifespan,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from secrets import token_hex
 
 from concerto.json_data import Json
-from concerto.runtime.llm.requests import Message, Role, ToolCallRequest
+from concerto.runtime.llm.requests import Media, Message, Role, ToolCallRequest
 from concerto.serving.errors import ApiError
 
 _ROLES: dict[str, Role] = {
@@ -63,10 +63,12 @@ def _content(item: dict[str, Json], place: str) -> list[dict[str, Json]]:
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
         raise _wrong(f"`{place}.content` is neither a text nor a list of parts", f"{place}.content")
     for number, part in enumerate(content):
-        if part.get("type") not in _TEXTS:
-            where = f"{place}.content.{number}"
+        kind, where = part.get("type"), f"{place}.content.{number}"
+        if role == "user" and kind in ("input_image", "input_file"):
+            _media(part, where)
+        elif kind not in _TEXTS:
             raise ApiError(
-                f"`{where}`: parts of type `{part.get('type')}` are not taken",
+                f"`{where}`: parts of type `{kind}` are not taken",
                 code="unsupported_content",
                 param=where,
             )
@@ -90,7 +92,7 @@ def messages_of(items: Sequence[dict[str, Json]], before: Sequence[Message] = ()
     for place, item in enumerate(items):
         match item["type"]:
             case "message":
-                messages.append(Message(_ROLES[item["role"]], _text(item["content"], f"input.{place}")))
+                messages.append(_message(item, f"input.{place}"))
             case "function_call":
                 call = ToolCallRequest(*_texts(item, place, "call_id", "name", "arguments"))
                 names[call.id] = call.name
@@ -105,6 +107,27 @@ def messages_of(items: Sequence[dict[str, Json]], before: Sequence[Message] = ()
                 text = output if isinstance(output, str) else _text(output, f"input.{place}")
                 messages.append(Message("tool", text, call_id=call_id, name=names.get(call_id, "")))
     return messages
+
+
+def _message(item: dict[str, Json], place: str) -> Message:
+    media = tuple(
+        [_media(part, place) for part in item["content"] if part.get("type") in ("input_image", "input_file")]
+    )
+    texts = [part for part in item["content"] if part.get("type") in _TEXTS]
+    return Message(_ROLES[item["role"]], _text(texts, place), media=media)
+
+
+def _media(part: dict[str, Json], place: str) -> Media:
+    """An image or a file of a message."""
+    if part["type"] == "input_image":
+        url, name = part.get("image_url"), ""
+    else:
+        url, name = part.get("file_data") or part.get("file_url"), part.get("filename") or ""
+        if isinstance(url, str) and part.get("file_data") and not url.startswith("data:"):
+            url = f"data:application/octet-stream;base64,{url}"
+    if not isinstance(url, str) or not url.startswith(("data:", "https://", "http://")):
+        raise _wrong(f"`{place}` has neither data nor a URL", place)
+    return Media("image" if part["type"] == "input_image" else "file", url, str(name))
 
 
 def require_answered(messages: Sequence[Message]) -> None:

@@ -123,7 +123,7 @@ class ResponseRequest(RequestBody):
             agent=agent,
             messages=tuple(messages),
             instructions=self.instructions or "",
-            tools=tuple([_offer(tool) for tool in self.tools or ()]),
+            tools=tuple([tool_offer(tool) for tool in self.tools or ()]),
             tool_choice=choice,
             forced_tool=forced,
             allowed_tools=allowed,
@@ -157,7 +157,7 @@ def agent_of(model: str | None, agents: Collection[str]) -> str:
     return model
 
 
-def _offer(tool: FunctionTool) -> ToolOffer:
+def tool_offer(tool: FunctionTool) -> ToolOffer:
     parameters: Json = tool.parameters or {"type": "object", "properties": {}}
     return ToolOffer(tool.name, tool.description or "", parameters)
 

@@ -11,7 +11,7 @@ from typing import Any
 from concerto.journal.databases import Database
 from concerto.json_data import Json
 from concerto.records import record
-from concerto.runtime.llm.requests import Message, ToolCallRequest
+from concerto.runtime.llm.requests import Media, Message, ToolCallRequest
 
 _COLUMNS = ("id", "caller", "previous", "created", "status", "request", "input", "messages", "response")
 
@@ -147,4 +147,5 @@ def _written(messages: Sequence[Message]) -> str:
 
 def _message(written: dict[str, Any]) -> Message:
     calls = tuple([ToolCallRequest(**each) for each in written.pop("calls", ())])
-    return Message(calls=calls, **{"text": "", **written})
+    media = tuple([Media(**each) for each in written.pop("media", ())])
+    return Message(calls=calls, media=media, **{"text": "", **written})

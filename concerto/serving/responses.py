@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from concerto.json_data import Json
 from concerto.runtime.agents.asked import Asked
@@ -47,8 +48,9 @@ class Responses:
         self._working: dict[str, asyncio.Task[None]] = {}
         self._news: dict[str, asyncio.Event] = {}
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[BaseRoute]:
         return [
+            WebSocketRoute("/v1/responses", self.talk),
             Route("/v1/responses", self.create, methods=["POST"]),
             Route("/v1/responses/{id}", self.retrieve, methods=["GET"]),
             Route("/v1/responses/{id}", self.delete, methods=["DELETE"]),
@@ -74,6 +76,11 @@ class Responses:
         if wanted.stream:
             return event_stream(self.stream(begun))
         return JSONResponse(await unless_left(request, self.whole(begun)))
+
+    async def talk(self, socket: WebSocket) -> None:
+        from concerto.serving.websockets import ResponseSocket
+
+        await ResponseSocket(self, socket).serve()
 
     async def retrieve(self, request: Request) -> Response:
         stored = self._found(request)
@@ -158,7 +165,7 @@ class Responses:
         """The response, once it has ended."""
         answer = await self._served.answer(begun.asked)
         ResponseBuilder(begun.stored.response).whole(answer)
-        self._ended(begun, answer)
+        self.ended(begun, answer)
         return begun.stored.response
 
     async def stream(self, begun: Begun) -> AsyncGenerator[Event, None]:
@@ -189,11 +196,12 @@ class Responses:
         for event in builder.untold(answer, told=True):
             yield event
         last = list(builder.end(answer))
-        self._ended(begun, answer)
+        self.ended(begun, answer)
         for event in last:
             yield event
 
-    def _ended(self, begun: Begun, answer: AgentAnswer) -> None:
+    def ended(self, begun: Begun, answer: AgentAnswer) -> None:
+        """Keep a response that has ended, if it is to be."""
         stored = begun.stored
         stored.status = stored.response["status"]
         stored.messages = [*stored.messages, *answer.said]

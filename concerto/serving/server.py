@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from concerto.serving.bodies import MOST_BYTES
+
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
+    from starlette.types import ASGIApp
 
 _DRAIN_SECONDS = 10
 """How long requests that are under way have to come to their end when the server stops."""
@@ -29,7 +31,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def serve(app: Starlette, listening: socket.socket) -> None:
+def serve(app: ASGIApp, listening: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM: requests that are under way come to their end first."""
     config = uvicorn.Config(
         app,
@@ -38,6 +40,7 @@ def serve(app: Starlette, listening: socket.socket) -> None:
         lifespan="on",
         timeout_graceful_shutdown=_DRAIN_SECONDS,
         server_header=False,
+        ws_max_size=MOST_BYTES,
     )
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host

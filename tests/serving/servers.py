@@ -57,7 +57,9 @@ def answered(seen: Seen) -> Answer:
     """
     body = seen.body
     messages = body["messages"]
-    prompt = str(messages[-1].get("content") or "")
+    prompt = messages[-1].get("content") or ""
+    if isinstance(prompt, list):
+        prompt = prompt[0]["text"]
     if messages[-1]["role"] == "tool":
         given = [each["content"] for each in messages if each["role"] == "tool"]
         return _reply(body, "given " + ", ".join(given))

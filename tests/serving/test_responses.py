@@ -339,6 +339,19 @@ def test_cancelling(client: OpenAI) -> None:
         client.responses.cancel(done.id)
 
 
+def test_images_and_files(server: Served, model: Script) -> None:
+    image = {"type": "input_image", "image_url": "data:image/png;base64,aGk="}
+    file = {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,aGk="}
+    content = [{"type": "input_text", "text": "say seen"}, image, file]
+    response = post(server, model="Plain", input=[{"role": "user", "content": content}])
+    assert response["output"][0]["content"][0]["text"] == "seen"
+    sent = model.seen[-1].body["messages"][-1]["content"]
+    assert [part["type"] for part in sent] == ["text", "image_url", "file"]
+    again = post(server, model="Plain", input="and?", previous_response_id=response["id"])
+    assert again["status"] == "completed"
+    assert model.seen[-1].body["messages"][0]["content"] == sent
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -354,6 +367,14 @@ def test_cancelling(client: OpenAI) -> None:
         ({"model": "Plain", "input": [{"type": "message", "role": "user"}]}, "missing_required_parameter"),
         ({"model": "Plain", "input": [{"role": "king", "content": "x"}]}, "invalid_type"),
         ({"model": "Plain", "input": [{"type": "mcp_call"}]}, "unsupported_item"),
+        (
+            {"model": "Plain", "input": [{"role": "user", "content": [{"type": "input_image"}]}]},
+            "invalid_type",
+        ),
+        (
+            {"model": "Plain", "input": [{"role": "user", "content": [{"type": "input_audio"}]}]},
+            "unsupported_content",
+        ),
         ({"model": "Plain", "input": "x", "tools": [{"type": "function", "name": "a b"}]}, "invalid_type"),
         ({"model": "Plain", "input": "x", "tools": [{"type": "web_search"}]}, "invalid_type"),
         ({"model": "Plain", "input": "x", "top_logprobs": 3}, "unsupported_parameter"),

@@ -30,9 +30,26 @@ class ToolCallRequest:
 
 
 @record(frozen=True)
+class Media:
+    """What goes with a text: an `image` or a `file` at a URL, which may be a `data:` one."""
+
+    kind: Literal["image", "file"]
+    url: str
+    name: str = ""
+
+    def data(self) -> tuple[str, str] | None:
+        """The media type and the base64 of a `data:` URL; None of any other."""
+        head, comma, content = self.url.partition(",")
+        if not (comma and head.startswith("data:") and head.endswith(";base64")):
+            return None
+        return head.removeprefix("data:").removesuffix(";base64").partition(";")[0], content
+
+
+@record(frozen=True)
 class Message:
     """One message. `call_id`, `name` and `failed` belong to the role tool. `echo` holds a provider's own
-    parts of an assistant's message (thinking, signatures), sent back as they came."""
+    parts of an assistant's message (thinking, signatures), sent back as they came. `media` stands behind the
+    text of a user's."""
 
     role: Role
     text: str
@@ -41,6 +58,7 @@ class Message:
     name: str = ""
     failed: bool = False
     echo: Json = None
+    media: tuple[Media, ...] = ()
 
 
 @record(frozen=True)

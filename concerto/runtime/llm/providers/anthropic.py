@@ -21,7 +21,7 @@ from concerto.runtime.llm.providers.reading import (
     optional_text,
     text_of,
 )
-from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import Media, Message, Reply, Request, ToolCallRequest, ToolOffer
 
 _DEFAULT_MAX_TOKENS = 4096
 _ANSWER_TOOL = "structured_answer"
@@ -212,7 +212,15 @@ def _content(message: Message) -> list[Json]:
         {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call.arguments)}
         for call in message.calls
     ]
+    blocks += map(_media, message.media)
     return blocks or [{"type": "text", "text": " "}]
+
+
+def _media(media: Media) -> Json:
+    kind, data = "image" if media.kind == "image" else "document", media.data()
+    if data is None:
+        return {"type": kind, "source": {"type": "url", "url": media.url}}
+    return {"type": kind, "source": {"type": "base64", "media_type": data[0], "data": data[1]}}
 
 
 def _tool(offer: ToolOffer) -> Json:

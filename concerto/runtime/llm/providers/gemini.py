@@ -12,7 +12,7 @@ from concerto.json_data import Json
 from concerto.natives.json_text import loads
 from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
 from concerto.runtime.llm.providers.reading import arguments_text, count_of, optional_text, text_of
-from concerto.runtime.llm.requests import MADE_ID, Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import MADE_ID, Media, Message, Reply, Request, ToolCallRequest, ToolOffer
 
 _STOP_REASONS = {
     "STOP": "stop",
@@ -143,7 +143,14 @@ def _parts(message: Message) -> list[Json]:
     for call in message.calls:
         asked = {"name": call.name, "args": _response(call.arguments)}
         parts.append({"functionCall": _with_id(asked, call.echo or "")})
-    return parts
+    return parts + list(map(_media, message.media))
+
+
+def _media(media: Media) -> Json:
+    data = media.data()
+    if data is None:
+        return {"fileData": {"fileUri": media.url}}
+    return {"inlineData": {"mimeType": data[0], "data": data[1]}}
 
 
 def _with_id(part: dict[str, Json], call_id: str) -> Json:

@@ -14,7 +14,7 @@ from concerto.runtime.llm.providers.reading import (
     optional_text,
     text_of,
 )
-from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import Media, Message, Reply, Request, ToolCallRequest, ToolOffer
 
 
 def encode(request: Request) -> WireCall:
@@ -115,8 +115,17 @@ def _message(message: Message) -> Json:
                 for call in message.calls
             ]
             return {"role": "assistant", "content": message.text, "tool_calls": calls}
+        case "user" if message.media:
+            return {"role": "user", "content": message.text, "images": list(map(_image, message.media))}
         case _:
             return {"role": message.role, "content": message.text}
+
+
+def _image(media: Media) -> Json:
+    data = media.data()
+    if media.kind != "image" or data is None:
+        raise Unsupported("Ollama takes images only, and not by their URL")
+    return data[1]
 
 
 def _tool(offer: ToolOffer) -> Json:

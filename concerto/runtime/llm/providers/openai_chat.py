@@ -14,7 +14,7 @@ from concerto.runtime.llm.providers.reading import (
     optional_text,
     text_of,
 )
-from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import Media, Message, Reply, Request, ToolCallRequest, ToolOffer
 
 _REASONING = ("o1", "o3", "o4", "gpt-5")
 _STOP_REASONS = {
@@ -159,8 +159,19 @@ def _message(message: Message) -> Json:
                 for call in message.calls
             ]
             return {"role": "assistant", "content": message.text or None, "tool_calls": calls}
+        case "user" if message.media:
+            text = {"type": "text", "text": message.text}
+            return {"role": "user", "content": [text, *map(_media, message.media)]}
         case _:
             return {"role": message.role, "content": message.text}
+
+
+def _media(media: Media) -> Json:
+    if media.kind == "image":
+        return {"type": "image_url", "image_url": {"url": media.url}}
+    if media.data() is None:
+        raise Unsupported("this wire takes no file by its URL")
+    return {"type": "file", "file": {"filename": media.name or "file", "file_data": media.url}}
 
 
 def _tool(offer: ToolOffer) -> Json:

@@ -18,7 +18,7 @@ from concerto.runtime.llm.providers.reading import (
     optional_text,
     text_of,
 )
-from concerto.runtime.llm.requests import Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import Media, Message, Reply, Request, ToolCallRequest, ToolOffer
 
 
 def encode(request: Request) -> WireCall:
@@ -140,12 +140,23 @@ def _items(message: Message) -> list[Json]:
             return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
         case "assistant" if message.echo is not None:
             return list(message.echo)
+        case "user" if message.media:
+            text = {"type": "input_text", "text": message.text}
+            return [{"role": "user", "content": [text, *map(_media, message.media)]}]
         case _:
             texts: list[Json] = [{"role": message.role, "content": message.text}] if message.text else []
             return texts + [
                 {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
                 for call in message.calls
             ]
+
+
+def _media(media: Media) -> Json:
+    if media.kind == "image":
+        return {"type": "input_image", "image_url": media.url, "detail": "auto"}
+    if media.data() is None:
+        return {"type": "input_file", "file_url": media.url}
+    return {"type": "input_file", "filename": media.name or "file", "file_data": media.url}
 
 
 def _tool(offer: ToolOffer) -> Json:
