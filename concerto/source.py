@@ -44,6 +44,11 @@ class Source:
     def span(self, start: int, end: int) -> Span:
         return Span(self, start, end)
 
+    def rewrite(self, text: str) -> None:
+        """Have another text: the places in it are then the editor's business, who moves them."""
+        self.text = text
+        self.__dict__.pop("line_starts", None)
+
 
 @record(frozen=True)
 class Span:
@@ -56,3 +61,9 @@ class Span:
     @property
     def text(self) -> str:
         return self.source.text[self.start : self.end]
+
+    def moved(self, source: Source, behind: int, by: int) -> Span:
+        """The same in a text in which all that stood behind a place was moved."""
+        if source is not self.source or self.end < behind:
+            return self
+        return Span(source, self.start + by if self.start >= behind else self.start, self.end + by)

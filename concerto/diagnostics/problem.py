@@ -13,8 +13,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 from concerto.diagnostics.fixes import Edit, edits_of
 from concerto.diagnostics.suggest import suggest
-from concerto.records import field, record
-from concerto.source import Span
+from concerto.records import field, record, replace
+from concerto.source import Source, Span
 
 Severity = Literal["error", "warning"]
 
@@ -52,6 +52,15 @@ class Problem:
         """The changes of texts that mend it; none, if that takes a person."""
         return self.edits or edits_of(self.span, self.help)
 
+    def moved(self, source: Source, behind: int, by: int) -> Problem:
+        """The same in a text in which all that stood behind a place was moved."""
+        return replace(
+            self,
+            span=self.span.moved(source, behind, by),
+            related=tuple([(span.moved(source, behind, by), label) for span, label in self.related]),
+            edits=tuple([Edit(edit.span.moved(source, behind, by), edit.text) for edit in self.edits]),
+        )
+
     def __init_subclass__(cls, *, code: str, title: str) -> None:
         assert code not in _CLASSES, f"two diagnostic classes have the code {code}"
         cls.code = code
@@ -68,13 +77,14 @@ class Problems:
         self._seen: set[tuple[_Place, str]] = set()
         self._at_place: Counter[_Place] = Counter()
         self._files: dict[str, int] = {}
-        self._compared = 0
+        self.compared = 0
+        """How many names were looked at for advice."""
 
     def nearest(self, name: str, candidates: Collection[str]) -> str | None:
         """As `suggest`, until all findings together have asked for too much: who reads of hundreds of
         mistakes begins with the first."""
-        self._compared += len(candidates)
-        return suggest(name, candidates) if self._compared <= _MOST_COMPARED else None
+        self.compared += len(candidates)
+        return suggest(name, candidates) if self.compared <= _MOST_COMPARED else None
 
     def add(self, problem: Problem) -> None:
         """Keeps a finding, unless it repeats one or its place has been spoken of often enough."""
@@ -92,6 +102,14 @@ class Problems:
     def add_all(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
             self.add(problem)
+
+    def moved(self, source: Source, behind: int, by: int) -> Problems:
+        """The same findings in a text in which all that stood behind a place was moved."""
+        moved = Problems()
+        moved.compared = self.compared
+        for problem in self._found:
+            moved.add(problem.moved(source, behind, by))
+        return moved
 
     @property
     def errors(self) -> bool:

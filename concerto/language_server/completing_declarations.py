@@ -41,14 +41,18 @@ _TABLES: Final[Mapping[str, Mapping[str, Field]]] = {
 }
 
 
-def complete_in_declaration(program: EditedProgram, trial: Trial) -> list[Suggestion] | None:
-    """None if the place is in a body, a type or another expression."""
-    found = _complete(program, trial)
+def complete_in_declaration(
+    program: EditedProgram, declarations: Declarations, trial: Trial
+) -> list[Suggestion] | None:
+    """None if the place is in a body, a type or another expression. The declarations are those of the text as
+    it is now."""
+    found = _complete(program, declarations, trial)
     return None if found is None else list(found)
 
 
-def _complete(program: EditedProgram, trial: Trial) -> Iterable[Suggestion] | None:
-    declarations = program.checked.declarations
+def _complete(
+    program: EditedProgram, declarations: Declarations, trial: Trial
+) -> Iterable[Suggestion] | None:
     scope = declarations.module_scope(_module_at(declarations, trial))
     path = trial.path
     for depth in range(len(path) - 1, -1, -1):
@@ -63,7 +67,7 @@ def _complete(program: EditedProgram, trial: Trial) -> Iterable[Suggestion] | No
             case ast.UseTree():
                 return _use(declarations, scope, node)
             case ast.Setting() if depth:
-                return _setting(program, scope, path[depth - 1], node, inner)
+                return _setting(program, declarations, scope, path[depth - 1], node, inner)
             case ast.FieldDecl(name=name) if isinstance(path[depth - 1], ast.ToolDecl) and name in inner:
                 return _words(tool.FIELDS, CompletionItemKind.Property, ": ")
             case ast.ErrorItem() | ast.Module():
@@ -116,7 +120,12 @@ def _table_around(text: str, offset: int) -> Mapping[str, Field] | None:
 
 
 def _setting(
-    program: EditedProgram, scope: TypeScope, owner: ast.Node, node: ast.Setting, inner: list[ast.Node]
+    program: EditedProgram,
+    declarations: Declarations,
+    scope: TypeScope,
+    owner: ast.Node,
+    node: ast.Setting,
+    inner: list[ast.Node],
 ) -> Iterable[Suggestion] | None:
     word = {ast.ToolDecl: "tool", ast.McpDecl: "mcp", ast.ConnectDecl: "connect"}.get(type(owner))
     if isinstance(owner, ast.AgentDecl):
@@ -127,18 +136,19 @@ def _setting(
     if node.name in inner:
         given = {setting.name.text for setting in owner.settings}  # type: ignore[attr-defined]
         return _words((name for name in table if name not in given), CompletionItemKind.Property, ": ")
-    return _value(program, scope, word, node, inner, table.get(node.name.text))
+    return _value(program, declarations, scope, word, node, inner, table.get(node.name.text))
 
 
 def _value(
     program: EditedProgram,
+    declarations: Declarations,
     scope: TypeScope,
     owner: str,
     node: ast.Setting,
     inner: list[ast.Node],
     field: Field | None,
 ) -> Iterable[Suggestion] | None:
-    declarations, project = program.checked.declarations, program.project
+    project = program.project
     quoted = isinstance(inner[-1], ast.StringLit) if inner else False
     match node.name.text:
         case "provider" if owner == "connect":

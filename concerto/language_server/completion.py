@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from lsprotocol.types import CompletionItem, CompletionItemKind, CompletionList, TextEdit
 
 from concerto.language_server.completing_declarations import complete_in_declaration
 from concerto.language_server.hover import declaration_of
 from concerto.language_server.positions import range_of
-from concerto.language_server.programs import EditedProgram
+from concerto.language_server.programs import EditedProgram, Programs
 from concerto.language_server.suggestion import Suggestion, suggest_symbol
-from concerto.language_server.trial import Trial, Tried, trial_at, try_function, try_it
+from concerto.language_server.trial import Trial, Tried, trial_at, try_it, try_program
 from concerto.semantics.model.builtins import BOOL, OPTION, RESULT
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.hole import Hole
@@ -39,6 +40,7 @@ from concerto.semantics.typing.members import find_associated, find_field, find_
 from concerto.semantics.typing.type_expressions import declared_type
 from concerto.semantics.typing.unify import resolve, show
 from concerto.source import Source
+from concerto.syntax import ast
 
 _STATEMENTS = (
     "let", "if", "match", "for", "while", "loop", "return", "break", "continue", "try", "throw", "await",
@@ -47,32 +49,40 @@ _STATEMENTS = (
 _TYPES = BuiltinSymbol | StructSymbol | EnumSymbol | AliasSymbol | GenericSymbol | TraitSymbol | ModuleSymbol
 
 
+def complete_in(programs: Programs, path: Path, offset: int) -> CompletionList | None:
+    """As `complete`, of a file as it is now. Outside of bodies no more is declared than the program with what
+    is being written in it."""
+    source, program = programs.documents.source_of(path), programs.program_but(path)
+    if source is None or program is None:
+        return None
+    if program.is_current:
+        return complete(program, source, offset)
+    trial = trial_at(source, offset)
+    if trial is not None and trial.path and not trial.is_in_body:
+        tried = try_program(program, trial)
+        found = complete_in_declaration(program, tried.declarations, trial)
+        return _shown(trial, _of_hole(tried) if found is None else found)
+    program = programs.program_of(path)
+    source = None if program is None else program.source(path)
+    return None if program is None or source is None else complete(program, source, offset)
+
+
 def complete(program: EditedProgram, source: Source, offset: int) -> CompletionList | None:
     """None where nothing may be completed."""
     trial = trial_at(source, offset)
     if trial is None:
         return None
-    found = complete_in_declaration(program, trial)
+    found = complete_in_declaration(program, program.checked.declarations, trial)
     if found is None:
-        found = list(_of_hole(try_it(program, trial))) if trial.path else []
+        found = list(_of_hole(try_it(program, trial))) if trial.path and not _is_new_name(trial) else []
     return _shown(trial, found)
 
 
-def complete_in_body(
-    program: EditedProgram, source: Source, offset: int, part: range
-) -> CompletionList | None:
-    """As `complete`, where nothing but the body in this part of the text differs from the program; None if
-    that is not known to be so."""
-    trial = trial_at(source, offset, part)
-    if trial is None or not trial.path:
-        return None
-    found = complete_in_declaration(program, trial)
-    if found is None:
-        tried = try_function(program, trial)
-        if tried is None:
-            return None
-        found = list(_of_hole(tried))
-    return _shown(trial, found)
+def _is_new_name(trial: Trial) -> bool:
+    """Whether it is the name of something that is being declared."""
+    name, around = trial.path[-1], trial.path[-2]
+    declares = isinstance(around, ast.ItemBase | ast.Parameter | ast.GenericParam)
+    return declares and getattr(around, "name", None) is name
 
 
 def _shown(trial: Trial, found: Iterable[Suggestion]) -> CompletionList:

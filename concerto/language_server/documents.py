@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from concerto.compiler.disk import Reader, read_bytes, shown_path
@@ -10,7 +11,7 @@ from concerto.records import record
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.decoding import decode
-from concerto.syntax.parser import parse
+from concerto.syntax.splice import Change, ParsedFile, parse_file, splice
 
 
 @record(eq=False)
@@ -23,15 +24,6 @@ class Document:
     data: bytes
 
 
-@record(eq=False)
-class ParsedFile:
-    """The tree of a text, and what the parser said of it."""
-
-    source: Source
-    tree: ast.Module
-    problems: Problems
-
-
 class Documents:
     """All open documents by path, and the parsed files of programs by the paths that messages show. What is
     not open is read by `reader`."""
@@ -40,11 +32,13 @@ class Documents:
         self._reader = reader
         self.open: dict[Path, Document] = {}
         self._parsed: dict[str, ParsedFile] = {}
+        self._edited: dict[Path, None] = {}
 
     def put(self, path: Path, uri: str, version: int | None, text: str) -> Document:
         """An editor has this text in a file."""
         document = Document(path, uri, version, text.encode("utf-8", "surrogatepass"))
         self.open[path] = document
+        self._edited[path] = None
         return document
 
     def close(self, path: Path) -> None:
@@ -71,14 +65,32 @@ class Documents:
         parsed = self._parsed.get(source.path)
         return parsed.source if parsed is not None and parsed.source.text == source.text else source
 
-    def parse(self, source: Source, problems: Problems) -> ast.Module:
+    def parse(self, source: Source) -> ast.Module:
         """The tree of a text; the one that is known, if there is one."""
         parsed = self._parsed.get(source.path)
         if parsed is None or parsed.source.text != source.text:
-            found = Problems()
-            parsed = self._parsed[source.path] = ParsedFile(source, parse(source, found), found)
-        problems.add_all(parsed.problems)
+            parsed = self._parsed[source.path] = parse_file(source)
         return parsed.tree
+
+    def syntax_problems(self, source: Source) -> Problems:
+        """What the parser said of a file."""
+        parsed = self._parsed.get(source.path)
+        return parsed.problems if parsed is not None and parsed.source is source else Problems()
+
+    def take_edits(self) -> Iterator[tuple[Path, Source, Change]]:
+        """Bring the trees of edited files to their new texts, where no whole file has to be parsed."""
+        edited, self._edited = self._edited, {}
+        for path in edited:
+            document, parsed = self.open.get(path), self._parsed.get(shown_path(path))
+            if document is None or parsed is None:
+                continue
+            problems = Problems()
+            text = decode(document.data, parsed.source.path, problems).text
+            if len(problems) or text == parsed.source.text:
+                continue
+            change = splice(parsed, text)
+            if change is not None:
+                yield path, parsed.source, change
 
     def forget_all_but(self, paths: set[str]) -> None:
         """Drop the trees of files that are in no program any more."""

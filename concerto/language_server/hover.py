@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind
 
@@ -87,7 +88,7 @@ def declaration_of(symbol: Symbol) -> str:
         case FunctionSymbol() if symbol.decl is None:
             return f"fn {symbol.name}"
         case _ if symbol.node is not None and hasattr(symbol.node, "decorators"):
-            return _shortened(signature(symbol.node))  # type: ignore[arg-type]
+            return _signature(symbol.node)
         case _:
             return symbol.name
 
@@ -103,7 +104,10 @@ def _payload(variant: VariantSymbol) -> str:
     return f"({types})" if types else ""
 
 
-def _shortened(text: str) -> str:
+@lru_cache(2000)
+def _signature(node: ast.Node) -> str:
+    """A completion shows those of all names in sight."""
+    text = signature(node)  # type: ignore[arg-type]
     lines = text.splitlines()
     return text if len(lines) <= _MOST_LINES else "\n".join([*lines[:_MOST_LINES], "…"])
 

@@ -44,7 +44,7 @@ class Name:
 
 def name_at(program: EditedProgram, source: Source, offset: int) -> Name | None:
     """The name at a place, if it is known what it stands for."""
-    program.check(source)
+    program.check_at(source, offset)
     place = path_to(program.tree(source), offset)[-1]
     if not isinstance(place, ast.Ident):
         return None

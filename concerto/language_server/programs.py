@@ -28,7 +28,7 @@ from concerto.semantics.on_demand import ProgramOnDemand
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.decoding import decode
-from concerto.syntax.walk import path_to
+from concerto.syntax.splice import Change
 
 
 class EditedProgram:
@@ -38,28 +38,25 @@ class EditedProgram:
         self.path = path
         self.project = project
         self.documents = documents
-        self._syntax = project.problems
-        project.parse = documents.parse
-        source = decode(project.read(path) or b"", shown_path(path), self._syntax)
-        self._first = tree = documents.parse(source, self._syntax)
+        self._is_left_behind = False
+        """Whether its trees have changed in a way that it does not know."""
+        project.parse = lambda source, _: documents.parse(source)
+        source = decode(project.read(path) or b"", shown_path(path), project.problems)
+        self._first = tree = documents.parse(source)
         self.checked = with_room(lambda: ProgramOnDemand(tree, project, Problems()))
         self.sources = {source.path: source for source in self.checked.analysis.files}
 
     @property
     def is_current(self) -> bool:
         """Whether all that was looked at is still the same."""
-        return all(self.documents.read(path) == data for path, data in self.project.looked_at.items())
+        return not self._is_left_behind and all(
+            self.documents.read(path) == data for path, data in self.project.looked_at.items()
+        )
 
     def is_current_but(self, changed: Path) -> bool:
         """Whether all but one file is still the same."""
         looked_at = self.project.looked_at.items()
         return all(path == changed or self.documents.read(path) == data for path, data in looked_at)
-
-    def tree_of(self, source: Source) -> ast.Module | None:
-        """The tree of a file as it was when the program was made."""
-        modules = self.checked.analysis.modules
-        trees = (each.tree for each in modules if isinstance(each.tree, ast.Module))
-        return next((tree for tree in trees if tree.source is source), None)
 
     def source(self, path: Path) -> Source | None:
         """The text of a file, if it belongs to the program."""
@@ -69,7 +66,21 @@ class EditedProgram:
         return self._first
 
     def tree(self, source: Source) -> ast.Module:
-        return self.documents.parse(source, Problems())
+        return self.documents.parse(source)
+
+    def follow(self, path: Path, source: Source, change: Change) -> None:
+        """Go along with an edit, if that can be done; else the program is not current any more."""
+        if source not in self.checked.analysis.files:
+            return
+        can_follow = not self._is_left_behind and self.is_current_but(path)
+        if can_follow and with_room(lambda: self.checked.follow(source, change)):
+            self.project.looked_at[path] = self.documents.read(path)
+        else:
+            self._is_left_behind = True
+
+    def check_at(self, source: Source, offset: int) -> None:
+        """Check the bodies around a place of a file, if they were not."""
+        with_room(lambda: self.checked.check_at(source, offset))
 
     def check(self, source: Source) -> None:
         """Check the bodies of a file, if they were not."""
@@ -90,7 +101,9 @@ class EditedProgram:
     def problems(self) -> Problems:
         """What is known to be wrong: everything, if all files were checked."""
         problems = Problems()
-        problems.add_all(self._syntax)
+        problems.add_all(self.project.problems)
+        for source in self.checked.analysis.files:
+            problems.add_all(self.documents.syntax_problems(source))
         found = with_room(self.checked.all_problems)
         add_findings(found, self.checked.analysis, self.project, problems)
         return problems
@@ -128,17 +141,14 @@ class Programs:
                 return program
         return self._program(path)
 
-    def while_typing(self, path: Path) -> tuple[EditedProgram, Source, range] | None:
-        """A program in which all is as it was but the body of one function in this file, with the file's text
-        and the part of it that has the function."""
-        new = self.documents.source_of(path)
+    def program_but(self, path: Path) -> EditedProgram | None:
+        """A program with a file in which all the other files are as they are now; that of now, if there was
+        none."""
+        self._take_edits()
         for program in self._programs.values():
-            old = program.source(path)
-            if old is None or new is None or not program.is_current_but(path):
-                continue
-            part = _changed_item(program.tree_of(old), old.text, new.text)
-            return None if part is None else (program, new, part)
-        return None
+            if program.source(path) is not None and program.is_current_but(path):
+                return program
+        return self.program_of(path)
 
     def project_of(self, path: Path) -> list[EditedProgram]:
         """All programs that may have something to do with a file: of its project, or of its folder."""
@@ -210,6 +220,7 @@ class Programs:
 
     def _program(self, path: Path) -> EditedProgram | None:
         """The program that starts with a file, as it is now."""
+        self._take_edits()
         known = self._programs.get(path)
         if known is not None and known.is_current:
             return known
@@ -218,6 +229,12 @@ class Programs:
             return None
         program = self._programs[path] = EditedProgram(path, self._open_project(path), self.documents)
         return program
+
+    def _take_edits(self) -> None:
+        """Bring all programs to the texts of now, as far as nothing has to be declared again."""
+        for path, source, change in self.documents.take_edits():
+            for program in self._programs.values():
+                program.follow(path, source, change)
 
     def _open_project(self, path: Path) -> DiskProject:
         problems = Problems()
@@ -252,29 +269,6 @@ class Programs:
     def _beside(self, path: Path) -> list[Path]:
         same_folder = [each for each in self.documents.open if each.parent == path.parent]
         return [each for each in same_folder if each.suffix == SOURCE_SUFFIX]
-
-
-def _changed_item(tree: ast.Module | None, old: str, new: str) -> range | None:
-    """The declaration in the new text, if no more than the body of one function in it was changed."""
-    same = _common_prefix(old, new)
-    behind = min(_common_prefix(old[::-1], new[::-1]), len(old) - same, len(new) - same)
-    end = len(old) - behind
-    bodies = [node.body for node in path_to(tree, same) if isinstance(node, ast.FnDecl)] if tree else []
-    if tree is None or not any(body and body.start < same and end < body.end for body in bodies):
-        return None
-    item = next(each for each in tree.items if each.start <= same <= each.end)
-    return range(item.start, item.end + len(new) - len(old))
-
-
-def _common_prefix(left: str, right: str) -> int:
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[:middle] == right[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def problems_by_file(problems: Problems) -> dict[Path, list[Problem]]:

@@ -58,6 +58,7 @@ def highlights(program: EditedProgram, source: Source, offset: int) -> list[Docu
     name = name_at(program, source, offset)
     if name is None:
         return []
+    program.check(source)
     same = (each for each in names_of(program, name.symbol) if each.source is source)
     return [DocumentHighlight(_range(each)) for each in same]
 

@@ -22,7 +22,7 @@ from pygls.uris import to_fs_path
 from concerto.compiler.disk import SOURCE_SUFFIX
 from concerto.language_server.actions import code_actions
 from concerto.language_server.coloring import LEGEND, inlay_hints, semantic_tokens
-from concerto.language_server.completion import complete, complete_in_body
+from concerto.language_server.completion import complete_in
 from concerto.language_server.definition import definition
 from concerto.language_server.documents import Documents
 from concerto.language_server.formatting import format_edits
@@ -225,17 +225,10 @@ def _complete(server: ConcertoServer) -> None:
                 return None
             programs = server.programs.checked_with(path)
             return complete_manifest(manifest, offset_at(manifest, params.position), programs)
-        typing = None if path is None else server.programs.while_typing(path)
-        if typing is not None:
-            before, text, part = typing
-            found = complete_in_body(before, text, offset_at(text, params.position), part)
-            if found is not None:
-                return found
-        opened = server.opened(params.text_document.uri)
-        if opened is None:
+        source = None if path is None else server.documents.source_of(path)
+        if path is None or source is None:
             return None
-        program, source = opened
-        return complete(program, source, offset_at(source, params.position))
+        return complete_in(server.programs, path, offset_at(source, params.position))
 
     options = types.CompletionOptions(trigger_characters=[".", ":", "@", '"'])
     server.feature(types.TEXT_DOCUMENT_COMPLETION, options)(_guarded(server, "completion", asked))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from concerto.compiler.depth import with_room
 from concerto.diagnostics import Problems
 from concerto.language_server.programs import EditedProgram
@@ -14,10 +16,14 @@ from concerto.semantics.on_demand import ProgramOnDemand
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
+from concerto.syntax.splice import text_alone
 from concerto.syntax.walk import path_to
 
 # What may be missing behind the name for the text to have a meaning.
 _ENDINGS = ("", ";", ": nil,", ")", ");", "]", "\nfn hole() {}", " {}", "}")
+
+# The first line of a declaration: what stands directly above it, if that is not empty, belongs to it.
+_DECLARATION = re.compile(r"(?:^|(?<=\n\n)|(?<=[;}]\n))(?=[@/a-z])")
 
 
 @record(eq=False)
@@ -33,6 +39,11 @@ class Trial:
     def word(self) -> str:
         return self.source.text[self.start : self.end]
 
+    @property
+    def is_in_body(self) -> bool:
+        bodies = (node.body for node in self.path if isinstance(node, ast.FnDecl | ast.StageDecl))
+        return any(body is not None and body.start < self.start < body.end for body in bodies)
+
 
 @record(eq=False)
 class Tried:
@@ -43,16 +54,15 @@ class Tried:
     declarations: Declarations
 
 
-def trial_at(source: Source, offset: int, part: range | None = None) -> Trial | None:
-    """None where nothing that is written has a meaning: in comments, and in numbers. With a `part` of the
-    text only that is read, as if nothing else were there."""
+def trial_at(source: Source, offset: int) -> Trial | None:
+    """None where nothing that is written has a meaning: in comments, and in numbers."""
     start, end = _word(source.text, offset)
     if source.text[start:end][:1].isdigit() and source.text[start - 1 : start] != ".":
         return None
-    first, last = (part.start, part.stop) if part is not None else (0, len(source.text))
-    before = "\n" * first + source.text[first:start]
+    part = _declaration_around(source.text, start)
+    before = text_alone(source.text, part.start, start)
     for ending in _ENDINGS:
-        text = f"{before}{HOLE}{ending}{source.text[end:last]}"
+        text = f"{before}{HOLE}{ending}{source.text[end : part.stop]}"
         tree = parse(Source(source.path, text), Problems())
         path = path_to(tree, start)
         if isinstance(path[-1], ast.Ident) and path[-1].text == HOLE:
@@ -62,6 +72,17 @@ def trial_at(source: Source, offset: int, part: range | None = None) -> Trial | 
         if isinstance(path[-1], ast.StringLit):
             return Trial(source, start, end, path)
     return Trial(source, start, end, [])
+
+
+def _declaration_around(text: str, offset: int) -> range:
+    """The part of a text that has the declaration around a place: to where the next one begins at the edge of
+    its line, as they do in a file that is formatted."""
+    start = 0
+    for line in _DECLARATION.finditer(text):
+        if line.start() > offset:
+            return range(start, line.start())
+        start = line.start()
+    return range(start, len(text))
 
 
 def _word(text: str, offset: int) -> tuple[int, int]:
@@ -75,15 +96,10 @@ def _word(text: str, offset: int) -> tuple[int, int]:
 
 def try_it(program: EditedProgram, trial: Trial) -> Tried:
     """Check what is around the place: the function alone, if there is one in the program as it is."""
-    tried = try_function(program, trial)
-    if tried is not None:
-        return tried
-    tree = trial.path[0]
-    assert isinstance(tree, ast.Module)
-    return _try_program(program, trial.source, tree)
+    return _try_function(program, trial) or try_program(program, trial)
 
 
-def try_function(program: EditedProgram, trial: Trial) -> Tried | None:
+def _try_function(program: EditedProgram, trial: Trial) -> Tried | None:
     """Check the function around the place; None if the program has none with the same head."""
     declarations = program.checked.declarations
     written = next((node for node in trial.path if isinstance(node, ast.FnDecl)), None)
@@ -106,11 +122,11 @@ def _same_head(left: ast.FnDecl, right: ast.FnDecl) -> bool:
     return (left.start, left.name.start, left.name.text) == (right.start, right.name.start, right.name.text)
 
 
-def _try_program(program: EditedProgram, source: Source, tree: ast.Module) -> Tried:
-    """The whole program with the changed tree in place of the file's."""
-    project, hole = program.project, Hole()
-    is_first = program.tree_of_first().source is source
-    first = tree if is_first else program.tree_of_first()
+def try_program(program: EditedProgram, trial: Trial) -> Tried:
+    """The whole program with what is around the place instead of what the file has there."""
+    project, hole, source = program.project, Hole(), trial.source
+    tree = _tree_with(program.documents.parse(source), trial)
+    first = program.tree_of_first()
     parse_again = project.parse
 
     def changed(each: Source, problems: Problems) -> ast.Module:
@@ -119,11 +135,23 @@ def _try_program(program: EditedProgram, source: Source, tree: ast.Module) -> Tr
     project.parse = changed
     looked_at = dict(project.looked_at)
     try:
-        tried = with_room(lambda: ProgramOnDemand(first, project, Problems(), hole))
+        root = tree if first.source.path == source.path else first
+        tried = with_room(lambda: ProgramOnDemand(root, project, Problems(), hole))
         for each in tried.analysis.files:
             if each.path == source.path:
-                tried.check(each)
+                with_room(lambda: tried.check_at(each, trial.start))  # noqa: B023 – it is called at once
                 break
     finally:
         project.parse, project.looked_at = parse_again, looked_at
     return Tried(hole, tried.analysis, tried.declarations)
+
+
+def _tree_with(tree: ast.Module, trial: Trial) -> ast.Module:
+    """A file's tree with the items of the trial in place of those that stand there."""
+    part = trial.path[0]
+    assert isinstance(part, ast.Module)
+    start = part.items[0].start if part.items else trial.start
+    end = max(trial.end, part.items[-1].end - len(HOLE)) if part.items else trial.end
+    before = [each for each in tree.items if each.end <= start]
+    behind = [each for each in tree.items if each.start >= end]
+    return ast.Module(0, tree.end, part.source, [*before, *part.items, *behind], part.comments)

@@ -1,8 +1,9 @@
 """The abstract syntax tree: one class per construct, the parser's output and everyone's input.
 
-Nodes are values: nobody changes one after the parser made it. They compare by identity, so that passes can
-keep what they learn in side tables keyed by node. `start` and `end` are offsets in the module's `Source`,
-exact to the token. Names are `Ident`s, so that a message can point at the name alone.
+Nodes are values: nobody changes one after the parser made it, but `concerto.syntax.splice` for editors.
+They compare by identity, so that passes can keep what they learn in side tables keyed by node. `start` and
+`end` are offsets in the module's `Source`, exact to the token. Names are `Ident`s, so that a message can
+point at the name alone.
 """
 
 from __future__ import annotations

@@ -28,7 +28,18 @@ __all__ = ["decode", "parse"]
 
 def parse(source: Source, problems: Problems) -> ast.Module:
     """The tree of a source; complete if `problems` got no error."""
-    # A parse makes many objects and no garbage worth collecting before its end.
+    return _without_collecting(source, problems)[0]
+
+
+def parse_part(source: Source, problems: Problems) -> ast.Module | None:
+    """As `parse`, of a part of a text; None where a bracket, string or comment does not end in it: what it
+    means depends on what stands behind it."""
+    tree, is_closed = _without_collecting(source, problems)
+    return tree if is_closed else None
+
+
+def _without_collecting(source: Source, problems: Problems) -> tuple[ast.Module, bool]:
+    """A parse makes many objects and no garbage worth collecting before its end."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -38,9 +49,11 @@ def parse(source: Source, problems: Problems) -> ast.Module:
             gc.enable()
 
 
-def _parse(source: Source, problems: Problems) -> ast.Module:
+def _parse(source: Source, problems: Problems) -> tuple[ast.Module, bool]:
+    """The tree, and whether nothing in it was left open."""
     lexed = scan(source, problems)
     tokens = balance(source, lexed, problems)
+    is_closed = tokens is lexed.tokens and not lexed.cut
     items: list[ast.Item] = []
     if tokens is not None:
         disambiguate(tokens)
@@ -52,7 +65,7 @@ def _parse(source: Source, problems: Problems) -> ast.Module:
         if not problems.errors:
             _report_stray_docs(lexed, source, problems)
         _keep_stray_docs(lexed, source)
-    return ast.Module(0, len(source.text), source, items, lexed.comments)
+    return ast.Module(0, len(source.text), source, items, lexed.comments), is_closed
 
 
 def _report_spare_brackets(lexed: Lexed, source: Source, problems: Problems) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import random
+import re
 import resource
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from concerto.compiler.pipeline import analyze, read_source
 from concerto.diagnostics import Problem, Problems
 from concerto.language_server.actions import code_actions
 from concerto.language_server.coloring import inlay_hints, semantic_tokens
-from concerto.language_server.completion import complete, complete_in_body
+from concerto.language_server.completion import complete, complete_in
 from concerto.language_server.definition import definition
 from concerto.language_server.documents import Documents
 from concerto.language_server.formatting import format_edits
@@ -30,6 +31,11 @@ from concerto.language_server.outline import code_lenses, document_symbols, fold
 from concerto.language_server.programs import Programs
 from concerto.language_server.references import highlights
 from concerto.language_server.signature_help import signature_help
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.dump import dump
+from concerto.syntax.parser import parse
+from concerto.syntax.walk import walk
 from tests.harness.expectations import read_expectations
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -48,11 +54,23 @@ def texts() -> Iterator[str]:
 
 def edited(text: str, chance: random.Random) -> str:
     """A text after one edit: something deleted, put in, doubled or taken from elsewhere."""
+    if chance.random() < 0.4:
+        return _with_other_word(text, chance)
     start = chance.randint(0, len(text))
     end = min(len(text), start + chance.choice((0, 0, 0, 1, 1, 3, 20, 200)))
     other = chance.randint(0, len(text))
     new = chance.choice((chance.choice(_PIECES), chance.choice(_PIECES), "", text[other : other + 30]))
     return text[:start] + new + text[end:]
+
+
+def _with_other_word(text: str, chance: random.Random) -> str:
+    """A text in which a word got or lost a letter, or became another one of the text."""
+    words = list(re.finditer(r"\w+", text))
+    if not words:
+        return text
+    word, other = chance.choice(words), chance.choice(words)
+    new = chance.choice((f"{word[0]}x", word[0][:-1], other[0], f"{word[0]}.{other[0]}", f"{word[0]};\n"))
+    return text[: word.start()] + new + text[word.end() :]
 
 
 class Session:
@@ -70,23 +88,15 @@ class Session:
 
     def ask(self, offset: int) -> None:
         """Every question, at a place. What is completed while typing is what is completed after a rest."""
-        typing = self.programs.while_typing(self.path)
-        found = None if typing is None else complete_in_body(typing[0], typing[1], offset, typing[2])
-        if found is not None:
-            program = self.programs.program_of(self.path)
-            source = None if program is None else program.source(self.path)
-            assert program is not None
-            assert source is not None
-            rested = complete(program, source, offset)
-            if not program.problems().errors:
-                assert rested == found
+        found = complete_in(self.programs, self.path, offset)
         program = self.programs.program_of(self.path)
         assert program is not None
         source = program.source(self.path)
         assert source is not None
+        rested = complete(program, source, offset)
+        assert rested == found or program.problems().errors, source.text
         hover(program, source, offset)
         definition(program, source, offset)
-        complete(program, source, offset)
         signature_help(program, source, offset)
         highlights(program, source, offset)
         semantic_tokens(program, source)
@@ -112,6 +122,17 @@ class Session:
         analyze(read_source(data, shown_path(self.path), problems), project, problems)
         expected = sorted(_told(each) for each in problems)
         assert ours == expected, (text, ours, expected)
+        source = program.source(self.path)
+        assert source is not None
+        whole = parse(Source(source.path, source.text), Problems())
+        assert _placed(program.tree(source)) == _placed(whole), text
+
+
+def _placed(tree: ast.Module) -> list[object]:
+    """All nodes with their places, and what they say besides."""
+    places = [(node.__class__.__name__, node.start, node.end) for node in walk(tree)]
+    operators = [node.op_start for node in walk(tree) if isinstance(node, ast.Binary)]
+    return [places, operators, dump(tree)]
 
 
 def _told(problem: Problem) -> tuple[str, int, int, str, str]:
@@ -157,7 +178,7 @@ def main() -> None:
             else:
                 try_edits(text, 50, chance, Path(name))
             done += 50
-            if done % 500 == 0:
+            if done % 100 == 0:
                 gc.collect()
                 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
                 print(f"{done} edits, {memory} MB at most", flush=True)

@@ -54,21 +54,14 @@ def check_bodies(declarations: Declarations) -> None:
     check_demands(declarations)
 
 
-def check_bodies_of(declarations: Declarations, source: Source, begun: int) -> int:
-    """Check the functions and stages of one file, from a number of them on; gives how many there are now."""
-    analysis = declarations.analysis
-    if not begun:
-        for pipeline in analysis.pipelines:
-            if pipeline.source is source:
-                _check_pipeline(declarations, pipeline)
-    while begun < len(analysis.functions):
-        function = analysis.functions[begun]
-        _check_defaults(declarations, function)
-        if function.source is source:
-            check_function(declarations, function)
-        begun += 1
+def check_body(declarations: Declarations, owner: FunctionSymbol | PipelineSymbol) -> None:
+    """Check one function, or the stages of a pipeline."""
+    if isinstance(owner, PipelineSymbol):
+        _check_pipeline(declarations, owner)
+    else:
+        check_defaults(declarations, owner)
+        check_function(declarations, owner)
     check_demands(declarations)
-    return begun
 
 
 def check_field_defaults(declarations: Declarations) -> None:
@@ -84,13 +77,13 @@ def check_field_defaults(declarations: Declarations) -> None:
             declarations, tool.state.fields, declarations.module_scope(declarations.module_of(tool))
         )
         for method in tool.methods.values():
-            _check_defaults(declarations, method)
+            check_defaults(declarations, method)
     for server in analysis.mcps:
         for function in server.methods.values():
-            _check_defaults(declarations, function)
+            check_defaults(declarations, function)
     for trait in analysis.traits:
         for method in trait.methods.values():
-            _check_defaults(declarations, method)
+            check_defaults(declarations, method)
 
 
 def _check_functions(declarations: Declarations) -> None:
@@ -100,7 +93,7 @@ def _check_functions(declarations: Declarations) -> None:
     signatures = 0
     for function in _functions_and_stages(declarations):
         for declared in analysis.functions[signatures:]:
-            _check_defaults(declarations, declared)
+            check_defaults(declarations, declared)
         signatures = len(analysis.functions)
         if (source := function.source) is not None:
             if source not in counts:
@@ -178,7 +171,8 @@ def _check_result(checker: BodyChecker, block: ast.Block) -> None:
     checker.finish()
 
 
-def _check_defaults(declarations: Declarations, function: FunctionSymbol) -> None:
+def check_defaults(declarations: Declarations, function: FunctionSymbol) -> None:
+    """Check the default values of a function's parameters."""
     for parameter in function.parameters:
         if parameter.default is not None:
             check_default(declarations, parameter)

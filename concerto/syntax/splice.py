@@ -1,0 +1,198 @@
+"""Parses again the one declaration that an edit changed, and puts it into the tree of its file.
+
+For editors, where a file is parsed after every key. Nobody else changes a node: those behind the edit are
+moved, and the source has the new text from then on. The tree is that of parsing the whole file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from concerto.diagnostics import Problem, Problems, ReservedName, UnknownCharacter
+from concerto.records import field, record
+from concerto.source import Source
+from concerto.syntax import ast
+from concerto.syntax.parser import parse, parse_part
+from concerto.syntax.walk import path_to, walk
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_MOST_MISTAKES = 50
+_ONCE_A_FILE = (ReservedName, UnknownCharacter)
+"""Mistakes that are reported where they are met first: if one goes, another one comes."""
+
+
+@record(eq=False)
+class ParsedFile:
+    """The tree of a text, and what the parser said of it. `nodes` has those below items, when they were asked
+    for."""
+
+    source: Source
+    tree: ast.Module
+    problems: Problems
+    nodes: dict[ast.Node, list[ast.Node]] = field(default_factory=dict)
+
+
+@record(eq=False)
+class Change:
+    """What an edit did: what stood behind `end` in the old text was moved `by` so much. If nothing but the
+    body of one `function` is another one, `body_before` is the old one, and `lost_words` stood in it and do
+    not any more."""
+
+    end: int
+    by: int
+    function: ast.FnDecl | None = None
+    body_before: ast.Block | None = None
+    lost_words: set[str] = field(default_factory=set)
+
+
+@record(eq=False)
+class _Edit:
+    """The characters from `start` to `end` were replaced; `by` so much is what follows further behind."""
+
+    start: int
+    end: int
+    by: int
+
+
+def parse_file(source: Source) -> ParsedFile:
+    problems = Problems()
+    return ParsedFile(source, parse(source, problems), problems)
+
+
+def splice(file: ParsedFile, text: str) -> Change | None:
+    """Make the tree of a file that of another text; None if that takes to parse the whole file."""
+    source, old = file.source, file.source.text
+    edit = _edit(old, text)
+    item = next((each for each in file.tree.items if each.start < edit.start and edit.end < each.end), None)
+    if item is None or isinstance(item, ast.ErrorItem):
+        return None
+    new, comments, problems = _parse_alone(source, text, item.start, item.end + edit.by)
+    inside = [each for each in file.problems if item.start <= each.span.start <= item.end]
+    others = len(inside) < len(file.problems)
+    if new is None or new.__class__ is not item.__class__ or not _is_local(inside, problems, others=others):
+        return None
+    source.rewrite(text)
+    file.problems = file.problems.moved(source, edit.end, edit.by) if others else problems
+    change = _with_new_body(item, new, edit, old, text) or Change(edit.end, edit.by)
+    _move(file, item, edit)
+    if change.function is None:
+        new.docs = item.docs
+        file.tree.items[file.tree.items.index(item)] = new
+        file.nodes.pop(item, None)
+    else:
+        file.nodes[item] = list(walk(item))
+    _put_comments(file.tree, item, new, comments, edit)
+    file.tree.end = len(text)
+    return change
+
+
+def _edit(old: str, new: str) -> _Edit:
+    start = common_start(old, new)
+    behind = min(common_start(old[::-1], new[::-1]), len(old) - start, len(new) - start)
+    return _Edit(start, len(old) - behind, len(new) - len(old))
+
+
+def common_start(left: str, right: str) -> int:
+    """How many characters two texts begin with alike."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def text_alone(text: str, start: int, end: int) -> str:
+    """A part of a text with nothing before it, where it stands in lines and columns of its own."""
+    line = text.rfind("\n", 0, start) + 1
+    blank = " " * (line - 1) + "\n" if line else ""
+    return blank + " " * (start - line) + text[start:end]
+
+
+def _parse_alone(
+    source: Source, text: str, start: int, end: int
+) -> tuple[ast.Item | None, list[ast.Comment], Problems]:
+    """The declaration in a part of a text; None if it is not that alone."""
+    old, problems = source.text, Problems()
+    source.rewrite(text_alone(text, start, end))
+    try:
+        tree = parse_part(source, problems)
+    finally:
+        source.rewrite(old)
+    if tree is None or [(each.start, each.end) for each in tree.items] != [(start, end)]:
+        return None, [], problems
+    return tree.items[0], tree.comments, problems
+
+
+def _is_local(before: list[Problem], now: Problems, *, others: bool) -> bool:
+    """Whether the parser would say this of the declaration as a part of the file, too: there, what it says of
+    one place may depend on what it said of others."""
+    if others:
+        return not before and not len(now)
+    return len(before) + len(now) <= _MOST_MISTAKES and not any(
+        isinstance(each, _ONCE_A_FILE) for each in before
+    )
+
+
+# --- The new tree ---------------------------------------------------------------------------------
+
+
+def _with_new_body(item: ast.Item, new: ast.Item, edit: _Edit, old: str, text: str) -> Change | None:
+    """Put the new body into the function of the old item, if nothing else was changed."""
+    function, changed = _function_at(item, edit.start), _function_at(new, edit.start)
+    if function is None or changed is None or function.body is None or changed.body is None:
+        return None
+    before, after = function.body, changed.body
+    if not (before.start < edit.start and edit.end < before.end):
+        return None
+    if (before.start, before.end + edit.by) != (after.start, after.end):
+        return None
+    function.body = after
+    words = set(_WORD.findall(old[before.start : before.end]))
+    lost = words - set(_WORD.findall(text[after.start : after.end]))
+    moved = set(walk(after))
+    _move_nodes((node for node in walk(item) if node not in moved), edit)
+    return Change(edit.end, edit.by, function, before, lost)
+
+
+def _function_at(item: ast.Item, offset: int) -> ast.FnDecl | None:
+    """The outermost function around a place."""
+    return next((node for node in path_to(item, offset) if isinstance(node, ast.FnDecl)), None)
+
+
+def _move(file: ParsedFile, item: ast.Item, edit: _Edit) -> None:
+    """Move what stands behind the item."""
+    if not edit.by:
+        return
+    for each in file.tree.items:
+        if each.start >= edit.end and each is not item:
+            nodes = file.nodes.get(each)
+            if nodes is None:
+                nodes = file.nodes[each] = list(walk(each))
+            _move_nodes(nodes, edit)
+
+
+def _move_nodes(nodes: Iterable[ast.Node], edit: _Edit) -> None:
+    end, by = edit.end, edit.by
+    for node in nodes:
+        if node.end >= end:
+            node.end += by
+            if node.start >= end:
+                node.start += by
+                if node.__class__ is ast.Binary:
+                    node.op_start += by
+            elif node.__class__ is ast.Binary and node.op_start >= end:
+                node.op_start += by
+
+
+def _put_comments(
+    tree: ast.Module, item: ast.Item, new: ast.Item, comments: list[ast.Comment], edit: _Edit
+) -> None:
+    start, end = new.start, new.end - edit.by
+    before = [each for each in tree.comments if each.end <= start]
+    behind = [each for each in tree.comments if each.start >= end]
+    _move_nodes(behind, edit)
+    tree.comments = [*before, *comments, *behind]

@@ -1,0 +1,90 @@
+"""Edits that are followed without parsing or declaring everything anew, and those that are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from concerto.source import Source
+from concerto.syntax.splice import parse_file, splice
+from tests.language_server.fuzz import Session
+
+TEXT = """\
+use std::math;
+
+/// One.
+fn one(a: Int) -> Int {
+    let b = a + 1;
+    b * 2
+}
+
+// Between.
+impl Box {
+    fn two(self) -> Int { one(2) + one(3) }
+    fn three(self) -> Int { 3 }
+}
+
+struct Box {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("b * 2", "b * 22"), ("one(2)", "one(b"), ("a + 1", "a + 1 /* so */"), ("a + 1", "a +"), ("b * 2", "")],
+)
+def test_a_body_is_parsed_alone(old: str, new: str) -> None:
+    text = TEXT.replace(old, new)
+    file = parse_file(Source("a.conc", TEXT))
+    change = splice(file, text)
+    if new == "one(b":
+        assert change is None
+        return
+    assert change is not None
+    assert change.function is not None
+    assert file.source.text == text
+
+
+def test_another_part_of_a_declaration_keeps_its_docs() -> None:
+    file = parse_file(Source("a.conc", TEXT))
+    one = file.tree.items[1]
+    change = splice(file, TEXT.replace("a: Int", "abc: Int"))
+    assert change is not None
+    assert change.function is None
+    assert file.tree.items[1] is not one
+    assert file.tree.items[1].docs == "One."
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("use std", "use  std"), ("struct Box {}", "struct Box {} fn"), ("fn one", "one"), ("3 }", "3 } }")],
+)
+def test_other_edits_need_the_whole_file(old: str, new: str) -> None:
+    file = parse_file(Source("a.conc", TEXT))
+    change = splice(file, TEXT.replace(old, new, 1))
+    assert change is None or change.function is None
+
+
+def test_a_program_goes_along_with_bodies_and_knows_when_it_cannot(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    text = "use std::math;\n\nfn f() -> Float { math::sqrt(2.0) }\n\nfn g() -> Int { 1 }\n"
+
+    def after(old: str, new: str) -> bool:
+        """Whether the program is the same one after an edit."""
+        nonlocal text
+        before = session.programs.program_of(session.path)
+        text = text.replace(old, new)
+        session.put(text)
+        session.compare(text)
+        return session.programs.program_of(session.path) is before
+
+    session.put(text)
+    assert after("{ 1 }", "{ 12 }")
+    assert after("{ 12 }", "{ wrong }")
+    assert after("{ wrong }", "{ 1 + }")
+    assert after("{ 1 + }", "{ 1 }")
+    assert not after("math::sqrt(2.0)", "2.0"), "an import is used no more"
+    assert not after("fn g", "fn h")
+    assert not after("{ 1 }", "{ struct S {} 1 }"), "others may see what a body declares"
+    assert not after("{ struct S {} 1 }", "{ 1 }")
+    assert after("{ 1 }", "{ 2 }")
