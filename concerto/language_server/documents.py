@@ -7,11 +7,12 @@ from pathlib import Path
 
 from concerto.compiler.disk import Reader, read_bytes, shown_path
 from concerto.diagnostics import Problems
+from concerto.language_server.splice import ParsedFile, parse_file, splice
 from concerto.records import record
+from concerto.semantics.on_demand import Change
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.decoding import decode
-from concerto.syntax.splice import Change, ParsedFile, parse_file, splice
 
 
 @record(eq=False)

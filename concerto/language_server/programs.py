@@ -24,11 +24,10 @@ from concerto.compiler.pipeline import add_findings
 from concerto.diagnostics import Problem, Problems
 from concerto.language_server.documents import Documents
 from concerto.manifest import ManifestError, find_manifest
-from concerto.semantics.on_demand import ProgramOnDemand
+from concerto.semantics.on_demand import Change, ProgramOnDemand
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.decoding import decode
-from concerto.syntax.splice import Change
 
 
 class EditedProgram:

@@ -7,6 +7,7 @@ import re
 from concerto.compiler.depth import with_room
 from concerto.diagnostics import Problems
 from concerto.language_server.programs import EditedProgram
+from concerto.language_server.splice import text_alone
 from concerto.records import record
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.declarations import Declarations
@@ -16,7 +17,6 @@ from concerto.semantics.on_demand import ProgramOnDemand
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
-from concerto.syntax.splice import text_alone
 from concerto.syntax.walk import path_to
 
 # What may be missing behind the name for the text to have a meaning.

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from concerto.diagnostics import Problems
-from concerto.records import record, replace
+from concerto.records import field, record, replace
 from concerto.semantics.analyses.exhaustiveness import check_matches
 from concerto.semantics.analyses.flow import check_flow
 from concerto.semantics.analyses.uninhabited import check_endless
@@ -26,7 +26,6 @@ from concerto.semantics.model.project import Project
 from concerto.semantics.model.symbols import FunctionSymbol, PipelineSymbol
 from concerto.source import Source
 from concerto.syntax import ast
-from concerto.syntax.splice import Change
 from concerto.syntax.walk import walk
 
 _MOST_COMPARED = 10_000
@@ -34,6 +33,19 @@ _MOST_COMPARED = 10_000
 program together have a limit, which then is far."""
 
 Owner: TypeAlias = FunctionSymbol | PipelineSymbol
+
+
+@record(eq=False)
+class Change:
+    """What an edit did: what stood behind `end` in the old text was moved `by` so much. If nothing but the
+    body of one `function` is another one, `body_before` is the old one, and `lost_words` stood in it and do
+    not any more."""
+
+    end: int
+    by: int
+    function: ast.FnDecl | None = None
+    body_before: ast.Block | None = None
+    lost_words: set[str] = field(default_factory=set)
 
 
 @record(eq=False)

@@ -1,6 +1,6 @@
 """The abstract syntax tree: one class per construct, the parser's output and everyone's input.
 
-Nodes are values: nobody changes one after the parser made it, but `concerto.syntax.splice` for editors.
+Nodes are values: nobody changes one after the parser made it, but `concerto.language_server.splice`.
 They compare by identity, so that passes can keep what they learn in side tables keyed by node. `start` and
 `end` are offsets in the module's `Source`, exact to the token. Names are `Ident`s, so that a message can
 point at the name alone.

@@ -2,9 +2,10 @@
 
 A file of 2,000 lines in a project of 50 others. An edit is a letter that is typed or taken away again, one in
 ten in a signature, the others in bodies, where one in three breaks the syntax; then come, as in an editor, a
-completion, the diagnostics of the file, a hover and a definition, each on the text as it is then. Milliseconds of CPU (and by the clock): the median and the 95th percentile, beside a
-whole check of the same project. Then memory after a tenth and after all of the edits, and the time from the
-start of a process to its first diagnostics.
+completion, the diagnostics of the file, a hover and a definition, each on the text as it is then.
+Milliseconds of CPU (and by the clock): the median and the 95th percentile, beside a whole check of the same
+project. Then memory after a tenth and after all of the edits, and the time from the start of a process to its
+first diagnostics.
 """
 
 from __future__ import annotations

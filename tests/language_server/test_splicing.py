@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from concerto.language_server.splice import parse_file, splice
 from concerto.source import Source
-from concerto.syntax.splice import parse_file, splice
 from tests.language_server.fuzz import Session
 
 TEXT = """\

@@ -73,7 +73,8 @@ class _MatchChecker:
         self.source = source
         self.problems = problems
         self.matrix = Matrix()
-        self.any_broken = problems.errors
+        # A part of the program that could not be read was reported elsewhere.
+        self.any_broken = problems.errors or any(module.broken for module in analysis.modules)
 
     def check_match(self, node: ast.Match) -> None:
         subject = resolve(self.analysis.types.get(node.subject, ERROR))

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from concerto.diagnostics import Problem, Problems, ReservedName, UnknownCharacter
 from concerto.records import field, record
+from concerto.semantics.on_demand import Change
 from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse, parse_part
@@ -31,19 +32,6 @@ class ParsedFile:
     tree: ast.Module
     problems: Problems
     nodes: dict[ast.Node, list[ast.Node]] = field(default_factory=dict)
-
-
-@record(eq=False)
-class Change:
-    """What an edit did: what stood behind `end` in the old text was moved `by` so much. If nothing but the
-    body of one `function` is another one, `body_before` is the old one, and `lost_words` stood in it and do
-    not any more."""
-
-    end: int
-    by: int
-    function: ast.FnDecl | None = None
-    body_before: ast.Block | None = None
-    lost_words: set[str] = field(default_factory=set)
 
 
 @record(eq=False)
