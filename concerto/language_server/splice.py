@@ -1,4 +1,5 @@
-"""Parses again the one declaration that an edit changed, and puts it into the tree of its file.
+"""Incremental parsing: the one declaration that an edit changed is parsed again and put into the tree of its
+file.
 
 For editors, where a file is parsed after every key. Nobody else changes a node: those behind the edit are
 moved, and the source has the new text from then on. The tree is that of parsing the whole file.
