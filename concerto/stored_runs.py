@@ -259,10 +259,11 @@ def forked(
     keywords: RunKeywords,
 ) -> Runtime:
     """A new run in the store that takes over what a recorded one did before the effect `at`."""
-    effects, steps = before(recording.effects, at)
+    effects, steps = before(recording.effects, at, answered=answer is not ...)
     blobs = Blobs(recording.blobs)
     if answer is not ...:
-        effects.append(_answered(recording, at, answer, blobs))
+        effects.append(replace(_answered(recording, at, answer, blobs), steps_begun=steps, steps_ended=""))
+        steps = ""
     row = replace(
         recording.run, id=new_id(), origin=f"{recording.run.id} at {at}", started=time(), steps=steps, said=0
     )

@@ -1,13 +1,14 @@
-"""The effects of a run as a tree of lines: by branch, in the order in which they began."""
+"""The effects of a run as a tree of lines: each under the execution, stage or call that it is part of."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 
 from concerto.escape import visible
 from concerto.journal.encoding import Blobs, shown_request
 from concerto.journal.recording import Recording
-from concerto.journal.rows import EffectRow
+from concerto.journal.rows import NEVER_TRIED, EffectRow
 from concerto.wording import counted
 
 
@@ -15,18 +16,54 @@ def shown(recording: Recording, *, content: bool) -> str:
     """With `content`, what was asked and answered stands below each effect."""
     run, blobs = recording.run, Blobs(recording.blobs)
     lines = [f"run {run.id}  {run.name}  {run.status}  {counted(run.effects, 'effect')}  {run.cost:.4f} USD"]
-    for row in recording.effects:
-        branch = row.key.partition("/")[0]
-        indent = "  " * (branch.count(".") + 1)
-        took = f"  {(row.ended - row.begun) * 1000:.0f} ms" if row.ended_at else ""
-        again = f"  attempt {row.attempt}" if row.attempt > 1 else ""
-        state = "" if row.state == "done" else f"  {_state(row)}"
+    for row, depth in _with_depth(recording.effects):
+        indent = "  " * (depth + 1)
         subject = f" {visible(row.subject)}" if row.subject != row.kind else ""
-        lines.append(f"{indent}{row.key}  {row.kind}{subject}{took}{again}{state}")
-        if content:
+        lines.append(f"{indent}{row.key}  {row.kind}{subject}{_facts(row)}")
+        if content and row.policy != "inside":
             lines += [f"{indent}    asked: {visible(shown_request(row.request, blobs))}"]
             lines += [f"{indent}    gave: {visible(_outcome(row, blobs))}"] if row.outcome else []
     return "\n".join(lines) + "\n"
+
+
+def _with_depth(rows: Iterable[EffectRow]) -> Iterator[tuple[EffectRow, int]]:
+    """The effects in the order in which they began, and in how many others each is; outside of all others it
+    is as deep as its branch."""
+    around: dict[str, list[tuple[EffectRow, int]]] = {}
+    # What has not begun waits inside of what has not ended.
+    for row in sorted(rows, key=lambda row: row.begun_at or float("inf")):
+        branch = row.key.partition("/")[0]
+        parent = _innermost(around, branch, row)
+        depth = branch.count(".") if parent is None else parent + 1
+        if row.policy == "inside":
+            around.setdefault(branch, []).append((row, depth))
+        yield row, depth
+
+
+def _innermost(around: dict[str, list[tuple[EffectRow, int]]], branch: str, row: EffectRow) -> int | None:
+    """The depth of the innermost effect that was under way, here or in a branch above, when one began."""
+    while branch:
+        for other, depth in reversed(around.get(branch, ())):
+            if not other.ended_at or (row.begun_at and other.ended_at > row.begun_at):
+                return depth
+        branch = branch.rpartition(".")[0]
+    return None
+
+
+def _facts(row: EffectRow) -> str:
+    """How long it took, how often it was tried, what became of it, where it stands."""
+    facts = []
+    if row.attempt == NEVER_TRIED and row.state == "done":
+        facts.append("cached")
+    elif row.ended_at:
+        facts.append(f"{(row.ended - row.begun) * 1000:.0f} ms")
+    if row.attempt > 1:
+        facts.append(f"attempt {row.attempt}")
+    if row.state != "done":
+        facts.append(_state(row))
+    if row.place:
+        facts.append(f"at {visible(row.place)}")
+    return "".join([f"  {fact}" for fact in facts])
 
 
 def _state(row: EffectRow) -> str:

@@ -33,11 +33,12 @@ class ModelCallScope(Protocol):
 @record(frozen=True)
 class Passage:
     """An effect on its way through the gate; `call` is the one of a model that it belongs to, where that
-    matters."""
+    matters, and `place` gives where in the source it comes from, where that is asked."""
 
     effect: AnyEffect
     identity: Identity
     call: ModelCallScope | None = None
+    place: Callable[[], str] | None = None
 
     @property
     def policy(self) -> Policy:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from concerto.effects.endings import OutcomeUnknown, RecordingEnds
 from concerto.effects.gate import Passage
 from concerto.effects.identity import key_of
-from concerto.effects.kinds import AnyEffect, Effect, Env, ModelCall, Random, subject_of
+from concerto.effects.kinds import AnyEffect, Effect, Env, ModelCall, Random, policy_of, subject_of
 from concerto.journal.answering import Answers, JournaledRun
 from concerto.journal.encoding import Blobs, Requests, error_json, shown_request
-from concerto.journal.policies import redo_of
-from concerto.journal.rows import EffectRow, is_unknown, title_of
+from concerto.journal.policies import is_shown, redo_of
+from concerto.journal.rows import NEVER_TRIED, EffectRow, is_unknown, title_of
 from concerto.json_data import Json
 from concerto.records import replace
 from concerto.vm.values import ErrorValue, Raised, Value
@@ -84,7 +84,7 @@ class Journal:
         self._failed: BaseException | None = None
         self._begun_to_write = False
         self._steps_after = self._carried = steps
-        self.count = len(earlier)
+        self.count = sum(row.policy != "inside" for row in earlier)
         """How many effects there are."""
         self.diverged: ErrorValue | None = None
 
@@ -101,7 +101,7 @@ class Journal:
     # -- The way of an effect
 
     def covers(self, effect: AnyEffect) -> bool:
-        return redo_of(effect) != "inside"
+        return redo_of(effect) != "inside" or is_shown(effect)
 
     async def answer(self, passage: Passage, inner: Perform) -> Value:
         """What an effect once gave, or gives now, which is written down."""
@@ -110,6 +110,8 @@ class Journal:
             self._stops = True
             raise OutcomeUnknown(self._undecided)
         key = key_of(identity)
+        if redo_of(effect) == "inside":
+            return await self._composite(passage, inner, key)
         if isinstance(effect, Random):
             return shake_256(self._seed + key.encode()).digest(effect.count)
         known = self._earlier.get(key)
@@ -122,13 +124,17 @@ class Journal:
             await self.order.at_end()
         if self._writer is None:
             raise self._end(effect, key)
-        return await self._now(passage, inner, self._row(effect, key, *asked), known)
+        row = self._row(effect, key, *asked)
+        row.place = "" if passage.place is None else passage.place()
+        return await self._now(passage, inner, row, known)
 
     async def begin(self, passage: Passage, inner: Perform) -> Value:
         """The intent, just before an effect is done; for each attempt."""
         key = key_of(passage.identity)
         row = self._begun.get(key)
-        if row is not None:
+        if row is not None and row.policy == "inside":
+            row.attempt += 1
+        elif row is not None:
             row.policy = redo_of(passage.effect)  # Its server may have said more of it.
             if row.begun_at:
                 row.attempt += 1
@@ -180,6 +186,34 @@ class Journal:
         await self._ended(row, effect, "done", self._written(effect, value, parts))
         return value
 
+    async def _composite(self, passage: Passage, inner: Perform, key: str) -> Value:
+        """What is made of other effects: written down for people, and done again by a run that goes on."""
+        effect, earlier = passage.effect, self._earlier.get(key)
+        if self._writer is None or (earlier is not None and earlier.ended_at):
+            return await inner(passage)
+        row = earlier or EffectRow(
+            key, type(effect).__name__, subject_of(effect), "inside", request="{}", begun_at=self._next()
+        )
+        row.attempt, row.begun = NEVER_TRIED, row.begun or time()
+        row.place = "" if passage.place is None else passage.place()
+        self._begun[key] = row
+        self._put(row, at_once=False, durable=False)
+        try:
+            value = await inner(passage)
+        except Raised as raised:
+            row.state = "failed"
+            if isinstance(raised.value, ErrorValue):
+                row.outcome = json.dumps(self._failure(effect, raised.value))
+            raise
+        else:
+            row.state = "done"
+            return value
+        finally:
+            self._begun.pop(key, None)
+            if row.state != "begun":
+                row.ended, row.ended_at = time(), self._next()
+                self._put(row, at_once=False, durable=False)
+
     async def _again(self, row: EffectRow, effect: AnyEffect, key: str) -> Value:
         """A recorded outcome, at its turn."""
         if not effect.immediate:
@@ -218,6 +252,8 @@ class Journal:
         return error_json(error, self._blobs)
 
     async def _ended(self, row: EffectRow, effect: AnyEffect, state: str, outcome: Json) -> None:
+        if state == "done" and not row.begun_at and policy_of(effect).cache_seconds is not None:
+            row.attempt = NEVER_TRIED
         self._finish(row, state, json.dumps(outcome))
         if not effect.immediate:
             await self.order.before_answer(row.key)
@@ -340,7 +376,8 @@ class Journal:
 
     def unreached(self) -> EffectRow | None:
         """The first recorded effect that was not asked for."""
-        left = [row for key, row in self._earlier.items() if key not in self._reached and row.ended_at]
+        earlier = [row for row in self._earlier.values() if row.policy != "inside"]
+        left = [row for row in earlier if row.key not in self._reached and row.ended_at]
         return min(left, key=lambda row: row.begun_at, default=None)
 
     def _named(self, step: Step) -> str:
@@ -355,6 +392,8 @@ def recorded_steps(effects: Iterable[EffectRow], rest: str) -> list[Step]:
     """The order in which a recorded run went."""
     moments: list[tuple[int, str, str]] = []
     for row in effects:
+        if row.policy == "inside":
+            continue
         moments.append((row.begun_at, row.steps_begun, ""))
         if row.ended_at:
             waited = row.state in ("done", "failed") and row.kind not in _IMMEDIATE

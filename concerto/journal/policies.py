@@ -31,6 +31,14 @@ Redo: TypeAlias = Literal["redo", "repeat", "once", "inside"]
 somebody's decision. `inside`: made of other effects, which say it for themselves."""
 
 
+def is_shown(effect: AnyEffect) -> bool:
+    """Whether an effect that is made of others is written down too, for people: executions of agents, stages,
+    and calls of tools that a model decided on."""
+    return isinstance(effect, AgentRun | StageRun) or (
+        isinstance(effect, ToolCall) and effect.origin == "model"
+    )
+
+
 def redo_of(effect: AnyEffect) -> Redo:
     match effect:
         case AgentRun() | StageRun():

@@ -10,6 +10,9 @@ from concerto.records import field, record
 Status: TypeAlias = Literal["running", "waiting", "unknown", "interrupted", "done", "failed", "cancelled"]
 State: TypeAlias = Literal["begun", "asked", "done", "failed", "cancelled"]
 
+NEVER_TRIED = 0
+"""The attempt of an effect that was answered from a cache."""
+
 ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
 
 
@@ -17,7 +20,8 @@ ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
 class EffectRow:
     """An effect as it is kept. `key` is its name (`0.2/7`), `begun_at` and `ended_at` its numbers among all
     that was written of the run, 0 for not yet; `steps_begun` and `steps_ended` are the branches that went on
-    before. `request` and `outcome` are JSON texts; `place` is the line of the source."""
+    before. `request` and `outcome` are JSON texts; `place` is where in the source it
+    comes from (`main.conc:3:5`)."""
 
     key: str
     kind: str

@@ -117,18 +117,21 @@ def _open(waiting: Sequence[Mapping[str, Json]]) -> str:
     return "it waits for " + ", ".join([f"`{each['call_id']}` ({each['name']})" for each in waiting])
 
 
-def before(rows: Sequence[EffectRow], key: str) -> tuple[list[EffectRow], str]:
+def before(rows: Sequence[EffectRow], key: str, *, answered: bool = False) -> tuple[list[EffectRow], str]:
     """The effects that a fork at `key` takes over, all that had begun before, as they ended; and the steps
-    after the last of them. Raises CannotResume."""
+    that came just before it, which it has itself if it is `answered`. Raises CannotResume."""
     at = next((row for row in rows if row.key == key), None)
     if at is None:
         raise CannotResume(f"the run has no effect `{key}`; `concerto runs show` lists them")
+    if at.policy == "inside":
+        raise CannotResume(f"effect `{key}` is made of others; fork at one of those")
     begun = [row for row in rows if row.begun_at < at.begun_at and row.state in ("done", "failed")]
+    begun = [row for row in begun if row.policy != "inside" or row.ended_at < at.begun_at]
     late = sorted([row for row in begun if row.ended_at > at.begun_at], key=lambda row: row.ended_at)
     kept = [row for row in begun if row.ended_at < at.begun_at]
     steps = at.steps_begun
     for row in late:
         # What went on after the fork is another story; their answers come at once.
-        kept.append(replace(row, steps_ended=steps))
-        steps = ""
+        kept.append(replace(row, steps_ended="" if answered else steps))
+        steps = steps if answered else ""
     return kept, steps

@@ -23,7 +23,9 @@ def run_data(recording: Recording, fork: str) -> dict[str, Json]:
     texts = _Texts(Blobs(recording.blobs))
     conversations = _Conversations()
     try:
-        effects = [_effect(row, run.started, texts, conversations) for row in recording.effects]
+        # The page makes its tree from the conversations.
+        rows = [row for row in recording.effects if row.policy != "inside"]
+        effects = [_effect(row, run.started, texts, conversations) for row in rows]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadRecording(f"the journal of run {run.id} cannot be read: {error!r}") from None
     return {

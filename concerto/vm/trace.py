@@ -7,13 +7,17 @@ a list of the frames it left. Nothing is computed before somebody asks.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import groupby
+from types import FrameType
 
 from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.source import Source
+from concerto.vm.interpreter import CallStack
 from concerto.vm.python_tier import TIER, PythonTier
 
+_LIBRARY = "std/"
 _SHOWN = 10
 """Lines shown from either end of a long stack."""
 
@@ -50,6 +54,40 @@ def source_trace(exception: BaseException) -> list[TraceFrame]:
     places += reversed(getattr(exception, "frames", []))
     frames = [_frame(module, index, pc) for module, index, pc in places]
     return [frame for frame in frames if frame is not None]
+
+
+def calling_place(frame: FrameType | None) -> tuple[ModuleIR, int, int] | None:
+    """The function and the instruction in which the innermost of the program's calls stands that a Python
+    frame is part of, before those of the library; none for a frame of nobody's."""
+    innermost = None
+    while frame is not None:
+        for module, index, pc in _places_in(frame):
+            found = module, index, pc
+            file = module.functions[index].file
+            if 0 <= file < len(module.files) and not module.files[file].path.startswith(_LIBRARY):
+                return found
+            innermost = innermost or found
+        frame = frame.f_back
+    return innermost
+
+
+def _places_in(frame: FrameType) -> Iterator[tuple[ModuleIR, int, int]]:
+    """The program's calls that stand in one Python frame, the innermost first."""
+    tier = frame.f_globals.get(TIER)
+    if isinstance(tier, PythonTier):
+        place = tier.place_in(frame.f_code, frame.f_lasti)
+        if place is not None:
+            yield tier.machine.module, *place
+    elif frame.f_code is CallStack.until_returned.__code__:
+        calls: CallStack = frame.f_locals["self"]
+        for call in reversed(calls.frames):
+            yield calls.machine.module, call.index, call.flat.origin[call.pc - 1]
+
+
+def shown_place(module: ModuleIR, index: int, pc: int) -> str:
+    """A place as `main.conc:3:5`; empty if it has none."""
+    frame = _frame(module, index, pc)
+    return "" if frame is None else _place(frame)
 
 
 def _frame(module: ModuleIR, index: int, pc: int) -> TraceFrame | None:

@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
+from sys import _getframe
 from time import monotonic
+from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from weakref import ref
 
 from greenlet import getcurrent, greenlet
 
@@ -49,7 +52,9 @@ class Branch:
     owns tasks, if any; `inside` is what it may not wait for, since that waits for it; `call` is that of a
     tool by a model which it belongs to, where trust is looked after."""
 
-    __slots__ = ("_children", "_effects", "_order", "call", "inside", "meters", "path", "scopes", "tasks")
+    __slots__ = (
+        "_children", "_effects", "_fiber", "_order", "call", "inside", "meters", "path", "scopes", "tasks",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -60,8 +65,10 @@ class Branch:
         inside: tuple[Any, ...] = (),
         order: Callable[[], Order] | None = None,
         call: ModelCallScope | None = None,
+        fiber: ref[Fiber] | None = None,
     ) -> None:
         self.path = path
+        self._fiber = fiber
         self.call = call
         self._order = order
         self.inside = inside
@@ -86,7 +93,18 @@ class Branch:
     def at(self, *numbers: int) -> Branch:
         """The branch below this one with such numbers."""
         path = (*self.path, *numbers)
-        return Branch(path, self.scopes, self.meters, self.tasks, self.inside, self._order, self.call)
+        return Branch(
+            path, self.scopes, self.meters, self.tasks, self.inside, self._order, self.call, self._fiber
+        )
+
+    def enter(self, fiber: Fiber) -> None:
+        """From now on a fiber runs what the branch does."""
+        self._fiber = ref(fiber)
+
+    def frame(self) -> FrameType | None:
+        """The Python frame in which the program's code stands that the branch works for."""
+        fiber = None if self._fiber is None else self._fiber()
+        return None if fiber is None else fiber.gr_frame or _getframe()
 
     async def turn(self) -> None:
         """Wait until it is this branch's turn to go on, where that is known from an earlier run."""
@@ -108,6 +126,7 @@ class Fiber(greenlet):
     ) -> None:
         super().__init__(body)
         self.branch = branch
+        branch.enter(self)
         self.ends = ends
         self._alone = alone
         self._breath = monotonic() + _BREATH

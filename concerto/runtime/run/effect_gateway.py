@@ -38,6 +38,7 @@ from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.io.emits import call_handler
 from concerto.runtime.io.files import perform_local
 from concerto.runtime.run.agent_failures import RequiresAction, message_of, tool_failure
+from concerto.runtime.run.places import Places
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
@@ -59,13 +60,15 @@ class EffectGateway:
             run.journal or run.matched_answers,
             trusting=run.trust is not None,
         )
+        self._places = None if run.journal is None else Places()
         if run.options.watcher is not None:
             layers.insert(0, watch_layer(run.options.watcher))
         self._way = gate(layers, _Performer(run).perform)
 
     def way(self, effect: AnyEffect, branch: Branch) -> Callable[[], Awaitable[Value]]:
         """What does an effect, as the next one of a branch."""
-        return partial(self._way, Passage(effect, branch.identity(), branch.call))
+        place = None if self._places is None else partial(self._places.of, branch)
+        return partial(self._way, Passage(effect, branch.identity(), branch.call, place))
 
     def at_once(self, effect: AnyEffect) -> bool:
         """Whether doing it waits for nobody, so that it needs no event loop."""

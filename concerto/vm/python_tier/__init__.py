@@ -210,14 +210,17 @@ class PythonTier:
 
     def place(self, trace: TracebackType) -> tuple[int, int] | None:
         """The function and the instruction of a traceback entry of generated code."""
-        code = trace.tb_frame.f_code
+        return self.place_in(trace.tb_frame.f_code, trace.tb_lasti)
+
+    def place_in(self, code: CodeType, at: int) -> tuple[int, int] | None:
+        """The function and the instruction of generated code at an offset of its bytecode."""
         index = _function_index(code)
         if index is None:
             return None
-        key = (code, trace.tb_lasti)
+        key = (code, at)
         if key not in self._places:
-            line, _, start, end = next(islice(code.co_positions(), trace.tb_lasti // 2, None))
-            pc = self._origin(code).find((line or trace.tb_lineno) - code.co_firstlineno, start, end)
+            line, _, start, end = next(islice(code.co_positions(), at // 2, None))
+            pc = self._origin(code).find((line or code.co_firstlineno) - code.co_firstlineno, start, end)
             self._places[key] = index, pc or 0
         return self._places[key]
 
