@@ -84,7 +84,7 @@ def _calls(
 
 def _plain(native: str) -> str:
     """`http::get`, as a program writes it."""
-    return native.removeprefix("std::")
+    return native.removeprefix("std::").removeprefix("prelude::")
 
 
 def _text(module: ModuleIR, code: list[Instr], pc: int) -> str | None:

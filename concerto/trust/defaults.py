@@ -28,7 +28,7 @@ NATIVES: Final[dict[str, tuple[str, ...]]] = {
 }
 """Functions of the library that reach the world."""
 
-ENVIRONMENT: Final = frozenset({"std::env::get", "std::env::require"})
+ENVIRONMENT: Final = frozenset({"std::env::get", "std::env::require", "std::prelude::env"})
 """Those that read one variable: a secret one if its name says so, or is not known."""
 
 LIBRARY_TOOLS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
