@@ -16,7 +16,7 @@ from typing import Final
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
 from concerto.emit.instructions import LOAD_NIL, REPLACE
 from concerto.emit.names import get_field, index_suffix
-from concerto.emit.operators import operation
+from concerto.emit.operators import call_of_operator, operation
 from concerto.records import frozen
 from concerto.semantics.model.analysis import NamedMember, SlotField, TupleItem
 from concerto.semantics.model.builtins import BOOL, FLOAT, INT, STRING
@@ -140,6 +140,9 @@ def _new_value(b: FunctionBuilder, node: ast.Assign, load: Callable[[], None]) -
         b.operand(node.value)
         return
     load()
+    if node in b.program.analysis.calls:
+        call_of_operator(b, node, node.value)
+        return
     b.operand(node.value)
     b.mark(node)
     b.emit(operation(node.op[:-1], b.type_of(node.target), b.type_of(node.value)))

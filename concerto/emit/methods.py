@@ -13,7 +13,7 @@ from concerto.emit.instructions import END, IF, RETURN
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import called_by_name, has_body, value_method
 from concerto.ir.module import Function, Instr
-from concerto.semantics.model.builtins import ANY, BUILTIN_TYPES, NEVER
+from concerto.semantics.model.builtins import ANY, BUILTIN_TYPES, NEVER, VALUE_METHODS
 from concerto.semantics.model.symbols import (
     FunctionOf,
     FunctionSymbol,
@@ -35,8 +35,8 @@ def attach_methods(program: ProgramBuilder) -> None:
         for index in _targets(program, impl.target):
             for function in _methods(impl):
                 found.setdefault((index, function.name), []).append((impl, function))
-                if impl.trait is not None and impl.trait.trait.value_generic is not None:
-                    name = value_method(impl.trait.trait.methods[function.name])
+                name = _name_by_trait(impl, function)
+                if name:
                     found.setdefault((index, name), []).append((impl, function))
     for (index, name), choices in found.items():
         program.types.types[index].methods[name] = _chosen(program, choices)
@@ -45,6 +45,16 @@ def attach_methods(program: ProgramBuilder) -> None:
         for function in tool.methods.values():
             if has_body(function):
                 methods.setdefault(function.name, called_by_name(program, function, tool))
+
+
+def _name_by_trait(impl: ImplSymbol, function: FunctionSymbol) -> str:
+    """The name under which a value has a method of this very trait, empty if nobody asks values for it."""
+    trait = impl.trait.trait if impl.trait is not None else None
+    if trait is None:
+        return ""
+    if trait in VALUE_METHODS:
+        return f"{trait.name}::{function.name}"
+    return value_method(trait.methods[function.name]) if trait.value_generic is not None else ""
 
 
 _Choice: TypeAlias = tuple[ImplSymbol, FunctionSymbol]

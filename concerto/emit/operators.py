@@ -20,7 +20,9 @@ from concerto.emit.instructions import (
     NOT,
     UNWRAP,
 )
+from concerto.emit.witnesses import push_method, push_witnesses
 from concerto.ir.module import Instr
+from concerto.semantics.model.analysis import BoundCall, FunctionCall
 from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, OPTION, PROMPT, STRING
 from concerto.semantics.model.symbols import Generic, Named, Type, TypeSymbol
 from concerto.syntax import ast
@@ -96,9 +98,35 @@ def _apply(b: FunctionBuilder, node: ast.Binary) -> None:
         case "??":
             _coalesce(b, node)
         case operator:
+            if node in b.program.analysis.calls:
+                call_of_operator(b, node, node.right)
+                return
             b.value(node.right)
             b.mark(node)
             b.emit(operation(operator, b.type_of(node.left), b.type_of(node.right)))
+
+
+def call_of_operator(b: FunctionBuilder, node: ast.Expr, right: ast.Expr | None) -> None:
+    """The method of an own type that an operator calls; the left operand is on the stack."""
+    target = b.program.analysis.calls[node]
+    assert isinstance(target, FunctionCall | BoundCall)
+    witnesses = b.program.analysis.witnesses.get(node, ())
+    count = len(witnesses) + len(target.arguments)
+    if isinstance(target, FunctionCall):
+        call: Instr = ("CALL", b.program.function(target.function), count)
+    else:
+        call, count = ("CALL_VALUE", count - 1), count - 1
+    if witnesses:
+        left = b.spill()
+        if isinstance(target, BoundCall):
+            push_method(b, witnesses[0], target.function)
+            witnesses = witnesses[1:]
+        push_witnesses(b, witnesses)
+        b.load(left)
+    if right is not None:
+        b.operand(right)
+    b.mark(node)
+    b.emit(call)
 
 
 def _coalesce(b: FunctionBuilder, node: ast.Binary) -> None:
@@ -146,6 +174,9 @@ def unary(b: FunctionBuilder, node: ast.Unary) -> None:
         b.constant(-operand.value)
     else:
         b.value(operand)
+        if node in b.program.analysis.calls:
+            call_of_operator(b, node, None)
+            return
         b.mark(node)
         type_ = b.type_of(operand)
         b.emit(("NEG_INT",) if type_ == INT else ("NEG_FLOAT",) if type_ == FLOAT else ("NEG",))

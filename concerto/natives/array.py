@@ -20,7 +20,7 @@ from concerto.vm import sizes
 from concerto.vm.access import fitting_key, slice_of
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
-from concerto.vm.operations import equal, hash_key, type_name
+from concerto.vm.operations import equal, hash_key, own_order, type_name
 from concerto.vm.values import NONE, Ok, Some, Value, failure
 
 native("Array::slice")(slice_of)
@@ -366,6 +366,9 @@ def _compare(a: Value, b: Value) -> int:
         return int(a != a) - int(b != b) or int(a > b) - int(a < b)
     if left is right and left in (str, bool):
         return int(a > b) - int(a < b)
+    order = own_order(a, b)
+    if order is not None:
+        return int(order)
     if left is not right or left not in (list, tuple):
         one, other = sorted((type_name(a), type_name(b)))
         raise failure(f"no order is defined among `{one}`, `{other}`", "TypeError")

@@ -153,6 +153,8 @@ def _parts(value: Value) -> Iterator[str | _Inner]:
             yield from _listed(f"{type(value).__name__}(", (value.value,), ")")
         case ErrorValue():
             yield value.message
+        case Struct() | Variant() if value.own is not None and value.own.to_string is not None:
+            yield str(value.own.to_string(value))
         case Struct():
             yield from _fields(short_name(value.type_name), value)
         case Variant():
@@ -227,6 +229,8 @@ def equal(a: Value, b: Value) -> bool:
                 if float(a) != float(b):
                     return False
                 continue
+            if isinstance(a, Variant) and _own_equals(a, b):
+                continue
             return False
         if kind in _PLAIN:
             if a != b:
@@ -253,6 +257,8 @@ def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
         case Some() | Ok() | Err():
             todo.append((a.value, b.value))
         case Struct() | Variant():
+            if a.own is not None and a.own.equals is not None:
+                return bool(a.own.equals(a, b))
             if a is not b:
                 todo.extend(zip(parts_of(a), parts_of(b), strict=True))
         case Set():
@@ -270,6 +276,23 @@ def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
         case _:
             return a is b
     return True
+
+
+def _own_equals(a: Variant, b: Value) -> bool:
+    """Whether two variants are equal by an `impl Eq` of their enum."""
+    own = a.own
+    if own is None or own.equals is None or not isinstance(b, Variant) or a.type_name != b.type_name:
+        return False
+    return bool(own.equals(a, b))
+
+
+def own_order(a: Value, b: Value) -> Value:
+    """What an `impl Ord` says of two values: an Int below, at or above 0; None if they have none."""
+    if not isinstance(a, Struct | Variant) or a.own is None or a.own.compare is None:
+        return None
+    if not isinstance(b, Struct | Variant) or a.type_name != b.type_name:
+        return None
+    return a.own.compare(a, b)
 
 
 def less(a: Value, b: Value) -> bool:
@@ -304,10 +327,14 @@ def _decisive(a: Value, b: Value, sign: str) -> tuple[Value, Value]:
             return a, b
         if (left is int and right is float) or (left is float and right is int):
             return float(a), float(b)
+        order = own_order(a, b)
+        if order is not None:
+            return order, 0
         if left is not right or (left is not list and left is not tuple):
             raise failure(f"`{sign}` is not defined for {type_name(a)} and {type_name(b)}", "TypeError")
         for x, y in zip(a, b, strict=False):
-            if not equal(x, y):
+            order = own_order(x, y)
+            if order if order is not None else not equal(x, y):
                 a, b = x, y
                 break
         else:
@@ -393,6 +420,8 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
             return (kind, type(next(iter(value), None)), frozenset(entries))
         case Some() | Ok() | Err():
             return (kind, hash_key(value.value, depth + 1))
+        case Struct() | Variant() if value.own is not None and value.own.equals is not None:
+            return _OwnKey(value)
         case Struct() | Variant():
             return (kind, *[hash_key(item, depth + 1) for item in parts_of(value)])
         case Set():
@@ -404,3 +433,20 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
             return (kind, value.type_name, value.kind, value.message, fields)
         case _:
             return (kind, id(value))
+
+
+class _OwnKey:
+    """Stands for a value whose type says itself what is equal."""
+
+    __slots__ = ("number", "value")
+
+    def __init__(self, value: Struct | Variant) -> None:
+        assert value.own is not None
+        self.value = value
+        self.number = hash(value.own.hash(value)) if value.own.hash is not None else 0
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _OwnKey) and equal(self.value, other.value)

@@ -8,6 +8,7 @@ Everything else is a slotted class here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Final, TypeAlias
 
 Value: TypeAlias = Any
@@ -70,12 +71,29 @@ class Err:
         self.value = value
 
 
+OWN_METHODS: Final = frozenset({"Display::to_string", "Ord::compare", "Eq::equals", "Hash::hash"})
+
+
+class OwnMethods:
+    """What a type has of its own in place of what every value can do: its `impl Display`, `Ord`, `Eq` and
+    `Hash`."""
+
+    __slots__ = ("compare", "equals", "hash", "to_string")
+
+    def __init__(self, methods: dict[str, Callable[..., Value]]) -> None:
+        self.to_string = methods.get("Display::to_string")
+        self.compare = methods.get("Ord::compare")
+        self.equals = methods.get("Eq::equals")
+        self.hash = methods.get("Hash::hash")
+
+
 class Struct:
     """Base of the classes made for structs, schemas and tool states: slots `f0`, `f1`, … as declared."""
 
     __slots__ = ()
     type_name: ClassVar[str]
     field_names: ClassVar[tuple[str, ...]]
+    own: ClassVar[OwnMethods | None] = None
 
 
 class Variant:
@@ -88,6 +106,7 @@ class Variant:
     tag: int
     field_names: ClassVar[tuple[str, ...]]
     named: ClassVar[bool]
+    own: ClassVar[OwnMethods | None] = None
 
 
 class TypeValue:

@@ -13,6 +13,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from concerto.diagnostics import Problems, render
@@ -23,7 +24,11 @@ from concerto.source import Source
 from concerto.syntax import ast
 from concerto.syntax.parser import parse
 from tests.harness.expectations import MAIN
-from tests.oracle import tasks  # noqa: F401 – registers what it evaluates
+from tests.oracle import (
+    tasks,  # noqa: F401 – registers what it evaluates
+    values,
+)
+from tests.oracle.dynamic import own_method
 from tests.oracle.run import Run
 from tests.oracle.text import text_of
 from tests.oracle.values import Err, Failure, Panicked, Unsupported
@@ -72,6 +77,7 @@ def evaluate_analysis(
     if analysis.entry is None:
         raise ValueError("the program has no `main`")
     run = Run(analysis, environment)
+    values.Own.method = partial(own_method, run)
     status, message = 0, ""
     try:
         given = [tuple(arguments)] if analysis.entry.parameters else []

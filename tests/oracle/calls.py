@@ -106,6 +106,22 @@ def _function(run: Run, node: ast.Expr, target: an.FunctionCall, frame: Frame) -
     return _call(run, node, function, target.arguments, types, frame)
 
 
+def operator_call(run: Run, node: ast.Expr, operands: list[v.Value], frame: Frame) -> v.Value:
+    """The method behind an operator, of operands that are known already."""
+    target = run.analysis.calls[node]
+    assert isinstance(target, an.FunctionCall | an.BoundCall)
+    function = target.function
+    types: Types = {}
+    if isinstance(function.owner, sym.ImplSymbol):
+        left = target.arguments[0]
+        assert not isinstance(left, an.Default)
+        bind(function.owner.target, plain(run.type_after(left, frame)), set(function.owner.generics), types)
+    else:
+        assert isinstance(function.owner, sym.TraitSymbol)
+        function, types = _trait_function(run, function.owner, function, node, target.arguments, frame)
+    return run.invoke(function, operands, types)
+
+
 def _call(
     run: Run,
     node: ast.Expr,

@@ -18,6 +18,10 @@ def equal(left: v.Value, right: v.Value) -> bool:
         return bool(left == right) if left.__class__ is right.__class__ else float(left) == float(right)
     if left.__class__ is not right.__class__:
         return False
+    if isinstance(left, v.Struct | v.Variant) and v.type_name(left) == v.type_name(right):
+        own = v.Own.method(left, "Eq")
+        if own is not None:
+            return bool(own(right))
     match left:
         case bool() | str() | None:
             return bool(left == right)
@@ -62,6 +66,8 @@ def identity(value: v.Value) -> Any:
             return ("array", *map(identity, value))
         case v.Tuple() | v.Queue() | v.Stack():
             return (value.__class__.__name__, *map(identity, value.items))
+        case v.Struct() | v.Variant() if v.Own.method(value, "Eq") is not None:
+            return _ByEquality(value)
         case v.Struct() | v.Variant():
             return (value.symbol, *map(identity, value.fields))
         case v.Some() | v.Ok() | v.Err():
@@ -78,11 +84,34 @@ def identity(value: v.Value) -> Any:
             return value
 
 
+class _ByEquality:
+    """What a type of the program's own says is equal; without a hash it is looked for one by one."""
+
+    def __init__(self, value: v.Value) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByEquality) and equal(self.value, other.value)
+
+
+def own_order(left: v.Value, right: v.Value) -> int | None:
+    """What an `impl Ord` says: below, at or above 0."""
+    if not isinstance(left, v.Struct | v.Variant) or v.type_name(left) != v.type_name(right):
+        return None
+    own = v.Own.method(left, "Ord")
+    return None if own is None else own(right)
+
+
 def compare(sign: str, left: v.Value, right: v.Value) -> bool:
     """`<`, `<=`, `>`, `>=`"""
     if is_number(left) and is_number(right):
         if left.__class__ is not right.__class__:
             left, right = float(left), float(right)
+    elif (order := own_order(left, right)) is not None:
+        left, right = order, 0
     elif left.__class__ is not right.__class__ or not isinstance(left, bool | str | tuple | v.Tuple):
         raise _no_order(sign, left, right)
     elif isinstance(left, tuple | v.Tuple):
@@ -104,7 +133,8 @@ def _compare_all(sign: str, left: v.Value, right: v.Value) -> bool:
     if isinstance(left, v.Tuple) and len(ours) != len(theirs):
         raise _no_order(sign, left, right)
     for one, other in zip(ours, theirs, strict=False):
-        if not equal(one, other):
+        order = own_order(one, other)
+        if order if order is not None else not equal(one, other):
             return compare(sign, one, other)
     return compare(sign, len(ours), len(theirs))
 

@@ -60,6 +60,17 @@ def _own_method(run: Run, receiver: v.Value, name: str) -> tuple[sym.FunctionSym
     return None
 
 
+def own_method(run: Run, value: v.Value, trait: str) -> Callable[..., v.Value] | None:
+    """What the impl of a built-in trait has for a struct or enum."""
+    for impl in run.analysis.impls:
+        if impl.trait is not None and impl.trait.trait is bt.BUILTIN_TRAITS[trait]:
+            types: Types = {}
+            if bind(impl.target, type_of(value), set(impl.generics), types):
+                (function,) = impl.methods.values()
+                return lambda *others: run.invoke(function, [value, *others], types)
+    return None
+
+
 def type_of(value: v.Value) -> sym.Type:
     """The type of a value as far as the value tells; Never stands for what it does not."""
     match value:

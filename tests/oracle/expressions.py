@@ -10,12 +10,13 @@ from concerto.semantics.model.symbols import FunctionOf, Named
 from concerto.syntax import ast
 from tests.oracle import values as v
 from tests.oracle.access import element, part, slice_of
-from tests.oracle.calls import call, function_value
+from tests.oracle.calls import call, function_value, operator_call
 from tests.oracle.compare import compare, equal, make_map
 from tests.oracle.constants import constant
 from tests.oracle.fitting import converted
 from tests.oracle.numbers import arithmetic, checked, negated, to_int
 from tests.oracle.patterns import matches
+from tests.oracle.places import place_of
 from tests.oracle.run import EVALUATORS, Frame, Run, evaluates
 from tests.oracle.state import state_of, tool_of
 from tests.oracle.text import formatted, text_of
@@ -126,7 +127,7 @@ def unary(run: Run, node: ast.Unary, frame: Frame) -> v.Value:
         )
     value = run.value(node.operand, frame)
     if node.op == "-":
-        return negated(value)
+        return _operation(run, node, "-", [value], frame)
     return not _boolean(value, "!")
 
 
@@ -156,7 +157,14 @@ def binary(run: Run, node: ast.Binary, frame: Frame) -> v.Value:
         case "<" | "<=" | ">" | ">=":
             return compare(op, left, right)
         case _:
-            return arithmetic(op, left, right)
+            return _operation(run, node, op, [left, right], frame)
+
+
+def _operation(run: Run, node: ast.Expr, op: str, operands: list[v.Value], frame: Frame) -> v.Value:
+    """Of numbers and texts, or as an impl of the operand's type says."""
+    if node in run.analysis.calls:
+        return operator_call(run, node, operands, frame)
+    return negated(operands[0]) if len(operands) == 1 else arithmetic(op, operands[0], operands[1])
 
 
 def _coalesced(run: Run, node: ast.Binary, left: v.Value, frame: Frame) -> v.Value:
@@ -212,3 +220,14 @@ def closure(run: Run, node: ast.Closure, frame: Frame) -> v.Value:
     type_ = run.type_of(node, frame)
     gives_nothing = isinstance(type_, FunctionOf) and type_.result is NIL
     return v.Function(invoke)
+
+
+@evaluates(ast.Assign)
+def assign(run: Run, node: ast.Assign, frame: Frame) -> v.Value:
+    """The right side, then the place, then for `+=` and the like its old value."""
+    value = run.value(node.value, frame)
+    place = place_of(run, node.target, frame)
+    if node.op != "=":
+        value = _operation(run, node, node.op[:-1], [place.get(), value], frame)
+    place.put(value)
+    return None

@@ -10,8 +10,7 @@ from concerto.semantics.model.analysis import FieldTarget
 from concerto.semantics.model.symbols import LocalSymbol
 from concerto.syntax import ast
 from tests.oracle.access import element, part, with_element, with_part
-from tests.oracle.numbers import arithmetic
-from tests.oracle.run import Frame, Run, evaluates
+from tests.oracle.run import Frame, Run
 from tests.oracle.values import Value
 
 
@@ -55,14 +54,3 @@ def _field(holder: Place, target: FieldTarget) -> Place:
     return Place(
         lambda: part(holder.get(), target), lambda value: holder.put(with_part(holder.get(), target, value))
     )
-
-
-@evaluates(ast.Assign)
-def assign(run: Run, node: ast.Assign, frame: Frame) -> Value:
-    """The right side, then the place, then for `+=` and the like its old value."""
-    value = run.value(node.value, frame)
-    place = place_of(run, node.target, frame)
-    if node.op != "=":
-        value = arithmetic(node.op[:-1], place.get(), value)
-    place.put(value)
-    return None

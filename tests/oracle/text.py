@@ -49,6 +49,8 @@ def shown(value: v.Value) -> str:
             return f"{type(value).__name__}({shown(value.value)})"
         case v.NoneType():
             return "None"
+        case v.Struct() | v.Variant() if (own := v.Own.method(value, "Display")) is not None:
+            return str(own())
         case v.Struct():
             names = [field.name for field in value.symbol.fields]
             return _record(value.symbol.name, names, value.fields)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from concerto.semantics.model.symbols import StructSymbol, VariantSymbol
 from concerto.syntax import ast
@@ -70,6 +70,12 @@ class Range:
 
     def numbers(self) -> range:
         return range(self.low, self.high + 1 if self.inclusive else self.high, self.step)
+
+
+class Own:
+    """What impls of `Display`, `Ord`, `Eq` and `Hash` have for a struct or enum of the running program."""
+
+    method: ClassVar[Callable[[Value, str], Callable[..., Value] | None]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from concerto.diagnostics import TraitNotSatisfied
 from concerto.semantics.check.body_checker import BodyChecker
-from concerto.semantics.model.builtins import ANY, MAP_KEYS
+from concerto.semantics.model.builtins import ANY, MAP_KEYS, VALUE_METHODS
 from concerto.semantics.model.symbols import Generic, GenericSymbol, TraitUse, Type
-from concerto.semantics.typing.traits import base_type, satisfies
+from concerto.semantics.typing.traits import base_type, is_own, satisfies
 from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show, substitute
 from concerto.syntax import ast
 
@@ -61,6 +61,6 @@ def _check_bounds(
 def _bound_help(type_: Type, bound: TraitUse) -> str:
     if isinstance(type_, Generic):
         return f"ask for it: `{type_.symbol.name}: {bound.trait.name}`"
-    if bound.trait.methods:
+    if bound.trait.methods or (bound.trait in VALUE_METHODS and is_own(type_)):
         return f"write `impl {bound.trait.name} for {show(type_)} {{ … }}`"
     return ""

@@ -303,7 +303,7 @@ def _by_argument(
     if len(asked) < len(matches):
         return matches
     found = inferred[argument.value] = checker.infer(argument.value)
-    fitting = _fitting(found, asked)
+    fitting = fitting_matches(found, asked)
     if not fitting and not is_erroneous(found):
         _report_no_fit(checker, argument.value, name, found, [type_ for _, type_ in asked])
     return fitting
@@ -324,7 +324,7 @@ def _result(match: MethodMatch) -> Type:
     return substitute(match.function.result, match.substitution)
 
 
-def _fitting(found: Type, wanted_types: list[tuple[MethodMatch, Type]]) -> list[MethodMatch]:
+def fitting_matches(found: Type, wanted_types: list[tuple[MethodMatch, Type]]) -> list[MethodMatch]:
     """Those whose parameter is of the type, or else those that it can be converted to."""
     exact = [match for match, type_ in wanted_types if _could_be(type_, base_type(found))]
     if exact:

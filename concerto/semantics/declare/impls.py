@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from concerto.diagnostics import DefinedTwice, TraitNotSatisfied, UnknownType, did_you_mean, suggest
 from concerto.semantics.declare.declare_items import declare_generics
 from concerto.semantics.declare.signatures import make_methods
-from concerto.semantics.model.builtins import AGENT_REF, HASH, NUMBER, ORD
+from concerto.semantics.model.builtins import AGENT_REF, NUMBER, OPERATOR_TRAITS, VALUE_METHODS
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
     ERROR,
     AgentSymbol,
+    EnumSymbol,
     FunctionOf,
     FunctionSymbol,
     Generic,
@@ -23,6 +24,7 @@ from concerto.semantics.model.symbols import (
     McpSymbol,
     ModuleSymbol,
     Named,
+    StructSymbol,
     ToolSymbol,
     TraitSymbol,
     TraitUse,
@@ -35,8 +37,6 @@ from concerto.semantics.typing.type_expressions import bind_generics, resolve_bo
 from concerto.semantics.typing.unify import mentions, show, substitute
 from concerto.syntax import ast
 
-_CLOSED_TRAITS = (ORD, NUMBER, HASH)
-
 
 def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.ImplDecl) -> None:
     """Fill in an impl block and make its methods known."""
@@ -47,12 +47,12 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
     if agent is not None:
         _extend_agent(declarations, agent, node, inner)
         return
-    trait = resolve_bound(declarations, node.trait, inner) if node.trait is not None else None
     target = (
         resolve_type(declarations, node.target, inner)
         if not _is_refused(declarations, node, inner)
         else ERROR
     )
+    trait = resolve_bound(declarations, node.trait, inner, target) if node.trait is not None else None
     impl = ImplSymbol(
         name=_target_name(target),
         node=node,
@@ -63,7 +63,7 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
         trait=trait,
     )
     inner = TypeScope(module, inner.generics, target)
-    if trait is not None:
+    if trait is not None and trait.trait.methods:
         impl.witness = _witness(impl)
     make_methods(declarations, impl, impl.methods, node.methods, inner)
     if target is ERROR or (node.trait is not None and trait is None):
@@ -78,9 +78,8 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
         return
     if _has_loose_bound(declarations, impl, node):
         return
-    if trait is not None and trait.trait in _CLOSED_TRAITS:
-        message = f"`{trait.trait.name}` is built in and cannot be implemented"
-        help_ = "numbers, strings, Bool and arrays of them have it; for your own types write a method"
+    if trait is not None and (refusal := _refusal(trait.trait, target)) is not None:
+        message, help_ = refusal
         declarations.report(TraitNotSatisfied, module, node.trait or node, message, help=help_)
         return
     if trait is None:
@@ -90,6 +89,22 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
     declarations.analysis.impls.append(impl)
     if trait is not None:
         declarations.trait_uses.append((impl, trait))
+
+
+def _refusal(trait: TraitSymbol, target: Type) -> tuple[str, str] | None:
+    """Why nobody may implement a built-in trait for a type, and what to do."""
+    if trait is NUMBER:
+        return (
+            "`Number` is built in and cannot be implemented",
+            "own types have `Add`, `Sub`, `Mul`, `Div`, `Rem`, `Neg`",
+        )
+    if trait not in VALUE_METHODS:
+        return None
+    symbol = target.symbol if isinstance(target, Named) else None
+    if isinstance(symbol, EnumSymbol) or (isinstance(symbol, StructSymbol) and not symbol.is_error):
+        return None
+    message = f"`{trait.name}` can be implemented for structs and enums, and `{show(target)}` is none"
+    return message, "put the value into a struct of your own: `struct Name { value: … }`"
 
 
 def _has_loose_bound(declarations: Declarations, impl: ImplSymbol, node: ast.ImplDecl) -> bool:
@@ -170,10 +185,13 @@ def _check_trait(
     types: dict[GenericSymbol, Type] = dict(zip(trait.generics, use.arguments, strict=True))
     if trait.self_generic is not None:
         types[trait.self_generic] = itself
-    missing = [name for name, method in trait.methods.items() if name not in methods and _is_required(method)]
+    asked = trait.methods
+    if trait in VALUE_METHODS:
+        asked = {VALUE_METHODS[trait].name: VALUE_METHODS[trait]}
+    missing = [name for name, method in asked.items() if name not in methods and _is_required(method)]
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
-        wanted = trait.methods[missing[0]]
+        wanted = asked[missing[0]]
         declarations.report(
             TraitNotSatisfied,
             module,
@@ -184,11 +202,11 @@ def _check_trait(
     for name, method in methods.items():
         if method.owner is not owner or method.decl is None:
             continue
-        required = trait.methods.get(name)
+        required = asked.get(name)
         if required is not None:
             _check_signature(declarations, module, owner, trait, method, required, types)
         elif isinstance(owner, ImplSymbol):
-            near = suggest(name, trait.methods)
+            near = suggest(name, asked)
             declarations.report(
                 TraitNotSatisfied,
                 module,
@@ -227,12 +245,16 @@ def _check_signature(
         and _same([result], [method.result])
     ):
         return
+    help_ = f"the trait asks for `{signature(required, types)}`"
+    if trait in OPERATOR_TRAITS and len(found) == len(wanted) and same_receiver:
+        use = show_bound(TraitUse(trait, (*found, method.result)))
+        help_ = f"say what it takes and gives: `impl {use} for {owner.name}`"
     declarations.report(
         TraitNotSatisfied,
         module,
         method.decl.name,
         f"`{owner.name}::{method.name}` does not fit trait `{trait.name}`",
-        help=f"the trait asks for `{signature(required, types)}`",
+        help=help_,
         notes=(f"found `{signature(method, {})}`",),
         related=declarations.declared_at(required, "asked for here"),
     )

@@ -168,9 +168,65 @@ def _declare_from() -> TraitSymbol:
     return trait
 
 
-ORD: Final = TraitSymbol(name="Ord", public=True)
+def _asked_by_values(name: str) -> TraitSymbol:
+    return TraitSymbol(name=name, public=True, self_generic=GenericSymbol(name="Self"))
+
+
+ORD: Final = _asked_by_values("Ord")
 NUMBER: Final = TraitSymbol(name="Number", public=True)
-HASH: Final = TraitSymbol(name="Hash", public=True)
+HASH: Final = _asked_by_values("Hash")
+EQ: Final = _asked_by_values("Eq")
+DISPLAY: Final = _asked_by_values("Display")
 FROM: Final = _declare_from()
 
-BUILTIN_TRAITS: Final[dict[str, TraitSymbol]] = {trait.name: trait for trait in (ORD, NUMBER, HASH, FROM)}
+
+def _method(trait: TraitSymbol, name: str, other: Type | None, result: Type) -> FunctionSymbol:
+    assert trait.self_generic is not None
+    itself = Generic(trait.self_generic)
+    parameters = [] if other is None else [ParameterSymbol(name="other", type=other)]
+    return FunctionSymbol(
+        name=name, parameters=parameters, result=result, receiver="self", owner=trait, self_type=itself,
+        public=True,
+    )  # fmt: skip
+
+
+def _of_values(trait: TraitSymbol, name: str, result: Type, *, two: bool) -> FunctionSymbol:
+    assert trait.self_generic is not None
+    return _method(trait, name, Generic(trait.self_generic) if two else None, result)
+
+
+VALUE_METHODS: Final = {
+    DISPLAY: _of_values(DISPLAY, "to_string", STRING, two=False),
+    ORD: _of_values(ORD, "compare", INT, two=True),
+    EQ: _of_values(EQ, "equals", BOOL, two=True),
+    HASH: _of_values(HASH, "hash", INT, two=False),
+}
+"""What an impl of these has for a struct or enum. All values are shown, and most are compared, without one;
+where there is one, the machine calls it. So a bound by such a trait needs no witness, and the traits have no
+methods of their own."""
+
+
+def _declare_operator(name: str, method: str, *, two: bool) -> TraitSymbol:
+    """`trait Add<Other = Self, Output = Self> { fn add(self, other: Other) -> Output; }`"""
+    other, output, itself = (GenericSymbol(name=word) for word in ("Other", "Output", "Self"))
+    trait = TraitSymbol(name=name, public=True, self_generic=itself)
+    trait.generics = [other, output] if two else [output]
+    trait.methods[method] = _method(trait, method, Generic(other) if two else None, Generic(output))
+    itself.bounds.append(TraitUse(trait, tuple(map(Generic, trait.generics))))
+    return trait
+
+
+OPERATORS: Final[dict[str, TraitSymbol]] = {
+    "+": _declare_operator("Add", "add", two=True),
+    "-": _declare_operator("Sub", "sub", two=True),
+    "*": _declare_operator("Mul", "mul", two=True),
+    "/": _declare_operator("Div", "div", two=True),
+    "%": _declare_operator("Rem", "rem", two=True),
+}
+NEG: Final = _declare_operator("Neg", "neg", two=False)
+OPERATOR_TRAITS: Final = (*OPERATORS.values(), NEG)
+"""Traits whose parameters are `Self` where they are left out."""
+
+BUILTIN_TRAITS: Final[dict[str, TraitSymbol]] = {
+    trait.name: trait for trait in (ORD, NUMBER, HASH, EQ, DISPLAY, FROM, *OPERATOR_TRAITS)
+}

@@ -12,6 +12,8 @@ from concerto.diagnostics import TraitNotSatisfied, UnknownType
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
+    DISPLAY,
+    EQ,
     FLOAT,
     FROM,
     HANDLES,
@@ -28,6 +30,7 @@ from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import Demand
 from concerto.semantics.model.symbols import (
     ERROR,
+    EnumSymbol,
     ErrorType,
     FunctionOf,
     FunctionSymbol,
@@ -36,6 +39,7 @@ from concerto.semantics.model.symbols import (
     ImplSymbol,
     Literals,
     Named,
+    StructSymbol,
     TraitSymbol,
     TraitUse,
     TupleOf,
@@ -65,9 +69,11 @@ def satisfies(declarations: Declarations, type_: Type, bound: TraitUse) -> bool:
     if bound.trait is NUMBER:
         return type_ in _NUMBERS or _all_literals(type_, {"Int"})
     if bound.trait is ORD:
-        return _is_ordered(type_)
+        return _is_ordered(declarations, type_)
     if bound.trait is HASH:
-        return _is_hashed(type_)
+        return _is_hashed(declarations, type_)
+    if bound.trait is DISPLAY or bound.trait is EQ:
+        return bound.trait is DISPLAY or not isinstance(type_, FunctionOf)
     return find_impl(declarations, type_, bound) is not None
 
 
@@ -95,11 +101,11 @@ def _search_impl(
     return None
 
 
-def _is_ordered(type_: Type) -> bool:
+def _is_ordered(declarations: Declarations, type_: Type) -> bool:
     type_ = resolve(type_)
     match type_:
         case TupleOf():
-            return all(map(_is_ordered, type_.items))
+            return all(_is_ordered(declarations, item) for item in type_.items)
         case Literals():
             return len({kind for kind, _ in type_.values}) == 1
         case Generic():
@@ -108,16 +114,21 @@ def _is_ordered(type_: Type) -> bool:
             return True
         case _:
             item = array_item(type_)
-            return type_ in _ORDERED if item is None else _is_ordered(item)
+            if item is not None:
+                return _is_ordered(declarations, item)
+            return type_ in _ORDERED or find_impl(declarations, type_, TraitUse(ORD)) is not None
 
 
-def _is_hashed(type_: Type) -> bool:
+def _is_hashed(declarations: Declarations, type_: Type) -> bool:
     type_ = resolve(type_)
     match type_:
         case Named():
-            return type_.symbol not in HANDLES and all(map(_is_hashed, type_.arguments))
+            own = find_impl(declarations, type_, TraitUse(EQ)) is not None
+            if type_.symbol in HANDLES or (own and find_impl(declarations, type_, TraitUse(HASH)) is None):
+                return False
+            return all(_is_hashed(declarations, argument) for argument in type_.arguments)
         case TupleOf():
-            return all(map(_is_hashed, type_.items))
+            return all(_is_hashed(declarations, item) for item in type_.items)
         case FunctionOf():
             return False
         case _:
@@ -227,6 +238,8 @@ def show_bound(bound: TraitUse) -> str:
 
 def advice(type_: Type, bound: TraitUse) -> str:
     """What to write so that a type meets a bound."""
+    if is_own(type_) and (bound.trait is ORD or bound.trait is HASH):
+        return f"write `impl {bound.trait.name} for {show(type_)} {{ … }}`"
     if bound.trait is ORD:
         return "`Int`, `Float`, `String`, `Bool`, and arrays and tuples of these have an order"
     if bound.trait is NUMBER:
@@ -236,6 +249,11 @@ def advice(type_: Type, bound: TraitUse) -> str:
     if isinstance(type_, Generic):
         return f"write `{type_.symbol.name}: {show_bound(bound)}` where it is declared"
     return f"write `impl {show_bound(bound)} for {show(type_)} {{ … }}`"
+
+
+def is_own(type_: Type) -> bool:
+    """Whether it is a struct or enum, for which programs may write impls of any trait."""
+    return isinstance(type_, Named) and isinstance(type_.symbol, StructSymbol | EnumSymbol)
 
 
 # --- From -------------------------------------------------------------------------------------------

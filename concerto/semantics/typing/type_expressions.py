@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from concerto.diagnostics import Advice, DefinedTwice, UnknownType, WrongArguments, did_you_mean
-from concerto.semantics.model.builtins import BUILTIN_TYPES, HASH_MAP, MAP, NIL
+from concerto.semantics.model.builtins import BUILTIN_TYPES, HASH_MAP, MAP, NIL, OPERATOR_TRAITS
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import Demand, TypeScope
 from concerto.semantics.model.symbols import (
@@ -59,17 +59,15 @@ _FOREIGN = {
 }
 """What the types of other languages are called here."""
 
-_OPERATORS = "operators are for numbers and texts; give the type a method, and call it"
 _BY_ITSELF = "leave it out: every value can be copied, compared and printed"
 _NO_POINTERS = "leave it out and write the type inside: values are copied when needed, there are no pointers"
 _ADVICE = {
-    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Rem", "Neg", "Not", "Index", "AddAssign"), _OPERATORS),
-    **dict.fromkeys(("Clone", "Copy", "Debug", "PartialEq", "Eq", "Send", "Sync", "Sized"), _BY_ITSELF),
-    **dict.fromkeys(
-        ("Display", "ToString"),
-        "every value is printed by itself; another text is a method of the type: `fn text(self) -> String`",
-    ),
-    "PartialOrd": "`sort_by_key` and `sort_by` order values of any type",
+    **{f"{name}Assign": f"`{name}` is enough" for name in ("Add", "Sub", "Mul", "Div", "Rem")},
+    **dict.fromkeys(("Not", "Index"), "give the type a method, and call it"),
+    **dict.fromkeys(("Clone", "Copy", "Debug", "Send", "Sync", "Sized"), _BY_ITSELF),
+    "PartialEq": "`==` compares by content; what it is to do else, `impl Eq` says",
+    "ToString": "another text is given by `impl Display`",
+    "PartialOrd": "an order is given by `impl Ord`; `sort_by_key` and `sort_by` need none",
     "Default": "give the fields values where they are declared: `name: T = value`",
     "Into": "write `impl From<A> for B { … }`, and call `B::from(a)`",
     "FromStr": "write a function that gives a Result: `fn parse(text: String) -> Result<T, E>`",
@@ -114,8 +112,10 @@ def resolve_type(declarations: Declarations, node: ast.TypeExpr, scope: TypeScop
             assert_never(node)
 
 
-def resolve_bound(declarations: Declarations, node: ast.PathType, scope: TypeScope) -> TraitUse | None:
-    """`Ord`, `Convert<T>` after a colon, or the trait of an impl."""
+def resolve_bound(
+    declarations: Declarations, node: ast.PathType, scope: TypeScope, bounded: Type | None = None
+) -> TraitUse | None:
+    """`Ord`, `Convert<T>` after a colon, or the trait of an impl; `bounded` is the type that has it."""
     symbol = _symbol_behind(declarations, node, scope, want="trait")
     if symbol is None:
         return None
@@ -126,7 +126,10 @@ def resolve_bound(declarations: Declarations, node: ast.PathType, scope: TypeSco
         )
         return None
     arguments = tuple([resolve_type(declarations, argument, scope) for argument in node.arguments])
-    if not _right_number(declarations, node, scope, symbol.name, len(symbol.generics)):
+    wanted = len(symbol.generics)
+    if symbol in OPERATOR_TRAITS and bounded is not None and len(arguments) < wanted:
+        return TraitUse(symbol, (*arguments, *[bounded] * (wanted - len(arguments))))
+    if not _right_number(declarations, node, scope, symbol.name, wanted):
         return None
     return TraitUse(symbol, arguments)
 
@@ -154,7 +157,7 @@ def bind_generics(
     inner = TypeScope(scope.module, generics, scope.self_type)
     for symbol, node in zip(symbols, nodes, strict=True):
         for bound in node.bounds:
-            use = resolve_bound(declarations, bound, inner)
+            use = resolve_bound(declarations, bound, inner, Generic(symbol))
             if use is not None:
                 symbol.bounds.append(use)
     return inner

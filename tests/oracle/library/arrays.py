@@ -10,7 +10,7 @@ from concerto.semantics.model.builtins import ANY, FLOAT, OPTION
 from concerto.semantics.model.symbols import Named, TupleOf
 from tests.oracle import values as v
 from tests.oracle.access import position, slice_of
-from tests.oracle.compare import compare, equal, identity, is_number, make_map, make_set
+from tests.oracle.compare import compare, equal, identity, is_number, make_map, make_set, own_order
 from tests.oracle.library.strings import not_negative
 from tests.oracle.numbers import arithmetic
 
@@ -48,6 +48,9 @@ def order(left: v.Value, right: v.Value) -> int:
     if is_number(left) and is_number(right):
         # Exactly, or three numbers might have no order.
         return int(left != left) - int(right != right) or int(left > right) - int(left < right)
+    own = own_order(left, right)
+    if own is not None:
+        return own
     return -1 if compare("<", left, right) else int(compare(">", left, right))
 
 

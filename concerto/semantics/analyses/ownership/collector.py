@@ -138,9 +138,24 @@ class BodyCollector(Recorder):
         spine = [node]
         while isinstance(spine[-1].left, ast.Binary):
             spine.append(spine[-1].left)
+        for binary in spine:
+            self._own_operator(binary)
         self._in_turn([spine[-1].left, *(binary.right for binary in reversed(spine))])
         if keep is not None:
             self.note_kept(node, keep, into)
+
+    def unary(self, node: ast.Unary, keep: Keep | None, into: LocalSymbol | None) -> None:
+        self._own_operator(node)
+        self.visit(node.operand)
+
+    def _own_operator(self, node: ast.Expr) -> None:
+        """The method that an operator calls: it gives something new, and owns no operand."""
+        target = self.analysis.calls.get(node)
+        if isinstance(target, FunctionCall | BoundCall):
+            self.collection.here.as_values.add(target.function)
+            self.body.callees.add(target.function)
+            if isinstance(target, BoundCall):
+                self.collection.here.called_by_name.add(target.function.name)
 
     def parts(self, node: ast.Expr, keep: Keep | None, into: LocalSymbol | None) -> None:
         """A literal: its parts are kept as the whole is. An unowned result is settled as a whole, by the
@@ -293,6 +308,7 @@ class BodyCollector(Recorder):
             self.context = before
             self.changed.append(local)
             return
+        self._own_operator(node)
         mark = len(self.changed)
         self.visit(node.value, Keep.OWN if node.op == "=" else None)
         computed = len(self.changed)
@@ -526,6 +542,7 @@ _HANDLERS: dict[type[ast.Node], Callable[..., None]] = {
     ast.BoolLit: BodyCollector.leaf,
     ast.NilLit: BodyCollector.leaf,
     ast.Binary: BodyCollector.binary,
+    ast.Unary: BodyCollector.unary,
     ast.ArrayLit: BodyCollector.parts,
     ast.TupleLit: BodyCollector.parts,
     ast.MapLit: BodyCollector.parts,

@@ -36,12 +36,13 @@ from concerto.semantics.model.analysis import (
     VariantCall,
     WrapCall,
 )
-from concerto.semantics.model.builtins import HANDLES, NIL, task_item
+from concerto.semantics.model.builtins import HANDLES, NIL, VALUE_METHODS, task_item
 from concerto.semantics.model.symbols import (
     ERROR,
     FunctionOf,
     FunctionSymbol,
     Generic,
+    ImplSymbol,
     LocalSymbol,
     Named,
     Type,
@@ -270,7 +271,7 @@ class _BodyDecisions:
             return False
         if function.receiver == "mut self" and parameter.role == "self":
             return False
-        if function.name in self.all.collection.called_by_name:
+        if function.name in self.all.collection.called_by_name or _is_asked_by_values(function):
             return False
         summary.owned.add(self.body.parameters.index(parameter))
         return True
@@ -469,3 +470,9 @@ def _open(found: Type) -> bool:
 
 def _within(moment: Moment, region: tuple[int, int]) -> bool:
     return region[0] <= moment[0] < region[1]
+
+
+def _is_asked_by_values(function: FunctionSymbol) -> bool:
+    """Whether the machine calls it, as `to_string` of an `impl Display`."""
+    owner = function.owner
+    return isinstance(owner, ImplSymbol) and owner.trait is not None and owner.trait.trait in VALUE_METHODS

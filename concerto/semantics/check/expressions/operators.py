@@ -8,6 +8,7 @@ from concerto.semantics.check.assignability import require_mutable
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, useful_hint
 from concerto.semantics.check.conversions import ERROR_TO_TEXT, is_error
 from concerto.semantics.check.expected_answers import note_answer
+from concerto.semantics.check.expressions.own_operators import own_negation, own_operator
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -16,6 +17,7 @@ from concerto.semantics.model.builtins import (
     NEVER,
     NIL,
     NUMBER,
+    OPERATORS,
     ORD,
     PROMPT,
     STRING,
@@ -37,7 +39,7 @@ from concerto.semantics.model.symbols import (
 )
 from concerto.semantics.typing.coercion import INT_TO_FLOAT, fit, join, literal_base, widened
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
-from concerto.semantics.typing.traits import satisfies
+from concerto.semantics.typing.traits import is_own, satisfies
 from concerto.semantics.typing.type_expressions import resolve_type
 from concerto.semantics.typing.unify import fresh, is_erroneous, is_settled, resolve, show, show_both, unify
 from concerto.syntax import ast
@@ -68,6 +70,9 @@ def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
         or _is_number(checker, found)
     ):
         return found
+    own = own_negation(checker, node, found)
+    if own is not None:
+        return own
     return checker.report(
         BadOperands(
             checker.span(node),
@@ -163,7 +168,8 @@ def _arithmetic(checker: BodyChecker, node: ast.Binary, left: Type, right: Type)
         return _arithmetic_later(checker, node, left, right)
     result = arithmetic_type(checker, node.op, left, right)
     if result is None:
-        return _bad_operands(checker, node, left, right)
+        own = own_operator(checker, node, node.op, node.left, left, node.right, right)
+        return _bad_operands(checker, node, left, right) if own is None else own
     if result is FLOAT:
         _widen(checker, node.left, left)
         _widen(checker, node.right, right)
@@ -201,6 +207,9 @@ def _arithmetic_later(checker: BodyChecker, node: ast.Binary, left: Type, right:
     """An operand is not known yet: it is taken to have the other's type, which is looked at when the body is
     done."""
     known = left if not isinstance(left, Unsolved) else right
+    own = own_operator(checker, node, node.op, node.left, left, node.right, right)
+    if own is not None:
+        return own
     if not isinstance(known, Unsolved) and arithmetic_type(checker, node.op, known, known) is None:
         return _bad_operands(checker, node, left, right)
     unify(left, right)
@@ -401,12 +410,30 @@ def _operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Typ
     if isinstance(left, Generic) and left == right:
         bound = "Ord" if node.op in _ORDER else "Number"
         return f"say what the type can do: `{left.symbol.name}: {bound}`"
+    if is_own(left):
+        return _impl_help(node.op, left, right)
     return ""
+
+
+def _impl_help(op: str, left: Type, right: Type) -> str:
+    """How an own type gets an operator."""
+    name = show(left)
+    if op in _ORDER and left == right:
+        return f"write `impl Ord for {name} {{ fn compare(self, other: {name}) -> Int {{ … }} }}`"
+    if op not in OPERATORS:
+        return ""
+    trait = OPERATORS[op]
+    use = trait.name if left == right else f"{trait.name}<{show(right)}>"
+    method = next(iter(trait.methods))
+    return f"write `impl {use} for {name} {{ fn {method}(self, other: {show(right)}) -> {name} {{ … }} }}`"
 
 
 def _number_help(checker: BodyChecker, operand: ast.Expr, found: Type) -> str:
     if found is STRING:
         return f"parse it with `{quote(checker.source, operand)}.parse_int()?`"
+    if is_own(found):
+        name = show(found)
+        return f"write `impl Neg for {name} {{ fn neg(self) -> {name} {{ … }} }}`"
     return ""
 
 
@@ -472,9 +499,13 @@ def assign(checker: BodyChecker, node: ast.Assign, hint: Type | None) -> Type:
     if node.op == "+=" and left in _TEXTS and is_error(right):
         checker.add_coercions(node.value, (ERROR_TO_TEXT,))
         right = STRING
-    result = arithmetic_type(checker, node.op[0], left, right)
+    result = arithmetic_type(checker, node.op[:-1], left, right)
     if result is None:
-        _bad_compound(checker, node, left, right)
+        own = own_operator(checker, node, node.op[:-1], node.target, left, node.value, right)
+        if own is None:
+            _bad_compound(checker, node, left, right)
+        elif not unify(own, left):
+            checker.mismatch(node, left, own)
     elif isinstance(declared := resolve(target), Literals):
         checker.mismatch(node, declared, result)
     elif result is not left and left is not ANY and result is not ANY:
@@ -539,6 +570,8 @@ def _bad_compound(checker: BodyChecker, node: ast.Assign, left: Type, right: Typ
         help_ = f"add an element with `{quote(checker.source, node.target)}.push(…)`"
     elif option_item(left) is not None or option_item(right) is not None:
         help_ = "give a value for `None` first: `… ?? …`"
+    elif is_own(left):
+        help_ = _impl_help(node.op[:-1], left, right)
     checker.report(
         BadOperands(
             checker.span(node),
