@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 from collections.abc import Callable
 from pathlib import Path
 from time import time
@@ -75,7 +75,7 @@ def new_run(
     now = time()
     kept = stored(given, options.folder, project) | {"said": _written(options.manifest)}
     return RunRow(
-        id=secrets.token_hex(6),
+        id=os.urandom(6).hex(),
         program="",
         name=module.source_file,
         folder=str(options.folder),
@@ -85,7 +85,7 @@ def new_run(
         started=now,
         updated=now,
         options=kept,
-        seed=secrets.token_bytes(32),
+        seed=os.urandom(32),
     )
 
 

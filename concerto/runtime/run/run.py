@@ -6,7 +6,7 @@ for the first time and ends with the run, leaving nothing behind.
 
 from __future__ import annotations
 
-import secrets
+import os
 import sys
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import cached_property
@@ -135,7 +135,7 @@ class Run:
     @cached_property
     def id(self) -> str:
         """The run's own; of one that is not kept, as good as any."""
-        return secrets.token_hex(6) if self.open_journal is None else self.open_journal.plan.run.id
+        return os.urandom(6).hex() if self.open_journal is None else self.open_journal.plan.run.id
 
     @property
     def journal(self) -> Journal | None:
