@@ -18,7 +18,7 @@ from concerto.cli.targets import source_file
 from concerto.compiler.disk import open_project, shown_path
 from concerto.compiler.locked import declared_functions
 from concerto.compiler.pipeline import inspect, read_source
-from concerto.contracts.comparison import Basis, Change, compare
+from concerto.contracts.comparison import Basis, Difference, compare
 from concerto.contracts.interface import Interface
 from concerto.contracts.lock_file import BadLock, ForeignLock, LockedServer, lock_text, read_lock
 from concerto.diagnostics import Problems, did_you_mean, suggest
@@ -61,7 +61,7 @@ class Finding:
     """A change with what it was measured by."""
 
     basis: Basis
-    change: Change
+    change: Difference
 
 
 def sync(name: str, target: str, *, minimal: bool, environment: str | None, debug: bool) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.contracts.comparison import Change, breaking, compare
+from concerto.contracts.comparison import Difference, breaking, compare
 from concerto.contracts.interface import Interface, ToolInterface
 from concerto.contracts.lock_file import BadLock, read_lock
 from concerto.diagnostics import McpNotAsLocked, Problems
@@ -41,7 +41,7 @@ def _interface(analysis: Analysis, function: FunctionSymbol) -> ToolInterface:
     return ToolInterface(function.name, parameters, result_schema(analysis, function), function.description)
 
 
-def _problem(server: McpSymbol, change: Change) -> McpNotAsLocked:
+def _problem(server: McpSymbol, change: Difference) -> McpNotAsLocked:
     return McpNotAsLocked(
         _place(server, change),
         f"`{server.name}::{change.tool}`: {change.message}",
@@ -50,7 +50,7 @@ def _problem(server: McpSymbol, change: Change) -> McpNotAsLocked:
     )
 
 
-def _place(server: McpSymbol, change: Change | None) -> Span:
+def _place(server: McpSymbol, change: Difference | None) -> Span:
     """The parameter that is spoken of, or the function, or the block."""
     assert isinstance(server.node, ast.McpDecl) and server.source is not None
     node: ast.Node = server.node.name

@@ -15,7 +15,7 @@ from concerto.source import Source
 
 if TYPE_CHECKING:
     from concerto.compiler.disk import DiskProject
-    from concerto.semantics.model.analysis import Analysis, CheckedBefore
+    from concerto.semantics.model.analysis import Analysis, ReusedFile
     from concerto.semantics.model.project import Project
     from concerto.syntax import ast
     from concerto.trust.analysis import TrustAnalysis
@@ -130,7 +130,7 @@ def _analyze(source: Source, project: Project, problems: Problems) -> Analysis |
 
 
 def check_tree(
-    tree: ast.Module, project: Project, problems: Problems, before: Mapping[Source, CheckedBefore]
+    tree: ast.Module, project: Project, problems: Problems, before: Mapping[Source, ReusedFile]
 ) -> Analysis | None:
     """Checks the program that starts with a parsed file; None if there is an error. `problems` has those of
     the files that are parsed. `before` is as in `check_program`."""

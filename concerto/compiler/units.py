@@ -27,7 +27,7 @@ from concerto.emit import emit_program
 from concerto.emit.recording import Code, emit_recorded
 from concerto.ir.module import ModuleIR
 from concerto.semantics.incremental.symbol_names import NoName, SymbolNames
-from concerto.semantics.model.analysis import Analysis, CheckedBefore
+from concerto.semantics.model.analysis import Analysis, ReusedFile
 from concerto.semantics.model.file_records import NO_FACTS, BodyFacts, Loading, reached
 from concerto.semantics.model.symbols import FunctionSymbol, ImplSymbol, Named
 from concerto.source import Source, Span
@@ -225,7 +225,7 @@ class _Attempt:
         self.trees = trees
         self.valid = valid
         self.problems = Problems()
-        self.before: dict[Source, CheckedBefore] = {}
+        self.before: dict[Source, ReusedFile] = {}
         self._names: SymbolNames | None = None
         self._contents: dict[Source, tuple[BodyFacts, list[Code]]] = {}
 
@@ -238,7 +238,7 @@ class _Attempt:
         if unit is None:
             return self.trees.tree(source, problems)
         loadings = tuple(map(Loading._make, unit.loadings))
-        self.before[source] = CheckedBefore(loadings, lambda analysis: self.content(source, analysis)[0])
+        self.before[source] = ReusedFile(loadings, lambda analysis: self.content(source, analysis)[0])
         return parse_outline(source, unit.regions)
 
     def content(self, source: Source, analysis: Analysis) -> tuple[BodyFacts, list[Code]]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from concerto.contracts.comparison import Change, breaking, compare
+from concerto.contracts.comparison import Difference, breaking, compare
 from concerto.contracts.generate_block import (
     ParameterText,
     Structs,
@@ -102,7 +102,7 @@ def _update_function(
     edits: _Edits,
     declared: ToolInterface,
     offered: ToolInterface,
-    changes: list[Change],
+    changes: list[Difference],
     structs: Structs,
     minimal: bool,
 ) -> list[str]:

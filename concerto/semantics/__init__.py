@@ -16,19 +16,19 @@ from concerto.semantics.model.project import Project
 from concerto.syntax import ast
 
 if TYPE_CHECKING:
-    from concerto.semantics.model.analysis import CheckedBefore
+    from concerto.semantics.model.analysis import ReusedFile
     from concerto.source import Source
 
 __all__ = ["Analysis", "Project", "check_program"]
 
-_NOTHING: Final[Mapping[Source, CheckedBefore]] = MappingProxyType({})
+_NOTHING: Final[Mapping[Source, ReusedFile]] = MappingProxyType({})
 
 
 def check_program(
     root: ast.Module,
     project: Project,
     problems: Problems,
-    before: Mapping[Source, CheckedBefore] = _NOTHING,
+    before: Mapping[Source, ReusedFile] = _NOTHING,
 ) -> Analysis:
     """Check the program that starts with a file.
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from concerto.compiler import compile_source
-from concerto.contracts.comparison import Change, compare
+from concerto.contracts.comparison import Difference, compare
 from concerto.contracts.interface import (
     ToolInterface,
     as_identifier,
@@ -35,7 +35,7 @@ def tool(parameters: dict[str, Any], result: Any = None, **more: Any) -> ToolInt
     return ToolInterface("find", parameters, result, **more)
 
 
-def changes(expected: ToolInterface, offered: ToolInterface, basis: Any = "declared") -> list[Change]:
+def changes(expected: ToolInterface, offered: ToolInterface, basis: Any = "declared") -> list[Difference]:
     return compare({"find": expected}, {"find": offered}, basis)
 
 

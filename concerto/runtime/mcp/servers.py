@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from concerto.contracts.comparison import Change, breaking, compare
+from concerto.contracts.comparison import Difference, breaking, compare
 from concerto.contracts.interface import (
     Interface,
     ToolInterface,
@@ -86,7 +86,7 @@ class McpServers:
             for name, block in self._blocks.items()
             for method in block.methods
         }
-        self._compared: dict[str, tuple[Interface, list[Change]]] = {}
+        self._compared: dict[str, tuple[Interface, list[Difference]]] = {}
         self._listings: dict[tuple[tuple[int, ...], str], Branch] = {}
         self._held: dict[str, Interface] = {}
         """what models are offered of servers without declarations"""
@@ -361,7 +361,7 @@ class McpServers:
             elicit=partial(answer_elicitation, self._run, name, branch) if answers else None,
         )
 
-    def _changes(self, name: str, interface: Interface) -> list[Change]:
+    def _changes(self, name: str, interface: Interface) -> list[Difference]:
         """What the declaration and the offer disagree on; looked for once a listing."""
         known = self._compared.get(name)
         if known is None or known[0] is not interface:
@@ -450,7 +450,7 @@ class McpServers:
             self._run.emits.log(f"mcp:{name}", visible_line(text))
 
 
-def mismatch(name: str, changes: Sequence[Change]) -> str:
+def mismatch(name: str, changes: Sequence[Difference]) -> str:
     """The one error for an interface that does not fit."""
     found = "; ".join([f"`{change.tool}`: {change.message}" for change in changes])
     return f"mcp server `{name}` does not fit its declaration: {found}"

@@ -376,7 +376,7 @@ class Analysis:
 
 
 @frozen
-class CheckedBefore:
+class ReusedFile:
     """A file whose bodies were checked by an earlier compilation; its tree has empty ones. `facts` can be
     asked for when all declarations are known."""
 

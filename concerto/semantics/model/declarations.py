@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Protocol
 
 from concerto.diagnostics import Problem, Problems
-from concerto.semantics.model.analysis import Analysis, CheckedBefore
+from concerto.semantics.model.analysis import Analysis, ReusedFile
 from concerto.semantics.model.builtins import PLAIN_TYPES
 from concerto.semantics.model.hole import Hole
 from concerto.semantics.model.impl_table import Candidate, Head, ImplTable
@@ -71,7 +71,7 @@ class Declarations:
         self.scopes: dict[SymbolBase, TypeScope] = {}
         self.impl_nodes: dict[ast.ImplDecl, ImplSymbol] = {}
         self.declared: list[DeclaredItem] = []
-        self.checked_before: Mapping[Source, CheckedBefore] = {}
+        self.checked_before: Mapping[Source, ReusedFile] = {}
         self.paths_to_files: list[tuple[str, int, int]] = []
         """Paths that named a file without a `use`, with their places."""
         self.filling = False
