@@ -205,7 +205,7 @@ class RunStore:
             effects,
             blobs,
         )
-        epoch = self.store.claim(run)
+        epoch = self.store.claim(row)
         if changed:
             self.store.write(run, epoch, changed, blobs.new, durable=True)
         plan = JournalPlan(

@@ -45,6 +45,16 @@ _CONVERSATIONS = 256
 """So many are remembered for the next request of each."""
 
 
+def text_name(data: bytes) -> str:
+    """The hash of a text by which it is known."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def plain_text(data: bytes) -> bytes:
+    """A text as it was before it was kept."""
+    return zlib.decompress(data[1:]) if data[:1] == b"z" else data[1:]
+
+
 class Blobs:
     """Long texts by the hash of what they say. `new` are those that have not been written yet."""
 
@@ -59,7 +69,7 @@ class Blobs:
     def put(self, text: str) -> str:
         """The hash of a text, which is kept."""
         data = self.hidden(text).encode("utf-8", "surrogatepass")
-        name = blake2b(data, digest_size=16).hexdigest()
+        name = text_name(data)
         if name not in self._known:
             self._known.add(name)
             packed = zlib.compress(data, 1) if len(data) > _WORTH_PACKING else data
@@ -68,9 +78,7 @@ class Blobs:
 
     def get(self, name: str) -> str:
         """Raises KeyError for a text that was never kept."""
-        data = self.new.get(name) or self._kept[name]
-        plain = zlib.decompress(data[1:]) if data[:1] == b"z" else data[1:]
-        return plain.decode("utf-8", "surrogatepass")
+        return plain_text(self.new.get(name) or self._kept[name]).decode("utf-8", "surrogatepass")
 
     def hidden(self, text: str) -> str:
         return text if self._hide is None else self._hide(text)

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from concerto.files import PRIVATE, write_atomically
+from concerto.journal.checking import check_effects, check_texts
+from concerto.journal.databases import StoreError
 from concerto.journal.rows import EffectRow, RunRow
 from concerto.json_data import Json
 from concerto.records import field_names, record
@@ -93,7 +95,12 @@ def recording_of(data: bytes, where: str) -> Recording:
     if sha256(body).hexdigest() != head.get("sha256"):
         raise BadRecording(f"`{where}` was cut or changed after it was written")
     try:
-        return _read(body)
+        recording = _read(body)
+        check_effects(recording.effects, f"`{where}`")
+        check_texts(recording.blobs, f"`{where}`")
+        return recording
+    except StoreError as damaged:
+        raise BadRecording(str(damaged)) from None
     except (ValueError, KeyError, TypeError, zlib.error) as error:
         raise BadRecording(f"`{where}` cannot be read: {error}") from None
 

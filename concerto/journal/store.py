@@ -18,6 +18,7 @@ from pathlib import Path
 from time import time
 from typing import Any
 
+from concerto.journal.checking import check_effects, check_texts
 from concerto.journal.databases import Database, StoreError, Transaction
 from concerto.journal.rows import ENDED, EffectRow, RunRow
 from concerto.records import replace
@@ -92,12 +93,15 @@ class JournalStore:
             database.execute("INSERT INTO run_options (run, options) VALUES (?, ?)", written)
         return row.epoch
 
-    def claim(self, run: str) -> int:
-        """Own a run from now on: its new epoch. Raises NoSuchRun, Busy."""
+    def claim(self, seen: RunRow) -> int:
+        """Own a run from now on, if it is still as it was `seen`: its new epoch. Raises NoSuchRun, Busy."""
+        run = seen.id
         with self._database.transaction() as database:
             found = _one(database, run)
             if found.status == "running" and is_alive(found.owner):
                 raise Busy(f"run `{run}` is driven by a live process ({found.owner})")
+            if (found.epoch, found.status in ENDED) != (seen.epoch, seen.status in ENDED):
+                raise Busy(f"another process went on with run `{run}` meanwhile: it is {found.status}")
             database.execute(
                 "UPDATE runs SET epoch = epoch + 1, owner = ?, status = 'running', updated = ? WHERE id = ?",
                 (this_process(), time(), run),
@@ -145,11 +149,15 @@ class JournalStore:
                 f"SELECT {', '.join(_EFFECT_COLUMNS)} FROM effects WHERE run = ? ORDER BY begun_at, key",
                 (run,),
             )
-        return [EffectRow(*row) for row in rows]
+        effects = [EffectRow(*row) for row in rows]
+        check_effects(effects, f"the journal of run `{run}`")
+        return effects
 
     def blobs(self, run: str) -> dict[str, bytes]:
         with self._database.transaction(reading=True) as database:
-            return dict(database.rows("SELECT hash, data FROM blobs WHERE run = ?", (run,)))
+            found = dict(database.rows("SELECT hash, data FROM blobs WHERE run = ?", (run,)))
+        check_texts(found, f"the journal of run `{run}`")
+        return found
 
     def program(self, program: str) -> bytes:
         """The IR of a program."""
@@ -157,7 +165,13 @@ class JournalStore:
             rows = database.rows("SELECT ir FROM programs WHERE hash = ?", (program,))
         if not rows:
             raise StoreError(f"the store `{self.url}` has lost the program `{program}`")
-        return zlib.decompress(bytes(rows[0][0]))
+        try:
+            ir = zlib.decompress(bytes(rows[0][0]))
+        except (zlib.error, TypeError):
+            ir = b""
+        if sha256(ir).hexdigest() != program:
+            raise StoreError(f"the store `{self.url}` is damaged: program `{program}` is another one")
+        return ir
 
     # -- All runs
 
@@ -199,7 +213,9 @@ class JournalStore:
         """Delete what ended more than so many seconds ago, really; how many runs."""
         with self._database.transaction() as database:
             rows = database.rows(
-                f"SELECT id FROM runs WHERE status IN {ENDED} AND updated <= ?", (time() - older,)
+                # All, if the clock was set back meanwhile too.
+                f"SELECT id FROM runs WHERE status IN {ENDED} AND updated <= ?",
+                (time() - older if older else float("inf"),),
             )
             _delete(database, [row[0] for row in rows])
         if rows:
@@ -280,9 +296,16 @@ def _values(run: RunRow) -> tuple[Any, ...]:
 
 def _run_of(row: Sequence[Any]) -> RunRow:
     given = dict(zip((*_RUN_COLUMNS, "options"), row, strict=True))
-    given["options"] = json.loads(given["options"])
-    given["result"] = json.loads(given["result"] or "{}")
-    given["seed"] = bytes(given["seed"])
+    try:
+        given["options"] = dict(json.loads(given["options"]))
+        given["result"] = dict(json.loads(given["result"] or "{}"))
+        given["seed"] = bytes(given["seed"])
+        for name in ("started", "updated", "cost"):
+            given[name] = float(given[name])
+        for name in ("epoch", "said", "effects"):
+            given[name] = int(given[name])
+    except (ValueError, TypeError):
+        raise StoreError(f"what the store says of run `{given['id']}` is damaged") from None
     return RunRow(**given)
 
 

@@ -89,6 +89,7 @@ class StoreWriter:
         self._plan = plan
         self._store: JournalStore | None = None
         self._epoch = plan.epoch
+        self._failed: RunEnds | None = None
         self.journal: Journal | None = None
 
     def write(self, effects: Sequence[EffectRow], blobs: dict[str, bytes], *, durable: bool) -> None:
@@ -97,7 +98,18 @@ class StoreWriter:
     def change(
         self, rows: Sequence[EffectRow], blobs: dict[str, bytes], *, durable: bool, **changes: Any
     ) -> None:
-        """Write effects and columns of the run; RunEnds if that cannot be."""
+        """Write effects and columns of the run; RunEnds if that cannot be, or could not before."""
+        if self._failed is not None:
+            raise self._failed
+        try:
+            self._write(rows, blobs, durable, changes)
+        except RunEnds as failed:
+            self._failed = failed
+            raise
+
+    def _write(
+        self, rows: Sequence[EffectRow], blobs: dict[str, bytes], durable: bool, changes: dict[str, Any]
+    ) -> None:
         from concerto.journal.databases import StoreError
         from concerto.journal.store import NotOurs
 
