@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from concerto import Runtime, compile_source
-from concerto.cli import commands, running, runs, serving
+from concerto.cli import commands, running, runs, serving, serving_mcp
 from concerto.records import field_names, field_types
 from concerto.runtime.run import options
 from concerto.runtime.run.options import RunOptions, StoredOptions
 
-OF_CONCERTO = {"testing", "interactive", "journal", "already_emitted", "watcher", "own_process"}
+OF_CONCERTO = {
+    "testing", "live", "answers", "interactive", "journal", "already_emitted", "watcher", "own_process",
+}  # fmt: skip
 
 
 def keywords() -> dict[str, str]:
@@ -41,7 +43,13 @@ def test_every_option_is_described() -> None:
 
 @pytest.mark.parametrize(
     ("command", "work"),
-    [("run", running.run), ("resume", runs.resume), ("fork", runs.fork), ("mcp serve", serving.serve)],
+    [
+        ("run", running.run),
+        ("resume", runs.resume),
+        ("fork", runs.fork),
+        ("mcp serve", serving_mcp.serve),
+        ("serve", serving.serve),
+    ],
 )
 def test_options_of_commands_are_those_of_runs(command: str, work: object) -> None:
     group, _, name = command.rpartition(" ")
