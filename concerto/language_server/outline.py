@@ -87,7 +87,9 @@ def _members(node: ast.Node) -> Iterable[ast.Node]:
             return node.fields
         case ast.EnumDecl():
             return node.variants
-        case ast.TraitDecl() | ast.ImplDecl():
+        case ast.ImplDecl():
+            return [*node.constants, *node.methods]
+        case ast.TraitDecl():
             return node.methods
         case ast.ToolDecl():
             return [*node.settings, *node.fields, *node.methods]

@@ -660,6 +660,7 @@ class ImplDecl(ItemBase):
     trait: PathType | None
     target: TypeExpr
     methods: list[FnDecl]
+    constants: list[ConstDecl]
 
 
 @record(eq=False)

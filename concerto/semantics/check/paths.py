@@ -185,6 +185,10 @@ def find_member(checker: BodyChecker, owner: Type | Symbol, name: ast.Ident) -> 
     )
     if name.text in variants:
         return variants[name.text]
+    constants = checker.declarations.type_constants.get(owner.symbol, {}) if isinstance(owner, Named) else {}
+    if name.text in constants:
+        require_visible(checker, name, constants[name.text])
+        return constants[name.text]
     match = find_associated(checker.declarations, owner, name.text)
     if match is not None:
         return match
@@ -194,7 +198,7 @@ def find_member(checker: BodyChecker, owner: Type | Symbol, name: ast.Ident) -> 
     if isinstance(owner, SymbolBase):
         names = list(getattr(owner, "methods", ()))
     else:
-        names = [*variants, *member_names(checker.declarations, owner)]
+        names = [*variants, *constants, *member_names(checker.declarations, owner)]
     near = method_for(name.text, names) or checker.declarations.problems.nearest(name.text, names)
     what = "variant or function" if variants else "function"
     checker.report(
@@ -373,7 +377,7 @@ def require_owner_bounds(
         require_bounds(checker, path, path.name, [owner.self_generic], types)
 
 
-def require_visible(checker: BodyChecker, name: ast.Ident, function: FunctionSymbol) -> None:
+def require_visible(checker: BodyChecker, name: ast.Ident, function: FunctionSymbol | ConstSymbol) -> None:
     if not checker.declarations.may_use(function, checker.scope):
         checker.report(
             PrivateName(

@@ -11,7 +11,7 @@ from concerto.diagnostics import Problems
 from concerto.semantics.declare import rules
 from concerto.semantics.declare.constants import complete_const
 from concerto.semantics.declare.declare_items import declare_items
-from concerto.semantics.declare.impls import check_trait_uses, declare_impl
+from concerto.semantics.declare.impls import check_trait_uses, declare_constants, declare_impl
 from concerto.semantics.declare.modules import Modules
 from concerto.semantics.declare.signatures import (
     check_entry,
@@ -89,6 +89,9 @@ def _fill_all(declarations: Declarations, declared: list[DeclaredItem]) -> None:
     for one in declared:
         if isinstance(one.symbol, TraitSymbol | StructSymbol | EnumSymbol):
             _fill(declarations, one)
+    for one in declared:
+        if isinstance(one.node, ast.ImplDecl):
+            declare_constants(declarations, one.module, one.node)
     for one in declared:
         if not isinstance(one.symbol, TraitSymbol | StructSymbol | EnumSymbol):
             _fill(declarations, one)

@@ -24,7 +24,7 @@ from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import ERROR, ConstSymbol, ErrorType, Literals, TupleOf, Type
 from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, NotConstant, Value, type_of
-from concerto.semantics.typing.type_expressions import resolve_type
+from concerto.semantics.typing.type_expressions import declared_type, resolve_type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
 
@@ -153,7 +153,10 @@ def complete_const(declarations: Declarations, symbol: ConstSymbol) -> Literal["
     if state == "waiting":
         declarations.open_consts[symbol] = "open"
         assert isinstance(symbol.node, ast.ConstDecl)
-        scope = declarations.module_scope(declarations.module_of(symbol))
+        module = declarations.module_of(symbol)
+        scope = declarations.module_scope(module)
+        if symbol.owner is not None:
+            scope = TypeScope(module, scope.generics, declared_type(symbol.owner))
         state = "complete" if fill_const(declarations, symbol, symbol.node, scope) else "broken"
         declarations.open_consts[symbol] = state
     return state

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from concerto.diagnostics import DefinedTwice, TraitNotSatisfied, UnknownType, did_you_mean, suggest
+from concerto.diagnostics import (
+    BadDeclarationField,
+    DefinedTwice,
+    TraitNotSatisfied,
+    UnknownType,
+    did_you_mean,
+    suggest,
+)
+from concerto.semantics.declare.constants import complete_const
 from concerto.semantics.declare.declare_items import declare_generics
 from concerto.semantics.declare.signatures import make_methods
 from concerto.semantics.model.builtins import AGENT_REF, NUMBER, OPERATOR_TRAITS, VALUE_METHODS
@@ -13,6 +21,7 @@ from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
     ERROR,
     AgentSymbol,
+    ConstSymbol,
     EnumSymbol,
     FunctionOf,
     FunctionSymbol,
@@ -84,11 +93,50 @@ def declare_impl(declarations: Declarations, module: ModuleSymbol, node: ast.Imp
         return
     if trait is None:
         _check_repeated(declarations, impl)
+    for constant in node.constants:
+        symbol = declarations.constant_symbols.get(constant)
+        if symbol is not None:
+            impl.constants[symbol.name] = symbol
+            complete_const(declarations, symbol)
     add_impl(declarations, impl)
     declarations.impl_nodes[node] = impl
     declarations.analysis.impls.append(impl)
     if trait is not None:
         declarations.trait_uses.append((impl, trait))
+
+
+def declare_constants(declarations: Declarations, module: ModuleSymbol, node: ast.ImplDecl) -> None:
+    """Make the constants of an impl known, before anybody's value is worked out."""
+    if not node.constants:
+        return
+    owner = _target_symbol(declarations, node, declarations.module_scope(module))
+    first = node.constants[0].name
+    if node.trait is not None or not isinstance(owner, StructSymbol | EnumSymbol):
+        place = "trait" if node.trait is not None else "type"
+        message = f"constants of a {place} stand in the `impl` of a struct or enum of their own"
+        declarations.report(BadDeclarationField, module, first, message, help="write `impl Name { const … }`")
+        return
+    known = declarations.type_constants.setdefault(owner, {})
+    for constant in node.constants:
+        name = constant.name.text
+        taken = owner.by_name.get(name) if isinstance(owner, EnumSymbol) else None
+        earlier = known.get(name) or taken
+        if earlier is not None:
+            declarations.report(
+                DefinedTwice,
+                module,
+                constant.name,
+                f"`{owner.name}` has two constants or variants called `{name}`",
+                help="give one of the two another name",
+                related=declarations.declared_at(earlier, "first defined here"),
+            )
+            continue
+        symbol = ConstSymbol(
+            name=name, node=constant, module=module.path, source=module.source, public=constant.public,
+            docs=constant.docs, type=ERROR, owner=owner,
+        )  # fmt: skip
+        known[name] = declarations.constant_symbols[constant] = symbol
+        declarations.postpone(symbol)
 
 
 def _refusal(trait: TraitSymbol, target: Type) -> tuple[str, str] | None:

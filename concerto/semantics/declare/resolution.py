@@ -229,6 +229,10 @@ def _associated(
         return _associated(declarations, target, segment, scope) if target is not None else None
     if isinstance(found, EnumSymbol) and segment.text in found.by_name:
         return found.by_name[segment.text]
+    if isinstance(found, StructSymbol | EnumSymbol):
+        constant = declarations.type_constants.get(found, {}).get(segment.text)
+        if constant is not None:
+            return constant
     match = find_associated(declarations, found, segment.text)
     if match is not None:
         return match.function

@@ -141,6 +141,9 @@ def _of_owner(
         yield (*name, "value"), owner.value_generic
     if not isinstance(owner, TraitSymbol) and owner.witness is not None:
         yield (*name, "witness"), owner.witness
+    if isinstance(owner, ImplSymbol):
+        for constant in owner.constants.values():
+            yield (*name, "constant", constant.name), constant
     for method in owner.methods.values():
         yield from _with_parts((*name, "method", method.name), method)
 

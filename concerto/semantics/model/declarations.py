@@ -89,6 +89,8 @@ class Declarations:
         self.demands: list[Demand] = []
         self.open_aliases: dict[AliasSymbol, bool] = {}
         self.applied_aliases: dict[tuple[AliasSymbol, tuple[Type, ...]], Type] = {}
+        self.type_constants: dict[TypeSymbol, dict[str, ConstSymbol]] = {}
+        self.constant_symbols: dict[ast.ConstDecl, ConstSymbol] = {}
         self.open_consts: dict[ConstSymbol, Literal["waiting", "open", "complete", "broken"]] = {}
         self._plain: dict[TypeSymbol, Named] = dict(PLAIN_TYPES)
         self.found_impls: dict[

@@ -379,6 +379,7 @@ class ImplSymbol(SymbolBase):
     target: Type
     trait: TraitUse | None = None
     methods: dict[str, FunctionSymbol] = field(default_factory=dict)
+    constants: dict[str, ConstSymbol] = field(default_factory=dict)
     witness: FunctionSymbol | None = None
 
     @property
@@ -389,10 +390,12 @@ class ImplSymbol(SymbolBase):
 
 @record(eq=False, kw_only=True)
 class ConstSymbol(SymbolBase):
-    """`value` is the constant as a Python value (int, float, str, bool, None, list, dict)."""
+    """`value` is the constant as a Python value (int, float, str, bool, None, list, dict); `owner` is the
+    type that it belongs to, if any."""
 
     type: Type
     value: object = None
+    owner: TypeSymbol | None = None
 
 
 @record(eq=False, kw_only=True)

@@ -129,14 +129,19 @@ class ItemRules(MemberRules):
         return ast.TraitDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
 
     def impl(self, c: Children) -> ast.ImplDecl:
-        return ast.ImplDecl(c[0].start, c[-1].end, c[1], None, c[2], c[4])
+        return ast.ImplDecl(c[0].start, c[-1].end, c[1], None, c[2], *_members(c[4]))
 
     def trait_impl(self, c: Children) -> ast.ImplDecl:
-        word, generics, trait, _, target, _, methods, closing = c
+        word, generics, trait, _, target, _, members, closing = c
         if not isinstance(trait, ast.PathType):
             self.unexpected(trait.start, trait.end, "expected the name of a trait")
             trait = None
-        return ast.ImplDecl(word.start, closing.end, generics, trait, target, methods)
+        return ast.ImplDecl(word.start, closing.end, generics, trait, target, *_members(members))
+
+    def append_constant(self, c: Children) -> list[ast.FnDecl | ast.ConstDecl]:
+        members, attributes, public, constant = c
+        members.append(self.dressed(constant, attributes, public))
+        return members  # type: ignore[no-any-return]
 
     def const(self, c: Children) -> ast.ConstDecl:
         return ast.ConstDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
@@ -239,3 +244,8 @@ def _setting_value(field: ast.FieldDecl) -> ast.Expr | None:
         return None
     segments = [ast.PathSegment(name.start, name.end, name, []) for name in type_expr.segments]
     return ast.Path(type_expr.start, type_expr.end, segments)
+
+
+def _members(members: list[ast.FnDecl | ast.ConstDecl]) -> tuple[list[ast.FnDecl], list[ast.ConstDecl]]:
+    methods = [member for member in members if not isinstance(member, ast.ConstDecl)]
+    return methods, [member for member in members if isinstance(member, ast.ConstDecl)]

@@ -179,7 +179,10 @@ class ItemPrinter(StatementPrinter):
         if node.trait is not None:
             head = concat(head, (yield self.type(node.trait)), " for ")
         head = concat(head, (yield self.type(node.target)))
-        return (yield self.body(head, node.methods, node, self.item))
+        members: list[ast.FnDecl | ast.ConstDecl] = [*node.constants, *node.methods]
+        if self.text is not None:
+            members.sort(key=lambda member: member.start)
+        return (yield self.body(head, members, node, self.item))
 
     # --- Members ---
 
