@@ -81,6 +81,8 @@ def prepare(
     except ManifestError as broken:
         show_problems(broken.problems)
         return None
+    if to_run:
+        _check_arguments(given.get("args", ()), program)
     _check_permissions([*given.get("allowed", ()), *given.get("denied", ())], program)
     if to_run:
         given["store"] = store_url(given.get("store"), program.project)
@@ -126,6 +128,15 @@ def run_options(
         own_process=True,
         **alike,
     )
+
+
+def _check_arguments(given: Sequence[str], program: Program) -> None:
+    """A program that takes no arguments would not notice them."""
+    entry = program.module.entry
+    if given and entry is not None and not program.module.functions[entry].parameters:
+        raise Failure(
+            f"`main` takes no arguments, found `{given[0]}`; write `fn main(args: Array<String>)`", USAGE
+        )
 
 
 def _check_permissions(given: list[str], program: Program) -> None:

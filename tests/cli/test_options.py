@@ -29,8 +29,16 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_arguments_follow_two_dashes(tmp_path: Path) -> None:
-    write(tmp_path, 'fn main() {\n    println("ran");\n}\n')
-    assert run("concerto", "run", "main.conc", "--", "--quiet", "x", cwd=tmp_path).stdout == "ran\n"
+    write(tmp_path, "fn main(args: Array<String>) {\n    println(args);\n}\n")
+    told = run("concerto", "run", "main.conc", "--", "--quiet", "x", cwd=tmp_path)
+    assert told.stdout == '["--quiet", "x"]\n'
+
+
+def test_a_main_without_parameters_takes_no_arguments(tmp_path: Path) -> None:
+    write(tmp_path, "fn main() {}\n")
+    refused = run("concerto", "run", "main.conc", "--", "x", cwd=tmp_path)
+    said = "error: `main` takes no arguments, found `x`; write `fn main(args: Array<String>)`\n"
+    assert (refused.stdout, refused.stderr, refused.returncode) == ("", said, 2)
 
 
 def test_emits_print_as_text_or_json(tmp_path: Path) -> None:

@@ -112,6 +112,7 @@ def _group(kind: _TokenType) -> str:
 
 _SCOPES = {
     "punctuation.section.interpolation": "interpolation",
+    "constant.other.placeholder": "interpolation",
     "comment.": "comment",
     "string.": "string",
     "constant.character.escape": "string",
