@@ -76,6 +76,13 @@ class Program:
 
         return self.code or compile_module(self.module)
 
+    @cached_property
+    def encoded(self) -> bytes:
+        """The IR as it is kept, made once for all runs."""
+        from concerto.ir.codec import encode
+
+        return encode(self.module)
+
     @property
     def defaults(self) -> ResolvedOptions:
         """What a run goes by that is given no options, made once for each current folder."""
@@ -154,6 +161,10 @@ class Runtime:
         self._run = Run(program.module, resolved, code, program.classes)
         if resolved.permitted.tools:
             self._warn()
+
+    def open_journal(self) -> None:
+        """Let the run be kept from its beginning, whatever it does; `run_id` is its id from now on."""
+        self.run_id = self._run.id
 
     def require_result(self, tool: str, method: str, result: Json) -> None:
         """Raises TypeError unless a result from outside fits what a method declares."""

@@ -36,7 +36,8 @@ from concerto.json_data import Json
 from concerto.manifest.load_cached import ProjectSettings
 from concerto.program import Program, Runtime
 from concerto.records import record, replace
-from concerto.runtime.run.options import RunOptions, settings_from_json, stored_manifest
+from concerto.runtime.run.options import RunOptions, resolve, settings_from_json, stored_manifest
+from concerto.runtime.run.persistence import new_run
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -170,6 +171,20 @@ class RunStore:
         recording = recording_from(self.store, run)
         return await forked(self.store, recording, at, answer, model, program, options, keywords).run_async()
 
+    def begin(
+        self, program: Program, options: RunOptions | None = None, **keywords: Unpack[RunKeywords]
+    ) -> Runtime:
+        """A run that is in the store before it does anything; `run_id` is its id from now on."""
+        given = RunOptions(**keywords) if options is None else replace(options, **keywords)
+        row = new_run(given, resolve(given, program.project), program.module, program.project)
+        epoch = self.store.begin(row, program.encoded)
+        plan = JournalPlan(
+            row, lambda: program.encoded, lambda: self.store, epoch, record_all=True, closes=False
+        )
+        runtime = Runtime(program, replace(given, journal=lambda: plan))
+        runtime.open_journal()
+        return runtime
+
     def _seen(self, row: RunRow) -> StoredRun:
         waiting: list[dict[str, Json]] = []
         if row.status in ("waiting", "unknown", "interrupted"):
@@ -185,9 +200,12 @@ class RunStore:
         answers: Mapping[str, Json] | None = None,
         effect: Decision | Sequence[Decision] = (),
         options: RunOptions | None = None,
+        *,
+        say_again: bool = False,
         **keywords: Unpack[RunKeywords],
     ) -> Runtime:
-        """The Runtime with which `resume` goes on; the run belongs to this process from then on."""
+        """The Runtime with which `resume` goes on; the run belongs to this process from then on. With
+        `say_again` it emits what it has emitted before."""
         results, decisions = results or {}, [effect] if isinstance(effect, Decision) else list(effect)
         row = self.store.run(run)
         if row.status in ENDED:
@@ -215,11 +233,13 @@ class RunStore:
             epoch,
             sorted(now.values(), key=lambda each: each.begun_at),
             self.store.blobs(run),
+            record_all=True,
             closes=False,
             model=row.options.get("model"),
         )
         program = Program(module, project=project)
-        return Runtime(program, replace(given, journal=lambda: plan, already_emitted=row.said))
+        emitted = 0 if say_again else row.said
+        return Runtime(program, replace(given, journal=lambda: plan, already_emitted=emitted))
 
 
 def decoded(ir: bytes, run: str) -> ModuleIR:

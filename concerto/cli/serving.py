@@ -30,7 +30,6 @@ def serve(
     from concerto.journal.store import open_database
     from concerto.serving.answers import ServedProgram
     from concerto.serving.callers import is_loopback
-    from concerto.serving.response_store import ResponseStore
 
     if environment is not None:
         load_environment(Path(environment))
@@ -55,7 +54,7 @@ def serve(
     except StoreError as error:
         raise Failure(str(error), FAILED) from None
     try:
-        app = application(ServedProgram(program, options), ResponseStore(database), tokens)
+        app = application(ServedProgram(program, options), database, tokens)
         serve_app(app, listening)
     finally:
         database.close()

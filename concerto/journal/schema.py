@@ -3,7 +3,7 @@ opened."""
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -76,6 +76,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             event TEXT NOT NULL,
             PRIMARY KEY (owner, number)
         ) COMPACT""",
+    ),
+    (
+        """ALTER TABLE responses ADD COLUMN run TEXT NOT NULL DEFAULT ''""",
+        """CREATE TABLE served_runs (run TEXT PRIMARY KEY, caller TEXT NOT NULL)""",
     ),
 )
 """What makes version n + 1 of a store from version n. BYTES, REAL8 and COMPACT are

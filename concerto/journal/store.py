@@ -328,6 +328,8 @@ def _delete(database: Transaction, runs: Iterable[str]) -> None:
             ("effects", "run"),
             ("blobs", "run"),
             ("run_options", "run"),
+            ("served_runs", "run"),
+            ("events", "owner"),
             ("runs", "id"),
         ):
             database.execute(f"DELETE FROM {table} WHERE {column} = ?", (run,))

@@ -81,7 +81,7 @@ class ServedProgram:
         self.program = program
         self.options = options
         settled = resolve(options, program.project)
-        self._hide = redactor(settled.environment, settled.connections)
+        self.hide = redactor(settled.environment, settled.connections)
         permitted = in_program(settled.permitted, program.module)
         self.agents: Mapping[str, Mapping[str, Json]] = {
             agent.name: agent.settings
@@ -89,20 +89,31 @@ class ServedProgram:
             if permitted.allows(agent.name, "execute")
         }
 
-    async def answer(self, asked: Asked, tell: Tell | None = None) -> AgentAnswer:
-        """Ask an agent; `tell` hears what comes meanwhile. Cancelling the task that waits ends the run."""
+    def kept_options(self) -> RunOptions:
+        """The options of a run that is kept; what there is to say about it stands in the store."""
+        return replace(self.options, errors=io.StringIO())
+
+    async def answer(
+        self, asked: Asked, tell: Tell | None = None, kept: Runtime | None = None
+    ) -> AgentAnswer:
+        """Ask an agent; `tell` hears what comes meanwhile, `kept` is a run in a store. Cancelling the task
+        that waits ends the run."""
         answer = AgentAnswer(whole=asked.schema is not None)
-        errors = io.StringIO()
-        runtime = Runtime(self.program, replace(self.options, errors=errors))
 
         async def work(run: Run) -> Value:
             await _Execution(run, asked, answer, tell).go()
             return None
 
+        if kept is not None:
+            result = await kept.result_of_work(work)
+            if not result.ok:
+                answer.failure, answer.kind = self.hide(result.error or ""), result.kind or "Error"
+            return answer
+        runtime = Runtime(self.program, replace(self.options, errors=io.StringIO()))
         ended = await runtime.use_async(work)
         if ended.error is not None or ended.interrupted or ended.by_limit:
             answer.failure, answer.kind = _stopped(ended.error, ended.timed_out)
-        answer.failure = answer.failure and self._hide(answer.failure)
+        answer.failure = answer.failure and self.hide(answer.failure)
         return answer
 
 

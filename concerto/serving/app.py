@@ -14,19 +14,27 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from concerto.journal.store import JournalStore
 from concerto.serving.callers import Admission
 from concerto.serving.chat_completions import ChatCompletions
 from concerto.serving.errors import ApiError, answer_error, answer_fault, not_found
+from concerto.serving.event_log import EventLog
+from concerto.serving.response_store import ResponseStore
 from concerto.serving.responses import Responses
+from concerto.serving.runs import Runs
+from concerto.stored_runs import RunStore
 
 if TYPE_CHECKING:
+    from concerto.journal.databases import Database
     from concerto.serving.answers import ServedProgram
-    from concerto.serving.response_store import ResponseStore
 
 
-def application(served: ServedProgram, store: ResponseStore, tokens: Sequence[str] = ()) -> Starlette:
+def application(served: ServedProgram, database: Database, tokens: Sequence[str] = ()) -> Starlette:
     """All that clients may ask. With `tokens` each of them is a caller of its own, and needed."""
-    responses = Responses(served, store)
+    store, stored_runs = ResponseStore(database), RunStore(JournalStore(database))
+    news = EventLog(store)
+    responses = Responses(served, store, stored_runs, news)
+    runs = Runs(served, store, stored_runs, news)
     begun = int(time())
 
     def model(name: str) -> dict[str, object]:
@@ -46,13 +54,17 @@ def application(served: ServedProgram, store: ResponseStore, tokens: Sequence[st
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        responses.recover()
+        runs.recover()
         yield
         await responses.close()
+        await runs.close()
 
     return Starlette(
         routes=[
             *responses.routes(),
             *ChatCompletions(served).routes(),
+            *runs.routes(),
             Route("/v1/models", list_models),
             Route("/v1/models/{name}", get_model),
             Route("/health", health),

@@ -124,7 +124,7 @@ class ResponseBuilder:
         yield from self._end_message()
         item: dict[str, Json] = {
             "type": "function_call",
-            "id": new_id("fc"),
+            "id": self._new_id("fc"),
             "call_id": call.id,
             "name": call.name,
             "arguments": "",
@@ -184,10 +184,14 @@ class ResponseBuilder:
     def _index(self) -> int:
         return len(self.response["output"]) - 1
 
+    def _new_id(self, kind: str) -> str:
+        """The same one when the work is done again after a crash."""
+        return f"{kind}_{self.response['id'].partition('_')[2]}{len(self.response['output']):02x}"
+
     def _begin_message(self) -> Iterator[Event]:
         item: dict[str, Json] = {
             "type": "message",
-            "id": new_id("msg"),
+            "id": self._new_id("msg"),
             "status": "in_progress",
             "role": "assistant",
             "content": [],

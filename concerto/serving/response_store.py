@@ -13,7 +13,18 @@ from concerto.json_data import Json
 from concerto.records import record
 from concerto.runtime.llm.requests import Media, Message, ToolCallRequest
 
-_COLUMNS = ("id", "caller", "previous", "created", "status", "request", "input", "messages", "response")
+_COLUMNS = (
+    "id",
+    "caller",
+    "previous",
+    "created",
+    "status",
+    "request",
+    "input",
+    "messages",
+    "response",
+    "run",
+)
 
 
 @record
@@ -30,6 +41,8 @@ class StoredResponse:
     messages: list[Message]
     response: dict[str, Json]
     created: float = 0.0
+    run: str = ""
+    """that works for it, of one in the background"""
 
 
 class ResponseStore:
@@ -93,6 +106,23 @@ class ResponseStore:
                 database.execute("DELETE FROM events WHERE owner = ?", (response,))
         return bool(found)
 
+    def add_run(self, run: str, caller: str) -> None:
+        """Note that a caller has begun a run."""
+        with self._database.transaction() as database:
+            database.execute("INSERT INTO served_runs (run, caller) VALUES (?, ?)", (run, caller))
+
+    def running(self) -> list[str]:
+        """The served runs that some process drives, or drove when it ended."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows("SELECT run FROM served_runs JOIN runs ON id = run WHERE status = 'running'")
+        return [run for (run,) in rows]
+
+    def is_of(self, run: str, caller: str) -> bool:
+        """Whether a run was begun by a caller."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows("SELECT 1 FROM served_runs WHERE run = ? AND caller = ?", (run, caller))
+        return bool(rows)
+
     def add_events(self, owner: str, number: int, events: Iterable[str]) -> None:
         """Keep the events of an owner from a number on. One that is there already stays as it is."""
         with self._database.transaction(durable=False) as database:
@@ -122,11 +152,12 @@ def _values(stored: StoredResponse) -> tuple[Any, ...]:
         json.dumps(stored.input),
         _written(stored.messages),
         json.dumps(stored.response),
+        stored.run,
     )
 
 
 def _read(row: Sequence[Any]) -> StoredResponse:
-    id_, caller, previous, created, status, request, given, messages, response = row
+    id_, caller, previous, created, status, request, given, messages, response, run = row
     return StoredResponse(
         id_,
         caller,
@@ -137,6 +168,7 @@ def _read(row: Sequence[Any]) -> StoredResponse:
         [_message(each) for each in json.loads(messages)],
         json.loads(response),
         created,
+        run,
     )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.requests import Request
@@ -13,7 +12,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from concerto.journal.settling import CannotResume
+from concerto.journal.store import Busy, NoSuchRun
 from concerto.json_data import Json
+from concerto.manifest import ManifestError
 from concerto.runtime.agents.asked import Asked
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import Message
@@ -28,25 +30,27 @@ from concerto.serving.response_store import StoredResponse
 from concerto.serving.sse import event_stream, flag, number, unless_left
 
 if TYPE_CHECKING:
+    from concerto.program import Runtime
     from concerto.serving.answers import ServedProgram
+    from concerto.serving.event_log import EventLog
     from concerto.serving.response_store import ResponseStore
+    from concerto.stored_runs import RunStore
 
 Known: TypeAlias = Mapping[str, StoredResponse]
 NOTHING_KNOWN: Known = {}
 
 _ENDED = frozenset({"completed", "failed", "incomplete", "cancelled"})
-_WAITS_SECONDS = 0.2
-"""After which a reader looks for events that another process has written."""
 
 
 class Responses:
     """The responses of all callers: those that are stored, and the work of this process."""
 
-    def __init__(self, served: ServedProgram, store: ResponseStore) -> None:
+    def __init__(self, served: ServedProgram, store: ResponseStore, runs: RunStore, news: EventLog) -> None:
         self._served = served
         self._store = store
+        self._runs = runs
+        self._news = news
         self._working: dict[str, asyncio.Task[None]] = {}
-        self._news: dict[str, asyncio.Event] = {}
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -93,7 +97,7 @@ class Responses:
 
     async def delete(self, request: Request) -> Response:
         stored = self._found(request)
-        await self._stop(stored.id)
+        await self._stop(stored)
         self._store.delete(stored.id, stored.caller)
         return JSONResponse({"id": stored.id, "object": "response", "deleted": True})
 
@@ -104,8 +108,8 @@ class Responses:
         if stored.status not in _ENDED:
             stored.status = stored.response["status"] = "cancelled"
             self._store.end(stored)
-            await self._stop(stored.id)
-            self._tell(stored.id)
+            await self._stop(stored)
+            self._news.tell(stored.id)
             stored = self._found(request)
         return JSONResponse(stored.response)
 
@@ -156,10 +160,7 @@ class Responses:
             messages,
             response,
         )
-        begun = Begun(stored, wanted.asked(agent, [*before, *messages]))
-        if response["store"] and wanted.background:
-            self._store.add(stored)
-        return begun
+        return Begun(stored, wanted.asked(agent, [*before, *messages]))
 
     async def whole(self, begun: Begun) -> Json:
         """The response, once it has ended."""
@@ -168,8 +169,9 @@ class Responses:
         self.ended(begun, answer)
         return begun.stored.response
 
-    async def stream(self, begun: Begun) -> AsyncGenerator[Event, None]:
-        """The events of a response. Whoever stops reading stops the work."""
+    async def stream(self, begun: Begun, kept: Runtime | None = None) -> AsyncGenerator[Event, None]:
+        """The events of a response, on which a run works that may be kept. Whoever stops reading stops the
+        work."""
         builder = ResponseBuilder(begun.stored.response)
         for event in builder.begin():
             yield event
@@ -177,7 +179,7 @@ class Responses:
 
         async def work() -> AgentAnswer:
             try:
-                return await self._served.answer(begun.asked, heard.put)
+                return await self._served.answer(begun.asked, heard.put, kept)
             finally:
                 await heard.put(None)
 
@@ -243,47 +245,51 @@ class Responses:
 
     # In the background
 
+    def recover(self) -> None:
+        """Take up the background responses of servers that are gone."""
+        for stored in self._store.unfinished():
+            try:
+                runtime = self._runs.going_on(stored.run, {}, {}, [], self._served.kept_options())
+            except (Busy, NoSuchRun, CannotResume, ManifestError):
+                continue
+            runtime.open_journal()
+            wanted = ResponseRequest.model_validate(stored.request)
+            before = self._conversation(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)
+            asked = wanted.asked(stored.response["model"], [*before, *stored.messages])
+            self._drive(Begun(stored, asked), runtime)
+
     def _work_in_background(self, begun: Begun) -> None:
-        task = asyncio.create_task(self._in_background(begun))
+        runtime = self._runs.begin(self._served.program, self._served.kept_options())
+        begun.stored.run = runtime.run_id
+        self._store.add(begun.stored)
+        self._drive(begun, runtime)
+
+    def _drive(self, begun: Begun, runtime: Runtime) -> None:
+        async def work() -> None:
+            place = 0
+            async with aclosing(self.stream(begun, runtime)) as events:
+                async for event in events:
+                    self._news.add(begun.stored.id, place, event)
+                    place += 1
+
+        task = asyncio.create_task(work())
         self._working[begun.stored.id] = task
         task.add_done_callback(lambda _: self._working.pop(begun.stored.id, None))
 
-    async def _in_background(self, begun: Begun) -> None:
-        place = 0
-        async with aclosing(self.stream(begun)) as events:
-            async for event in events:
-                self._store.add_events(begun.stored.id, place, [json.dumps(event)])
-                place += 1
-                self._tell(begun.stored.id)
-
-    async def _stop(self, response: str) -> None:
-        task = self._working.get(response)
+    async def _stop(self, stored: StoredResponse) -> None:
+        task = self._working.get(stored.id)
         if task is not None:
             await cancel([task])
-
-    def _tell(self, response: str) -> None:
-        heard = self._news.pop(response, None)
-        if heard is not None:
-            heard.set()
+        if stored.run:
+            with suppress(NoSuchRun):
+                self._runs.cancel(stored.run)
 
     async def _events(self, response: str, after: int) -> AsyncIterator[Event]:
         """The events of a background response behind a number, until its end."""
-        while True:
-            found = self._store.events(response, after)
-            for place, event in found:
-                after, told = place, json.loads(event)
-                yield told
-                if told["type"].removeprefix("response.") in _ENDED:
-                    return
-            if not found:
-                if self._store.is_over(response):
-                    return
-                heard = self._news.setdefault(response, asyncio.Event())
-                try:
-                    async with asyncio.timeout(_WAITS_SECONDS):
-                        await heard.wait()
-                except TimeoutError:
-                    pass
+        async for _, event in self._news.read(response, after, lambda: self._store.is_over(response)):
+            yield event
+            if event["type"].removeprefix("response.") in _ENDED:
+                return
 
 
 class Begun:

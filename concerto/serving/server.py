@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import sys
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from concerto.serving.bodies import MOST_BYTES
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+_BACKLOG = 2048
 _DRAIN_SECONDS = 10
 """How long requests that are under way have to come to their end when the server stops."""
 
@@ -25,6 +27,7 @@ def listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen(_BACKLOG)
     except OSError:
         listening.close()
         raise
@@ -46,4 +49,6 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
     shown = f"[{host}]" if ":" in host else host
     sys.stderr.write(f"serving at http://{shown}:{port}\n")
     sys.stderr.flush()
+    # Once it has stopped, the server raises the signal again for whoever was there before.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))

@@ -109,6 +109,10 @@ class Emits:
     def handler(self, channel: str) -> Handler | None:
         return self._handlers.get(channel)
 
+    def is_answered(self, channel: str, path: tuple[int, ...]) -> bool:
+        """Whether there is somebody to ask."""
+        return channel in self._handlers or self.caller(path) is not None or self._options.interactive
+
     def caller(self, path: tuple[int, ...]) -> Caller | None:
         """For whom a branch works, if somebody outside called."""
         return self.callers.get(path[0]) if path else None

@@ -33,6 +33,7 @@ from concerto.effects.kinds import (
 from concerto.effects.layers import standard_layers
 from concerto.effects.layers.watch import watch_layer
 from concerto.effects.policy import NO_POLICY
+from concerto.json_data import Json
 from concerto.records import replace
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.io.emits import call_handler
@@ -97,6 +98,8 @@ class _Performer:
                 known = {"idempotency_key": self._key(passage)} if effect.begins else {}
                 return await effect.turn(effect.message and {**effect.message, **known})
             case EmitAwait():
+                if run.options.waits and not run.emits.is_answered(effect.channel, passage.identity.path):
+                    raise self._waiting(passage, "emit", effect.channel, effect.payload)
                 return await run.emits.ask(effect, run.options.emit_timeout, passage.identity.path)
             case McpCall():
                 return await run.mcp.perform(effect, self._key(passage))
@@ -150,20 +153,19 @@ class _Performer:
                 raise tool_failure(
                     message_of(raised.value), ToolKind.HANDLER_FAILED, effect.tool, effect.method
                 ) from None
-        key = key_of(identity)
+        asked = {"call_id": effect.call_id or key_of(identity), "tool": effect.tool, "method": effect.method}
+        raise self._waiting(passage, "call", title, dict(effect.arguments), **asked)
+
+    def _waiting(
+        self, passage: Passage, kind: str, name: str, arguments: Json, **more: Json
+    ) -> RequiresAction:
+        """What ends a run that waits for somebody outside."""
+        key = key_of(passage.identity)
         if self._run.journal is not None:
             self._run.journal.mark_pending(key)
-        asked = {
-            "effect": key,
-            "call_id": effect.call_id or key,
-            "kind": "call",
-            "name": title,
-            "tool": effect.tool,
-            "method": effect.method,
-            "arguments": dict(effect.arguments),
-            "idempotency_key": self._key(passage),
-        }
-        raise RequiresAction([asked])
+        asked: dict[str, Json] = {"effect": key, "call_id": key, "kind": kind, "name": name}
+        asked |= {**more, "arguments": arguments, "idempotency_key": self._key(passage)}
+        return RequiresAction([asked])
 
 
 def _with_key(effect: Http, key: str) -> Http:

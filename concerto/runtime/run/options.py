@@ -94,7 +94,8 @@ class RunOptions(StoredOptions):
     what `answers` has recorded may answer it in place of the world; in an `interactive` one a person at the
     terminal answers awaited emits that nobody else does; `journal` is what a run did before,
     of which so much as `already_emitted` is not said again; a `watcher` is told of every call as it begins
-    and ends; with `own_process` the process does nothing else than this run, so `max_memory_mb` is told to
+    and ends; a run that `waits` stops where nobody answers an awaited emit, and goes on when somebody has;
+    with `own_process` the process does nothing else than this run, so `max_memory_mb` is told to
     the system too, and not only looked at now and then.
     """
 
@@ -117,6 +118,7 @@ class RunOptions(StoredOptions):
     journal: Callable[[], JournalPlan] | None = None
     already_emitted: int = 0
     watcher: Watcher | None = None
+    waits: bool = False
     own_process: bool = False
 
 

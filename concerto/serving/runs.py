@@ -1,0 +1,210 @@
+"""`/runs`: the `main` of a program for clients, its events, and what it waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from concerto.journal.rows import ENDED
+from concerto.journal.settling import CannotResume, Decision
+from concerto.journal.store import Busy, NoSuchRun
+from concerto.json_data import Json
+from concerto.manifest import ManifestError
+from concerto.records import replace
+from concerto.runtime.concurrency.fibers import cancel
+from concerto.serving.bodies import RequestBody, read_body
+from concerto.serving.callers import caller_of
+from concerto.serving.errors import ApiError, not_found
+from concerto.serving.sse import EventStream, number
+
+if TYPE_CHECKING:
+    from concerto.program import Runtime
+    from concerto.serving.answers import ServedProgram
+    from concerto.serving.event_log import EventLog
+    from concerto.serving.response_store import ResponseStore
+    from concerto.stored_runs import RunStore, StoredRun
+
+_END = "run:end"
+
+
+class RunRequest(RequestBody):
+    """The body of `POST /runs`."""
+
+    args: list[str] = Field(default_factory=list)
+
+
+class AnswerRequest(RequestBody):
+    """The body of `POST /runs/ID/answers`."""
+
+    call_id: str
+    arguments: Any
+    answer: Any
+
+
+class Runs:
+    def __init__(self, served: ServedProgram, store: ResponseStore, runs: RunStore, news: EventLog) -> None:
+        self._served = served
+        self._store = store
+        self._runs = runs
+        self._news = news
+        self._working: dict[str, tuple[Runtime, asyncio.Task[None]]] = {}
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/runs", self.create, methods=["POST"]),
+            Route("/runs/{id}", self.retrieve, methods=["GET"]),
+            Route("/runs/{id}/events", self.events, methods=["GET"]),
+            Route("/runs/{id}/answers", self.answer, methods=["POST"]),
+            Route("/runs/{id}/cancel", self.cancel, methods=["POST"]),
+        ]
+
+    def recover(self) -> None:
+        """Take up the runs of servers that are gone."""
+        for run in self._store.running():
+            try:
+                self._drive(self._going_on(run, []))
+            except (Busy, NoSuchRun, CannotResume, ManifestError):
+                continue
+
+    async def close(self) -> None:
+        await cancel([task for _, task in self._working.values()])
+
+    # Endpoints
+
+    async def create(self, request: Request) -> Response:
+        wanted = await read_body(request, RunRequest)
+        if self._served.program.module.entry is None:
+            raise ApiError("the program has no `main`", code="no_main")
+        options = replace(self._served.kept_options(), args=wanted.args, waits=True)
+        runtime = self._runs.begin(self._served.program, options)
+        self._store.add_run(runtime.run_id, caller_of(request))
+        self._drive(runtime)
+        return JSONResponse({"id": runtime.run_id, "status": "running"}, 202)
+
+    async def retrieve(self, request: Request) -> Response:
+        return JSONResponse(self._shown(self._found(request)))
+
+    async def events(self, request: Request) -> Response:
+        run = self._found(request).id
+        after = number(request, "after", -1)
+        if after < 0:
+            last = request.headers.get("last-event-id", "0")
+            after = int(last) if last.isdecimal() else 0
+        return EventStream(self._events(run, after))
+
+    async def answer(self, request: Request) -> Response:
+        given = await read_body(request, AnswerRequest)
+        try:
+            stored = self._found(request)
+        except ApiError:
+            raise ApiError("this caller has no such run", 403, kind="forbidden", code="foreign_run") from None
+        waiting = next((each for each in stored.waits_for if each["call_id"] == given.call_id), None)
+        if waiting is None or waiting["kind"] == "unknown":
+            message = f"the run does not wait for an answer to `{given.call_id}`"
+            raise ApiError(message, 409, kind="conflict", code="not_waiting", param="call_id")
+        if not _same(waiting["arguments"], given.arguments):
+            message = "these are not the arguments that were shown"
+            raise ApiError(message, 403, kind="forbidden", code="other_arguments", param="arguments")
+        decision = Decision(waiting["effect"], "happened", given.answer)
+        try:
+            self._drive(self._going_on(stored.id, [decision]))
+        except (Busy, CannotResume) as refusal:
+            raise ApiError(str(refusal), 409, kind="conflict", code="cannot_go_on") from None
+        return JSONResponse(self._shown(self._runs.get(stored.id)), 202)
+
+    async def cancel(self, request: Request) -> Response:
+        stored = self._found(request)
+        if stored.status not in ENDED:
+            self._runs.cancel(stored.id)
+            working = self._working.get(stored.id)
+            if working is not None:
+                working[0].stop()
+                await asyncio.wait([working[1]])
+            else:
+                self._end(stored.id, self._last(stored.id))
+        return JSONResponse(self._shown(self._found(request)))
+
+    # Inside
+
+    def _going_on(self, run: str, decisions: list[Decision]) -> Runtime:
+        options = replace(self._served.kept_options(), waits=True)
+        runtime = self._runs.going_on(run, {}, {}, decisions, options, say_again=True)
+        runtime.open_journal()
+        return runtime
+
+    def _drive(self, runtime: Runtime) -> None:
+        run, emitted = runtime.run_id, 0
+
+        def heard(event: Json) -> None:
+            nonlocal emitted
+            emitted += 1
+            self._news.add(run, emitted, event)
+
+        runtime.on("*", heard)
+
+        async def work() -> None:
+            await runtime.run_async()
+            self._end(run, emitted)
+
+        task = asyncio.create_task(work())
+        self._working[run] = runtime, task
+        task.add_done_callback(lambda _: self._working.pop(run, None))
+
+    def _end(self, run: str, emitted: int) -> None:
+        status = self._runs.get(run).status
+        if status in ENDED:
+            self._news.add(run, emitted + 1, {"channel": _END, "payload": {"status": status}})
+        self._news.tell(run)
+
+    def _last(self, run: str) -> int:
+        """The number of the last event so far."""
+        last = 0
+        while found := self._store.events(run, last):
+            last = found[-1][0]
+        return last
+
+    async def _events(self, run: str, after: int) -> AsyncIterator[str]:
+        async for place, event in self._news.read(run, after, lambda: self._is_over(run)):
+            yield f"id: {place}\ndata: {json.dumps(event)}\n\n"
+            if event["channel"] == _END:
+                return
+
+    def _is_over(self, run: str) -> bool:
+        try:
+            return self._runs.get(run).status in ENDED and run not in self._working
+        except NoSuchRun:
+            return True
+
+    def _found(self, request: Request) -> StoredRun:
+        run = request.path_params["id"]
+        if not self._store.is_of(run, caller_of(request)):
+            raise not_found(f"there is no run `{run}`", "run_not_found")
+        return self._runs.get(run)
+
+    def _shown(self, stored: StoredRun) -> dict[str, Json]:
+        result = self._runs.store.run(stored.id).result
+        error = result.get("error")
+        return {
+            "id": stored.id,
+            "status": stored.status,
+            "started": stored.started,
+            "updated": stored.updated,
+            "result": result.get("value"),
+            "error": None
+            if error is None or stored.status not in ENDED
+            else {"kind": result.get("kind"), "message": self._served.hide(error)},
+            "cost_usd": stored.cost_usd,
+            "waits_for": stored.waits_for if stored.status in ("waiting", "unknown") else [],
+        }
+
+
+def _same(one: Json, other: Json) -> bool:
+    """Whether two values are the same JSON: `true` is not `1`."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

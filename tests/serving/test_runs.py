@@ -1,0 +1,231 @@
+"""`/runs`: `main` over HTTP, its events, what it waits for, and servers that are killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.runtime.servers import Script
+from tests.serving.servers import Served, project, served
+from tests.serving.test_responses import events as response_events
+
+PROGRAM = """
+agent Plain { provider: local, model: "m" }
+agent Other { provider: local, model: "m" }
+tool Desk {
+    description: "People at a desk",
+    @describe("Asks them") @param("what", "the question")
+    pub fn ask(what: String) -> String;
+}
+
+fn main(args: Array<String>) -> Result<Any, AgentError> {
+    match args[0] {
+        "approve" => {
+            emit("begun", {"what": args[1]});
+            let answer = await emit("approval", {"pay": args[1]});
+            emit("heard", answer.unwrap());
+            Ok(answer.unwrap())
+        }
+        "desk" => Ok(Desk::ask(args[1])),
+        "ask" => {
+            let mut told = [];
+            for n in 0..args[2].parse_int().unwrap() {
+                emit("step", n);
+                told.push(Plain.execute("${args[1]}").unwrap().text);
+                emit("told", n);
+            }
+            Ok(told)
+        }
+        "fail" => { Plain.execute("fail")?; Ok(1) }
+        _ => Ok(args),
+    }
+}
+"""
+TOKENS = '[serve]\ntokens_env = "SERVE_TOKENS"\n'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, model: Script) -> Path:
+    return project(tmp_path_factory.mktemp("runs"), model.url, PROGRAM)
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Served]:
+    with served(folder) as running:
+        yield running
+
+
+def begin(server: Served, *args: str) -> str:
+    answer = httpx2.post(f"{server.url}/runs", json={"args": list(args)})
+    assert answer.status_code == 202, answer.text
+    assert answer.json()["status"] == "running"
+    return f"{server.url}/runs/{answer.json()['id']}"
+
+
+def events(run: str, after: int = 0, last: str = "") -> list[tuple[int, dict[str, Any]]]:
+    """The events of a run until its end."""
+    found, headers = [], {"last-event-id": last} if last else {}
+    with httpx2.stream(
+        "GET", f"{run}/events?after={after}" if after else f"{run}/events", headers=headers, timeout=60
+    ) as answer:
+        assert answer.status_code == 200
+        for message in "".join(answer.iter_text()).strip().split("\n\n"):
+            place, data = message.split("\n")
+            found.append((int(place.removeprefix("id: ")), json.loads(data.removeprefix("data: "))))
+    assert found[-1][1]["channel"] == "run:end"
+    return found
+
+
+def waiting(run: str) -> dict[str, Any]:
+    """What a run waits for, once it does."""
+    for _ in range(1000):
+        shown = httpx2.get(run).json()
+        if shown["status"] != "running":
+            break
+    assert shown["status"] == "waiting", shown
+    (found,) = shown["waits_for"]
+    return dict(found)
+
+
+def test_a_run_and_its_events(server: Served) -> None:
+    run = begin(server, "ask", "say hi", "2")
+    found = events(run)
+    assert [place for place, _ in found] == list(range(1, len(found) + 1))
+    own = [event for _, event in found if event["channel"] in ("step", "told", "run:end")]
+    assert [(each["channel"], each["payload"]) for each in own] == [
+        ("step", 0),
+        ("told", 0),
+        ("step", 1),
+        ("told", 1),
+        ("run:end", {"status": "done"}),
+    ]
+    shown = httpx2.get(run).json()
+    assert (shown["status"], shown["result"], shown["error"], shown["waits_for"]) == (
+        "done",
+        ["hi", "hi"],
+        None,
+        [],
+    )
+    assert events(run, 3) == found[3:]
+    assert events(run, last="5") == found[5:]
+
+
+def test_a_run_that_only_computes_or_fails(server: Served) -> None:
+    run = begin(server, "echo", "x")
+    assert events(run)[-1][1]["payload"] == {"status": "done"}
+    assert httpx2.get(run).json()["result"] == ["echo", "x"]
+    failed = begin(server, "fail")
+    assert events(failed)[-1][1]["payload"] == {"status": "failed"}
+    error = httpx2.get(failed).json()["error"]
+    assert error["kind"] == "ProviderError"
+    assert "secret-of-the-server" not in json.dumps(error)
+    assert httpx2.post(f"{server.url}/runs", json={"args": [1]}).status_code == 400
+    assert httpx2.get(f"{server.url}/runs/abc").status_code == 404
+
+
+def test_an_approval_is_of_one_call(server: Served) -> None:
+    run = begin(server, "approve", "ten")
+    asked = waiting(run)
+    assert (asked["kind"], asked["name"], asked["arguments"]) == ("emit", "approval", {"pay": "ten"})
+    good = {"call_id": asked["call_id"], "arguments": asked["arguments"], "answer": "yes"}
+    for wrong, status in (
+        ({**good, "arguments": {"pay": "eleven"}}, 403),
+        ({**good, "arguments": None}, 403),
+        ({**good, "call_id": "0/99"}, 409),
+    ):
+        assert httpx2.post(f"{run}/answers", json=wrong).status_code == status
+    assert httpx2.post(f"{run}/answers", json={"call_id": asked["call_id"]}).status_code == 400
+    assert waiting(run) == asked
+    other = begin(server, "approve", "ten")
+    assert waiting(other)["arguments"] == asked["arguments"]
+    assert httpx2.post(f"{run}/answers", json=good).status_code == 202
+    found = [event["channel"] for _, event in events(run)]
+    assert found == ["begun", "approval", "heard", "run:end"]
+    assert httpx2.get(run).json()["result"] == "yes"
+    assert httpx2.post(f"{run}/answers", json=good).status_code == 409
+    assert waiting(other)["call_id"] == asked["call_id"]
+    assert httpx2.post(f"{server.url}/runs/abc/answers", json=good).status_code == 403
+
+
+def test_a_call_that_is_executed_outside(server: Served) -> None:
+    run = begin(server, "desk", "when?")
+    asked = waiting(run)
+    assert (asked["kind"], asked["name"]) == ("call", "Desk::ask")
+    wrong = {"call_id": asked["call_id"], "arguments": asked["arguments"], "answer": 12}
+    assert httpx2.post(f"{run}/answers", json=wrong).status_code == 409
+    assert httpx2.post(f"{run}/answers", json={**wrong, "answer": "at noon"}).status_code == 202
+    events(run)
+    assert httpx2.get(run).json()["result"] == "at noon"
+
+
+def test_cancelling_a_run(server: Served) -> None:
+    for args in (("ask", "wait 20", "1"), ("approve", "x")):
+        run = begin(server, *args)
+        if args[0] == "approve":
+            waiting(run)
+        assert httpx2.post(f"{run}/cancel").json()["status"] == "cancelled"
+        assert events(run)[-1][1]["payload"] == {"status": "cancelled"}
+        assert httpx2.post(f"{run}/cancel").json()["status"] == "cancelled"
+
+
+def test_runs_are_their_callers_own(tmp_path: Path, model: Script) -> None:
+    folder = project(tmp_path, model.url, PROGRAM, TOKENS)
+    with served(folder, environment={"SERVE_TOKENS": "a,b"}) as server:
+        one, two = ({"authorization": f"Bearer {token}"} for token in "ab")
+        made = httpx2.post(f"{server.url}/runs", json={"args": ["approve", "x"]}, headers=one).json()
+        run = f"{server.url}/runs/{made['id']}"
+        for _ in range(1000):
+            shown = httpx2.get(run, headers=one).json()
+            if shown["status"] == "waiting":
+                break
+        assert httpx2.get(run, headers=two).status_code == 404
+        assert httpx2.get(f"{run}/events", headers=two).status_code == 404
+        assert httpx2.post(f"{run}/cancel", headers=two).status_code == 404
+        (asked,) = shown["waits_for"]
+        answer = {"call_id": asked["call_id"], "arguments": asked["arguments"], "answer": 1}
+        assert httpx2.post(f"{run}/answers", json=answer, headers=two).status_code == 403
+        assert httpx2.post(f"{run}/answers", json=answer, headers=one).status_code == 202
+
+
+def test_a_killed_server_loses_nothing(tmp_path: Path, model: Script) -> None:
+    folder = project(tmp_path, model.url, PROGRAM)
+    with served(folder) as server:
+        run = begin(server, "ask", "wait 0.4", "3").removeprefix(server.url)
+        waits = begin(server, "approve", "x").removeprefix(server.url)
+        asked = waiting(server.url + waits)
+        answer = httpx2.post(
+            f"{server.url}/v1/responses", json={"model": "Plain", "input": "wait 1", "background": True}
+        ).json()
+        seen = []
+        with httpx2.stream("GET", f"{server.url}{run}/events", timeout=60) as stream:
+            for line in stream.iter_lines():
+                if line.startswith("id: "):
+                    seen.append(int(line.removeprefix("id: ")))
+                if '"told"' in line:
+                    break
+        server.stop(signal.SIGKILL)
+    with served(folder) as server:
+        rest = events(server.url + run, seen[-1])
+        assert seen + [place for place, _ in rest] == list(range(1, rest[-1][0] + 1))
+        whole = events(server.url + run)
+        assert whole[seen[-1] :] == rest
+        steps = [event["payload"] for _, event in whole if event["channel"] == "told"]
+        assert steps == [0, 1, 2]
+        assert httpx2.get(server.url + run).json()["result"] == ["waited"] * 3
+        given = {"call_id": asked["call_id"], "arguments": asked["arguments"], "answer": "late"}
+        assert httpx2.post(f"{server.url}{waits}/answers", json=given).status_code == 202
+        assert [event["channel"] for _, event in events(server.url + waits)] == [
+            "begun",
+            "approval",
+            "heard",
+            "run:end",
+        ]
+        found = response_events(server, f"/v1/responses/{answer['id']}?stream=true")
+        assert found[-1]["type"] == "response.completed"
+        assert found[-1]["response"]["output"][0]["content"][0]["text"] == "waited"
