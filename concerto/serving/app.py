@@ -12,7 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from concerto.journal.store import JournalStore
 from concerto.serving.callers import Admission
@@ -22,6 +23,7 @@ from concerto.serving.event_log import EventLog
 from concerto.serving.response_store import ResponseStore
 from concerto.serving.responses import Responses
 from concerto.serving.runs import Runs
+from concerto.serving.websockets import ResponseSocket
 from concerto.stored_runs import RunStore
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ def application(served: ServedProgram, database: Database, tokens: Sequence[str]
             raise not_found(f"there is no agent `{name}`", "model_not_found")
         return JSONResponse(model(name))
 
+    async def talk(socket: WebSocket) -> None:
+        await ResponseSocket(responses, socket).serve()
+
     async def health(request: Request) -> JSONResponse:
         return JSONResponse({"status": "ok"})
 
@@ -63,6 +68,7 @@ def application(served: ServedProgram, database: Database, tokens: Sequence[str]
     return Starlette(
         routes=[
             *responses.routes(),
+            WebSocketRoute("/v1/responses", talk),
             *ChatCompletions(served).routes(),
             *runs.routes(),
             Route("/v1/models", list_models),

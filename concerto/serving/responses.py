@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.routing import Route
 
 from concerto.journal.settling import CannotResume
 from concerto.journal.store import Busy, NoSuchRun
@@ -52,9 +51,8 @@ class Responses:
         self._news = news
         self._working: dict[str, asyncio.Task[None]] = {}
 
-    def routes(self) -> list[BaseRoute]:
+    def routes(self) -> list[Route]:
         return [
-            WebSocketRoute("/v1/responses", self.talk),
             Route("/v1/responses", self.create, methods=["POST"]),
             Route("/v1/responses/{id}", self.retrieve, methods=["GET"]),
             Route("/v1/responses/{id}", self.delete, methods=["DELETE"]),
@@ -80,11 +78,6 @@ class Responses:
         if wanted.stream:
             return event_stream(self.stream(begun))
         return JSONResponse(await unless_left(request, self.whole(begun)))
-
-    async def talk(self, socket: WebSocket) -> None:
-        from concerto.serving.websockets import ResponseSocket
-
-        await ResponseSocket(self, socket).serve()
 
     async def retrieve(self, request: Request) -> Response:
         stored = self._found(request)
