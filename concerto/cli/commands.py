@@ -415,8 +415,12 @@ def repl(mock: bool) -> int:
 @concerto_command.command()
 def lsp() -> int:
     """Serve editors: the language server, on standard input and output."""
+    import gc
+
     from concerto.cli.reporting import Failure
 
+    # Nobody waits for it while the server starts or answers: it collects at rest.
+    gc.disable()
     try:
         from concerto.language_server.server import serve
     except ImportError:

@@ -12,7 +12,12 @@ from concerto.records import record
 from concerto.semantics.on_demand import Change
 from concerto.source import Source
 from concerto.syntax import ast
+from concerto.syntax.ast_cache import find_tree, save_tree
 from concerto.syntax.decoding import decode
+
+# The cache is everybody's, and a tree is saved while somebody may want to write on.
+_MOST_SAVED = 100
+_LONGEST_SAVED = 20_000
 
 
 @record(eq=False)
@@ -34,6 +39,7 @@ class Documents:
         self.open: dict[Path, Document] = {}
         self._parsed: dict[str, ParsedFile] = {}
         self._edited: dict[Path, None] = {}
+        self._saved: set[str] = set()
 
     def put(self, path: Path, uri: str, version: int | None, text: str) -> Document:
         """An editor has this text in a file."""
@@ -70,8 +76,28 @@ class Documents:
         """The tree of a text; the one that is known, if there is one."""
         parsed = self._parsed.get(source.path)
         if parsed is None or parsed.source.text != source.text:
-            parsed = self._parsed[source.path] = parse_file(source)
+            parsed = self._parsed[source.path] = self._kept(source) or parse_file(source)
         return parsed.tree
+
+    def _kept(self, source: Source) -> ParsedFile | None:
+        """What an earlier process kept of a file that nobody edits."""
+        if Path(source.path).absolute() in self.open or len(self._saved) >= _MOST_SAVED:
+            return None
+        tree = find_tree(source)
+        if tree is None:
+            return None
+        self._saved.add(source.path)
+        return ParsedFile(source, tree, Problems())
+
+    def save_trees(self) -> Iterator[None]:
+        """Keep the trees of files that nobody edits for the next start, one at each step."""
+        for path, parsed in list(self._parsed.items()):
+            is_open = Path(path).absolute() in self.open
+            if not is_open and path not in self._saved and len(self._saved) < _MOST_SAVED:
+                self._saved.add(path)
+                if not len(parsed.problems) and len(parsed.source.text) < _LONGEST_SAVED:
+                    save_tree(parsed.tree)
+                    yield
 
     def syntax_problems(self, source: Source) -> Problems:
         """What the parser said of a file."""

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind
 
-from concerto.emit.declarative.schemas import tool_schema
 from concerto.language_server.names import Name, name_at
 from concerto.language_server.positions import range_of
 from concerto.language_server.programs import EditedProgram
@@ -59,6 +58,8 @@ def describe(analysis: Analysis, name: Name) -> str:
         parts.append(symbol.description)
     match symbol:
         case FunctionSymbol(owner=ToolSymbol() | McpSymbol() as owner) if symbol.description:
+            from concerto.emit.declarative.schemas import tool_schema
+
             schema = json.dumps(tool_schema(analysis, owner.name, symbol), indent=2, ensure_ascii=False)
             parts += ["A model is told:", _code(schema, "json")]
         case _:

@@ -21,6 +21,8 @@ from concerto.manifest import FILE_NAME
 
 _BURST_SECONDS = 0.03
 _REST_SECONDS = 0.25
+# Of edits that come without a rest: each may leave a whole program as garbage.
+_MOST_UNCOLLECTED = 30
 
 
 class Publisher:
@@ -40,6 +42,7 @@ class Publisher:
         self._published: dict[Path, tuple[int | None, list[Diagnostic]]] = {}
         self._changed: dict[Path, None] = {}
         self._changes = 0
+        self._uncollected = 0
         self._work: asyncio.Task[None] | None = None
 
     def changed(self, path: Path | None = None) -> None:
@@ -70,6 +73,10 @@ class Publisher:
                 await self._rest(seen)
                 if seen == self._changes:
                     await self._publish_everything(seen)
+                for _ in self._documents.save_trees() if seen == self._changes else ():
+                    await asyncio.sleep(0)
+                    if seen != self._changes:
+                        break
         except Exception as error:
             self._failed("diagnostics", error)
 
@@ -89,6 +96,13 @@ class Publisher:
         if program is not None and source is not None:
             program.check(source)
             self._tell(path, problems_by_file(program.problems()).get(path, []))
+        self._uncollected += 1
+        if self._uncollected > _MOST_UNCOLLECTED:
+            self._collect()
+
+    def _collect(self) -> None:
+        self._uncollected = 0
+        gc.collect()
 
     async def _publish_everything(self, seen: int) -> None:
         found: dict[Path, list[Problem]] = {}
@@ -103,7 +117,7 @@ class Publisher:
         for path in [*found, *(self._published.keys() - found.keys())]:
             self._tell(path, found.get(path, []))
         self._programs.forget_others()
-        gc.collect()
+        self._collect()
 
     def _check_with(self, path: Path, problems: Problems) -> Iterator[None]:
         """Add the problems of all that is checked together with a file, in small steps."""

@@ -27,7 +27,6 @@ from concerto.language_server.definition import definition
 from concerto.language_server.documents import Documents
 from concerto.language_server.formatting import format_edits
 from concerto.language_server.hover import hover
-from concerto.language_server.manifests import complete_manifest
 from concerto.language_server.names import name_at
 from concerto.language_server.outline import (
     code_lenses,
@@ -223,6 +222,8 @@ def _complete(server: ConcertoServer) -> None:
             manifest = server.documents.source_of(path)
             if manifest is None:
                 return None
+            from concerto.language_server.manifests import complete_manifest
+
             programs = server.programs.checked_with(path)
             return complete_manifest(manifest, offset_at(manifest, params.position), programs)
         source = None if path is None else server.documents.source_of(path)

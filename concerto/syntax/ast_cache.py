@@ -19,18 +19,34 @@ from concerto.syntax.parser import parse
 
 def parse_once(source: Source, problems: Problems) -> ast.Module:
     """As `parse`, for a text that hardly ever changes."""
-    maker = _parser() + hashlib.sha256(source.text.encode()).digest()
-    # Several versions of this package may be in use in turn.
-    name = entry_name(maker, "tree")
-    code = read_entry(name, maker)
-    if code is None:
+    tree = find_tree(source)
+    if tree is None:
         tree = parse(source, problems)
         if not len(problems):
-            write_entry(name, maker, _code(tree))
-        return tree
+            save_tree(tree)
+    return tree
+
+
+def find_tree(source: Source) -> ast.Module | None:
+    """The tree of a text that is kept; the parser had nothing to say of it."""
+    name, maker = _entry(source)
+    code = read_entry(name, maker)
+    if code is None:
+        return None
     tree = eval(code, {**vars(ast), "source": source})
     assert isinstance(tree, ast.Module)
     return tree
+
+
+def save_tree(tree: ast.Module) -> None:
+    name, maker = _entry(tree.source)
+    write_entry(name, maker, _code(tree))
+
+
+def _entry(source: Source) -> tuple[str, bytes]:
+    """Several versions of this package may be in use in turn, so the name is that of a maker."""
+    maker = _parser() + hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).digest()
+    return entry_name(maker, "tree"), maker
 
 
 @cache

@@ -87,6 +87,7 @@ def type_letters(folder: Path, text: str, edits: int) -> dict[str, list[tuple[fl
 
     documents.put(path, path.as_uri(), 0, text)
     diagnostics()
+    gc.disable()
     at = 0
     for number in range(edits):
         edited = text
@@ -99,10 +100,11 @@ def type_letters(folder: Path, text: str, edits: int) -> dict[str, list[tuple[fl
         taken["diagnostics"].append(measured(diagnostics))
         taken["hover"].append(measured(lambda: ask(hover, at)))  # noqa: B023
         taken["definition"].append(measured(lambda: ask(definition, at)))  # noqa: B023
-        if number % 20 == 0:
+        if number % 30 == 0:
             gc.collect()
         if number == edits // 10:
             first = memory()
+    gc.enable()
     print(f"{'memory':24} {first} MB, then {memory()} MB")
     return taken
 
