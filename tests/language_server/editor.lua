@@ -100,3 +100,56 @@ function problems(buffer)
   end
   return found
 end
+
+-- The words that Neovim's menu would show behind a text.
+function completions(text)
+  local found = ask("textDocument/completion", text)
+  local words = {}
+  for _, each in ipairs(vim.lsp.util.text_document_completion_list_to_complete_items(found or {}, "")) do
+    table.insert(words, each.abbr)
+  end
+  return words
+end
+
+-- Take a completion behind a text, as its text edit says.
+function choose(text, label)
+  for _, each in ipairs((ask("textDocument/completion", text) or {}).items or {}) do
+    if each.label == label then
+      vim.lsp.util.apply_text_edits({ each.textEdit }, 0, "utf-16")
+      return
+    end
+  end
+  error("no completion " .. label .. " behind " .. text)
+end
+
+-- Type a text behind another one, key by key: each is a change of its own.
+function write(text, typed)
+  local line, column = after(text)
+  for index = 1, #typed do
+    local key = typed:sub(index, index)
+    vim.api.nvim_buf_set_text(0, line, column, line, column, key == "\n" and { "", "" } or { key })
+    if key == "\n" then
+      line, column = line + 1, 0
+    else
+      column = column + 1
+    end
+  end
+end
+
+-- The titles of the code actions of the whole document; one of them is done, if it is asked for.
+function actions(title)
+  local range = { start = { line = 0, character = 0 }, ["end"] = { line = 9999, character = 0 } }
+  local params = { textDocument = document(), range = range, context = { diagnostics = {} } }
+  local titles = {}
+  for _, each in ipairs(request("textDocument/codeAction", params) or {}) do
+    table.insert(titles, each.title)
+    if each.title == title then vim.lsp.util.apply_workspace_edit(each.edit, "utf-16") end
+  end
+  return titles
+end
+
+function format()
+  local options = { tabSize = 4, insertSpaces = true }
+  local edits = request("textDocument/formatting", { textDocument = document(), options = options })
+  if edits then vim.lsp.util.apply_text_edits(edits, 0, "utf-16") end
+end
