@@ -28,8 +28,13 @@ def code_actions(
     documents: Documents, program: EditedProgram, source: Source, part: Range
 ) -> list[CodeAction]:
     program.check(source)
+    return fixes(documents, source, (each for each in program.problems() if each.span.source is source), part)
+
+
+def fixes(documents: Documents, source: Source, found: Iterable[Problem], part: Range) -> list[CodeAction]:
+    """Those of some problems of a document."""
     start, end = offset_at(source, part.start), offset_at(source, part.end)
-    problems = [problem for problem in program.problems() if problem.span.source is source and problem.fix]
+    problems = [problem for problem in found if problem.fix]
     actions = [
         CodeAction(
             _title(problem),

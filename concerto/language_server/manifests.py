@@ -1,16 +1,27 @@
-"""Completion in `Concerto.toml`: tables, keys and values, from the models of the manifest."""
+"""Completion and hover in `Concerto.toml`: tables, keys and values, from the models of the manifest."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from lsprotocol.types import CompletionItem, CompletionItemKind, CompletionList, TextEdit
+from lsprotocol.types import (
+    CompletionItem,
+    CompletionItemKind,
+    CompletionList,
+    Hover,
+    MarkupContent,
+    MarkupKind,
+    TextEdit,
+)
 
 from concerto.language_server.positions import range_of
 from concerto.language_server.programs import EditedProgram
 from concerto.manifest.models import Table
+from concerto.manifest.places import key_places
 from concerto.manifest.reading import kind_at, known_keys
 from concerto.source import Source
 
@@ -112,3 +123,55 @@ def _choices(kind: Any) -> Iterator[Any]:
 
 def _is_table(kind: Any) -> bool:
     return get_origin(kind) is dict or (isinstance(kind, type) and issubclass(kind, Table))
+
+
+# --- Hover ----------------------------------------------------------------------------------------
+
+
+_IN_WORDS: Final = {str: "a string", bool: "`true` or `false`", int: "a whole number", float: "a number"}
+
+
+def hover_manifest(source: Source, offset: int) -> Hover | None:
+    """What may stand under a key."""
+    try:
+        tomllib.loads(source.text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return None
+    for path, place in key_places(source.text).items():
+        start, end = place.key
+        if start <= offset <= end:
+            try:
+                kind = kind_at(path)
+            except (LookupError, AttributeError):
+                return None
+            text = f"`{'.'.join(path)}`: {_in_words(kind)}{_keys_of(kind)}"
+            return Hover(MarkupContent(MarkupKind.Markdown, text), range_of(source, start, end))
+    return None
+
+
+def _in_words(kind: Any) -> str:
+    """A type of the models, for people."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if kind in _IN_WORDS:
+        return _IN_WORDS[kind]
+    if origin is Annotated:
+        return _in_words(inside[0])
+    if origin is Literal:
+        return " or ".join(f'`"{each}"`' if isinstance(each, str) else f"`{each}`" for each in inside)
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_in_words(each) for each in inside if each is not type(None)))
+    if origin is tuple:
+        return f"an array, each {_in_words(inside[0])}"
+    return "a table" if _is_table(kind) else "any value"
+
+
+def _keys_of(kind: Any) -> str:
+    """A table's keys with their types, and what its model says of it."""
+    if not (isinstance(kind, type) and issubclass(kind, Table)):
+        return ""
+    said = kind.__dict__.get("__doc__") or ""
+    keys = [
+        f"- `{field.alias or name}`: {_in_words(field.annotation)}"
+        for name, field in kind.model_fields.items()
+    ]
+    return "\n\n".join(["", *([said.strip()] if said else []), "\n".join(keys)])

@@ -20,7 +20,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from concerto.compiler.disk import SOURCE_SUFFIX
-from concerto.language_server.actions import code_actions
+from concerto.language_server.actions import code_actions, fixes
 from concerto.language_server.coloring import LEGEND, inlay_hints, semantic_tokens
 from concerto.language_server.completion import complete_in
 from concerto.language_server.definition import definition
@@ -82,6 +82,12 @@ class ConcertoServer(LanguageServer):
         source = None if path is None or program is None else program.source(path)
         return None if program is None or source is None else (program, source)
 
+    def manifest(self, uri: str) -> tuple[Path, Source] | None:
+        """The text of a manifest; None of other documents."""
+        path = path_of(uri)
+        source = None if path is None or path.name != FILE_NAME else self.documents.source_of(path)
+        return None if path is None or source is None else (path, source)
+
     def update(self, uri: str) -> None:
         """Take over the text of a document from pygls."""
         path = path_of(uri)
@@ -106,7 +112,7 @@ def serve() -> None:
 def make_server() -> ConcertoServer:
     server = ConcertoServer()
     _follow_documents(server)
-    _answer_at(server, types.TEXT_DOCUMENT_HOVER, hover)
+    _answer_at(server, types.TEXT_DOCUMENT_HOVER, hover, of_manifest=_hover_manifest)
     _answer_at(server, types.TEXT_DOCUMENT_DEFINITION, definition)
     _answer_at(server, types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, highlights)
     _complete(server)
@@ -132,6 +138,9 @@ def make_server() -> ConcertoServer:
         types.TEXT_DOCUMENT_CODE_ACTION,
         lambda p, s, params: code_actions(server.documents, p, s, params.range),
         types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]),
+        of_manifest=lambda path, source, params: fixes(
+            server.documents, source, server.programs.manifest_problems(path) or (), params.range
+        ),
     )
     _rename(server)
     _find(server)
@@ -187,10 +196,15 @@ def _answer_at(
     method: str,
     answer: Callable[[EditedProgram, Source, int], Any],
     options: Any = None,
+    of_manifest: Callable[[Source, int], Any] | None = None,
 ) -> None:
     """Register what answers a question about a place in a document."""
 
     def asked(params: types.TextDocumentPositionParams) -> Any:
+        found = server.manifest(params.text_document.uri)
+        if found is not None:
+            place = offset_at(found[1], params.position)
+            return None if of_manifest is None else of_manifest(found[1], place)
         opened = server.opened(params.text_document.uri)
         if opened is None:
             return None
@@ -205,14 +219,24 @@ def _answer_of(
     method: str,
     answer: Callable[[EditedProgram, Source, Any], Any],
     options: Any = None,
+    of_manifest: Callable[[Path, Source, Any], Any] | None = None,
 ) -> None:
     """Register what answers a question about a whole document, or a part of it."""
 
     def asked(params: Any) -> Any:
+        found = server.manifest(params.text_document.uri)
+        if found is not None:
+            return None if of_manifest is None else of_manifest(*found, params)
         opened = server.opened(params.text_document.uri)
         return None if opened is None else answer(*opened, params)
 
     server.feature(method, options)(_guarded(server, method, asked))
+
+
+def _hover_manifest(source: Source, offset: int) -> Any:
+    from concerto.language_server.manifests import hover_manifest
+
+    return hover_manifest(source, offset)
 
 
 def _complete(server: ConcertoServer) -> None:

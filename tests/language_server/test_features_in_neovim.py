@@ -173,3 +173,24 @@ def test_a_person_writes_an_agent(folder: Path) -> None:
     assert "Clerk.execute" in (folder / "main.conc").read_text()
     assert run_it(folder).strip()
     assert "error" not in run_it(folder)
+
+
+def test_hover_and_fixes_in_the_manifest(folder: Path) -> None:
+    found = edit(
+        folder,
+        """
+        open("Concerto.toml")
+        local key = ask("textDocument/hover", 'provid')
+        local table = ask("textDocument/hover", "[conn")
+        replace('provider = "mock"', 'provider = "mock"\\ndefualt_model = "m"')
+        local broken = problems()
+        local titles = actions("change to `default_model`")
+        return { key.contents.value, table and table.contents.value, #broken, titles, problems(), lines()[6] }
+        """,
+    )
+    key, _, broken, titles, mended, line = found
+    assert key.startswith("`connections.mine.provider`: ")
+    assert broken == 1
+    assert titles == ["change to `default_model`"]
+    assert not mended
+    assert line == 'default_model = "m"'
