@@ -1,7 +1,7 @@
 """Edits of programs, and questions at random places: `python -m tests.language_server.fuzz --edits 10000`.
 
 Nothing may raise, and after each edit the diagnostics are those of `concertoc check` of the same text.
-`--prefixes` takes every prefix of every program of the tests instead.
+`--prefixes` takes every prefix of every program of the tests instead, `--project` the files of a project.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from concerto.syntax import ast
 from concerto.syntax.dump import dump
 from concerto.syntax.parser import parse
 from concerto.syntax.walk import walk
+from tests.compiler.projects import project
 from tests.harness.expectations import read_expectations
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -82,9 +83,10 @@ class Session:
         self.path = folder / "main.conc"
         self.version = 0
 
-    def put(self, text: str) -> None:
+    def put(self, text: str, path: Path | None = None) -> None:
         self.version += 1
-        self.documents.put(self.path, self.path.as_uri(), self.version, text)
+        path = path or self.path
+        self.documents.put(path, path.as_uri(), self.version, text)
 
     def ask(self, offset: int) -> None:
         """Every question, at a place. What is completed while typing is what is completed after a rest."""
@@ -108,24 +110,25 @@ class Session:
         format_edits(source, part)
         code_actions(self.documents, program, source, part)
 
-    def compare(self, text: str) -> None:
-        """The diagnostics are those of a check of the same text."""
+    def compare(self) -> None:
+        """The diagnostics are those of a check of the same texts, and the trees those of parsing them."""
         program = self.programs.program_of(self.path)
         assert program is not None
         program.check_all()
         ours = sorted(_told(each) for each in program.problems())
         problems = Problems()
-        data = text.encode("utf-8", "surrogatepass")
-        project = open_project(
-            self.path, problems, reader=lambda each: data if each == self.path else self.documents.read(each)
-        )
+        project = open_project(self.path, problems, reader=self.documents.read)
+        data = self.documents.read(self.path)
+        assert data is not None
         analyze(read_source(data, shown_path(self.path), problems), project, problems)
         expected = sorted(_told(each) for each in problems)
-        assert ours == expected, (text, ours, expected)
-        source = program.source(self.path)
-        assert source is not None
-        whole = parse(Source(source.path, source.text), Problems())
-        assert _placed(program.tree(source)) == _placed(whole), text
+        texts = [each.data.decode("utf-8", "surrogatepass") for each in self.documents.open.values()]
+        assert ours == expected, (texts, ours, expected)
+        for path in self.documents.open:
+            source = program.source(path)
+            if source is not None:
+                whole = parse(Source(source.path, source.text), Problems())
+                assert _placed(program.tree(source)) == _placed(whole), source.text
 
 
 def _placed(tree: ast.Module) -> list[object]:
@@ -146,14 +149,38 @@ def try_edits(text: str, edits: int, chance: random.Random, folder: Path) -> Non
         text = edited(text, chance) if number % 20 else text
         session.put(text)
         session.ask(chance.randint(0, len(text)))
-        session.compare(text)
+        session.compare()
+
+
+def try_project(edits: int, chance: random.Random, folder: Path) -> None:
+    """Edits of any file of a project, some of which are taken back, or are on the disk from then on."""
+    session, files = Session(folder), project(5)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    session.put(files["main.conc"])
+    texts = dict(files)
+    for _ in range(edits):
+        name = chance.choice(list(files))
+        path = folder / name
+        match chance.randrange(8):
+            case 0:
+                texts[name] = files[name]
+            case 1 if name != "main.conc":
+                session.documents.close(path)
+                texts[name] = files[name]
+                session.compare()
+                continue
+            case _:
+                texts[name] = edited(texts[name], chance)
+        session.put(texts[name], path)
+        session.compare()
 
 
 def try_prefixes(text: str, step: int, chance: random.Random, folder: Path) -> None:
     session = Session(folder)
     for end in range(chance.randint(0, step - 1), len(text) + 1, step):
         session.put(text[:end])
-        session.compare(text[:end])
+        session.compare()
         session.ask(end)
 
 
@@ -162,12 +189,17 @@ def main() -> None:
     options.add_argument("--edits", type=int, default=1000)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--prefixes", action="store_true")
+    options.add_argument("--project", action="store_true")
     given = options.parse_args()
     chance = random.Random(given.seed)
     programs = list(texts())
     done = 0
     with tempfile.TemporaryDirectory() as name:
         while done < given.edits or given.prefixes:
+            if given.project:
+                try_project(20, chance, Path(name))
+                done += 20
+                continue
             text = programs.pop() if given.prefixes and programs else chance.choice(programs or [""])
             if given.prefixes and not text:
                 break

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.language_server.client import language_server
-from tests.language_server.fuzz import Session, texts, try_edits, try_prefixes
+from tests.language_server.fuzz import Session, texts, try_edits, try_prefixes, try_project
 
 PROGRAMS = list(texts())
 
@@ -21,6 +21,11 @@ def test_random_edits(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     for _ in range(3):
         try_edits(chance.choice(PROGRAMS), 10, chance, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_edits_of_a_project(seed: int, tmp_path: Path) -> None:
+    try_project(15, random.Random(seed), tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -75,7 +75,7 @@ def test_a_program_goes_along_with_bodies_and_knows_when_it_cannot(tmp_path: Pat
         before = session.programs.program_of(session.path)
         text = text.replace(old, new)
         session.put(text)
-        session.compare(text)
+        session.compare()
         return session.programs.program_of(session.path) is before
 
     session.put(text)
