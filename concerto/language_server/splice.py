@@ -20,8 +20,9 @@ from concerto.syntax.walk import path_to, walk
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MOST_MISTAKES = 50
-_ONCE_A_FILE = (ReservedName, UnknownCharacter)
-"""Mistakes that are reported where they are met first: if one goes, another one comes."""
+_OF_THE_FILE = (ReservedName, UnknownCharacter)
+"""Mistakes that depend on the rest of the file: they are told where they are met first, and a strange quote
+looks for its partner far away."""
 
 
 @record(eq=False)
@@ -121,9 +122,8 @@ def _is_local(before: list[Problem], now: Problems, *, others: bool) -> bool:
     one place may depend on what it said of others."""
     if others:
         return not before and not len(now)
-    return len(before) + len(now) <= _MOST_MISTAKES and not any(
-        isinstance(each, _ONCE_A_FILE) for each in before
-    )
+    known = [*before, *now]
+    return len(known) <= _MOST_MISTAKES and not any(isinstance(each, _OF_THE_FILE) for each in known)
 
 
 # --- The new tree ---------------------------------------------------------------------------------
