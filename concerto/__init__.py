@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from concerto.embedding import load
     from concerto.embedding.loaded import RunError
     from concerto.embedding.models import ErrorInfo, ErrResult, OkResult
-    from concerto.journal.settling import Decision
+    from concerto.journal.settling import CannotResume, Decision
     from concerto.program import Event, Program, Runtime
     from concerto.runtime.agents.injections import InjectionContext, ToolInjectionStrategy
     from concerto.runtime.run.options import RunOptions
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from concerto.stored_runs import RunStore, StoredRun, open_store
 
 __all__ = [
+    "CannotResume",
     "CompileError",
     "Decision",
     "ErrResult",
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CannotResume": "concerto.journal.settling",
     "CompileError": "concerto.compiler",
     "Decision": "concerto.journal.settling",
     "ErrResult": "concerto.embedding.models",

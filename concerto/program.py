@@ -173,6 +173,18 @@ class Runtime:
         except Raised as raised:
             raise TypeError(message_of(raised.value)) from None
 
+    def require_answer(self, channel: str, wanted: str, answer: Json) -> None:
+        """Raises TypeError unless an answer to an awaited emit is of the type that is wanted, as text."""
+        machine = self._run.machine
+        types = range(len(self._run.module.types))
+        index = next((each for each in types if machine.checks.text(each) == wanted), None)
+        try:
+            if index is not None:
+                machine.from_json(answer, index)
+        except Raised as raised:
+            message = message_of(raised.value)
+            raise TypeError(f"the answer on `{channel}` is no `{wanted}`: {message}") from None
+
     def _warn(self) -> None:
         """Tell of rules that protect nothing."""
         from concerto.runtime.run.permission_names import warn_of_unknown

@@ -367,12 +367,16 @@ def _require_fitting(
 
     runtime = Runtime(program, given)
     for row in settled:
-        if row.kind == "HostCall":
-            tool, _, method = row.subject.rpartition("::")
-            try:
+        asked = json.loads(row.request)
+        try:
+            if row.kind == "HostCall":
+                tool, _, method = row.subject.rpartition("::")
                 runtime.require_result(tool, method, blobs.value_of(json.loads(row.outcome)))
-            except TypeError as misfit:
-                raise CannotResume(str(misfit)) from None
+            elif row.kind == "EmitAwait" and "wanted" in asked:
+                wanted = blobs.value_of(asked["wanted"])
+                runtime.require_answer(row.subject, wanted, blobs.value_of(json.loads(row.outcome)))
+        except TypeError as misfit:
+            raise CannotResume(str(misfit)) from None
 
 
 def open_store(url: str | Path) -> RunStore:

@@ -150,11 +150,13 @@ class Shell(Effect):
 
 @record(frozen=True)
 class EmitAwait(Effect):
-    """Ask the host: the answer as JSON. `EmitError`. `wanted` is the type that the program takes it for."""
+    """Ask the host: the answer as JSON. `EmitError`. `wanted` is the type that the program takes it for; one
+    that is asked `at_once` is for somebody who does not wait, so the run cannot either."""
 
     channel: str
     payload: Json
     wanted: AnswerType | None = None
+    at_once: bool = False
 
 
 @record(frozen=True)

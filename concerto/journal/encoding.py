@@ -133,7 +133,10 @@ class Requests:
             return self._model_call(effect, path, key)
         written = {name: self._blobs.value(value) for name, value in request_fields(effect).items()}
         text = json.dumps(written)
-        return text, fingerprint(text)
+        print_of = fingerprint(text)
+        if isinstance(effect, EmitAwait) and effect.wanted is not None:
+            text = json.dumps({**written, "wanted": self._blobs.value(effect.wanted.type)})
+        return text, print_of
 
     def _model_call(self, effect: ModelCall, path: tuple[int, ...], key: str) -> tuple[str, str]:
         request = effect.request

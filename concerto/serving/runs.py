@@ -82,7 +82,7 @@ class Runs:
         wanted = await read_body(request, RunRequest)
         if self._served.program.module.entry is None:
             raise ApiError("the program has no `main`", code="no_main")
-        options = replace(self._served.kept_options(), args=wanted.args, waits=True)
+        options = replace(self._served.kept_options(), args=wanted.args, wait=True)
         runtime = self._runs.begin(self._served.program, options)
         self._store.add_run(runtime.run_id, caller_of(request))
         self._drive(runtime)
@@ -134,7 +134,7 @@ class Runs:
     # Inside
 
     def _going_on(self, run: str, decisions: list[Decision]) -> Runtime:
-        options = replace(self._served.kept_options(), waits=True)
+        options = replace(self._served.kept_options(), wait=True)
         runtime = self._runs.going_on(run, {}, {}, decisions, options, say_again=True)
         runtime.open_journal()
         return runtime

@@ -7,6 +7,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import tomllib
 import zlib
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from concerto import RunStore, Runtime, compile_file, open_store
+from concerto import RunStore, Runtime, compile_file, compile_source, open_store
 from concerto.journal.databases import StoreError
 from concerto.journal.settling import CannotResume
 from concerto.journal.store import Busy, NoSuchRun
@@ -276,3 +277,42 @@ def test_a_run_whose_manifest_is_gone_does_not_go_on_without_it(tmp_path: Path, 
         store.resume(runtime.run_id, results={"0/1": "yes"})
     manifest.write_text(RULES)
     assert store.resume(runtime.run_id, results={"0/1": "yes"}).status == 3
+
+
+ASKING = """
+schema Answer { amount: Int }
+fn ask(n: Int) -> Result<Int, EmitError> {
+    let answer: Answer = (await emit("approval", {"n": n}))?;
+    Ok(answer.amount)
+}
+fn main() -> Result<Int, EmitError> {
+    let (one, other) = await (ask(1), ask(2));
+    println("${one.unwrap()} and ${other.unwrap()}");
+    Ok(one? + other? + ask(3)?)
+}
+"""
+
+
+def test_an_emit_that_nobody_answers_is_waited_for(run: Run, store: RunStore) -> None:
+    assert "nobody answers `approval`" in run(ASKING, store=store).err
+    outcome = run(ASKING, store=store, wait=True)
+    assert outcome.status == 3
+    (call,) = store.get(outcome.runtime.run_id).waits_for
+    assert (call["kind"], call["name"], call["arguments"]) == ("emit", "approval", {"n": 1})
+    id, status = outcome.runtime.run_id, 3  # noqa: A001
+    for wrong in ("yes", {"amount": "much"}, None):
+        with pytest.raises(CannotResume, match="the answer on `approval` is no `Answer`: "):
+            store.resume(id, answers={"approval": wrong})
+    for amount in (5, 6, 7):
+        assert status == 3
+        output = io.StringIO()
+        result = store.resume(id, answers={"approval": {"amount": amount}}, output=output)
+        status = result.status
+    assert (result.value, store.get(id).waits_for) == (18, [])
+    assert Runtime(compile_source(ASKING), replay=recording(store, id)).run().value == 18
+
+
+def recording(store: RunStore, run: str) -> Path:
+    place = Path(tempfile.mkdtemp()) / "run.conc-run"
+    place.write_bytes(store.export(run))
+    return place

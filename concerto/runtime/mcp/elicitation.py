@@ -39,7 +39,7 @@ async def answer_elicitation(
         asked["schema"] = schema = params.requested_schema
     run.emits.emit(CHANNEL, run.machine_value(asked))
     try:
-        given = await run.pass_gate(EmitAwait(CHANNEL, asked), branch)
+        given = await run.pass_gate(EmitAwait(CHANNEL, asked, at_once=True), branch)
     except Raised as raised:
         return ErrorData(code=INVALID_REQUEST, message=message_of(raised.value))
     return _answer(given, schema)

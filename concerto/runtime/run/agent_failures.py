@@ -65,7 +65,11 @@ class RequiresAction(BaseException):
     """The run stops here: somebody outside has to execute calls and resume it with their results."""
 
     def __init__(self, calls: Sequence[dict[str, Value]]) -> None:
-        super().__init__(f"{counted(len(calls), 'call')} to be executed outside")
+        emits = [f"`{each['name']}`" for each in calls if each.get("kind") == "emit"]
+        others = counted(len(calls) - len(emits), "call")
+        waits = [f"an answer on {', '.join(emits)}"] if emits else []
+        waits += [f"{others} to be executed outside"] if len(calls) > len(emits) else []
+        super().__init__(" and ".join(waits))
         self.calls = list(calls)
 
 

@@ -98,9 +98,10 @@ class _Performer:
                 known = {"idempotency_key": self._key(passage)} if effect.begins else {}
                 return await effect.turn(effect.message and {**effect.message, **known})
             case EmitAwait():
-                if run.options.waits and not run.emits.is_answered(effect.channel, passage.identity.path):
+                path, waits = passage.identity.path, run.options.wait and not effect.at_once
+                if waits and not run.emits.is_answered(effect.channel, path):
                     raise self._waiting(passage, "emit", effect.channel, effect.payload)
-                return await run.emits.ask(effect, run.options.emit_timeout, passage.identity.path)
+                return await run.emits.ask(effect, run.options.emit_timeout, path)
             case McpCall():
                 return await run.mcp.perform(effect, self._key(passage))
             case McpListing():

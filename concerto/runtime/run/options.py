@@ -48,9 +48,10 @@ class StoredOptions:
 
     With `mock` every model call is answered without network. With `echo` emits are written to `output` too,
     as text or, with `json`, as lines of JSON, `quiet` hiding those of the runtime; with `debug` Python
-    tracebacks are shown. `args` is what `main` gets. `folder` is where relative paths start, and files may be
-    used below it: the project's, or the current one. `permissions` are those of the manifest's section, for
-    tools and for `Tool::method`. `tier` is what executes the code: `"python"` or `"interpreter"`.
+    tracebacks are shown; with `wait` the run stops and is kept where nobody answers an awaited emit. `args`
+    is what `main` gets. `folder` is where relative paths start, and files may be used below it: the
+    project's, or the current one. `permissions` are those of the manifest's section, for tools and for
+    `Tool::method`. `tier` is what executes the code: `"python"` or `"interpreter"`.
 
     The limits: `timeout` of the run and `emit_timeout` of one answer to an awaited emit, in seconds;
     `max_usd` and `max_tokens` of all its model calls; `max_iterations` requests in one execution, to which at
@@ -63,6 +64,7 @@ class StoredOptions:
     quiet: bool = False
     json: bool = False
     debug: bool = False
+    wait: bool = False
     tier: Tier = "python"
     args: Sequence[str] = ()
     folder: str | Path | None = None
@@ -94,7 +96,7 @@ class RunOptions(StoredOptions):
     what `answers` has recorded may answer it in place of the world; in an `interactive` one a person at the
     terminal answers awaited emits that nobody else does; `journal` is what a run did before,
     of which so much as `already_emitted` is not said again; a `watcher` is told of every call as it begins
-    and ends; a run that `waits` stops where nobody answers an awaited emit, and goes on when somebody has;
+    and ends;
     with `own_process` the process does nothing else than this run, so `max_memory_mb` is told to
     the system too, and not only looked at now and then.
     """
@@ -118,7 +120,6 @@ class RunOptions(StoredOptions):
     journal: Callable[[], JournalPlan] | None = None
     already_emitted: int = 0
     watcher: Watcher | None = None
-    waits: bool = False
     own_process: bool = False
 
 
@@ -132,6 +133,7 @@ if TYPE_CHECKING:
         quiet: bool
         json: bool
         debug: bool
+        wait: bool
         tier: Tier
         args: Sequence[str]
         folder: str | Path | None
