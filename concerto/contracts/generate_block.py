@@ -94,6 +94,8 @@ def function_text(tool: ToolInterface, structs: Structs) -> str:
     given = parameters_of(tool, structs)
     lines = [f"@describe({quoted(tool.description or _words(tool.name))})"]
     lines += [param_text(each) for each in given]
+    if tool.repeatable:
+        lines.append("@read_only" if tool.read_only else "@idempotent")
     signature = ", ".join([each.text for each in given])
     lines.append(f"fn {as_identifier(tool.name)}({signature}) -> {result_text(tool, structs)};")
     block = _laid_out("".join(["mcp Server {\n", *[f"{_INDENT}{line}\n" for line in lines], "}\n"]))

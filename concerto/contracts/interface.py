@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 class ToolInterface:
     """One tool. `parameters` is the schema of an object; `result` is None where nothing is known of it. A
     tool that is `repeatable` may be called again when the outcome of a call is lost: the server says that
-    it only reads, or that a second call changes nothing more."""
+    it only reads (`read_only`), or that a second call changes nothing more."""
 
     name: str
     parameters: Json
     result: Json = None
     description: str = ""
     repeatable: bool = False
+    read_only: bool = False
 
 
 Interface: TypeAlias = Mapping[str, ToolInterface]
@@ -43,6 +44,7 @@ def offered_tool(tool: Tool) -> ToolInterface:
         tool.output_schema,
         tool.description or tool.title or "",
         hints is not None and bool(hints.read_only_hint or hints.idempotent_hint),
+        hints is not None and bool(hints.read_only_hint),
     )
 
 

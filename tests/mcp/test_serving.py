@@ -292,3 +292,36 @@ def test_types_survive_a_sync_between_two_programs(tmp_path: Path) -> None:
     )
     expected = [said for _, said in CALLS.values() if said] + ["b", "5"]
     assert (done.stdout.splitlines(), done.stderr) == (expected, "")
+
+
+MARKED = """
+tool Shelf {
+    description: "Books",
+    @describe("a") @read_only pub fn look() -> Result<Int, ToolError>;
+    @describe("a") @idempotent pub fn put() -> Result<Int, ToolError>;
+    @describe("a") pub fn lend() -> Result<Int, ToolError>;
+}
+"""
+
+
+def test_what_may_be_repeated_is_told_and_written_by_a_sync(tmp_path: Path) -> None:
+    served = tmp_path / "served" / "main.conc"
+    served.parent.mkdir()
+    served.write_text(MARKED)
+
+    async def body(client: Client) -> None:
+        hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+        assert hints["lend"] is None
+        told = {name: (each.read_only_hint, each.idempotent_hint) for name, each in hints.items() if each}
+        assert told == {"look": (True, None), "put": (None, True)}
+
+    talk(stdio(served), body)
+    args = json.dumps([*SERVE[1:], str(served)])
+    settings = f'[mcp.other]\ntransport = "stdio"\ncommand = {json.dumps(SERVE[0])}\nargs = {args}\n'
+    (tmp_path / "Concerto.toml").write_text(settings)
+    (tmp_path / "main.conc").write_text("fn main() {}\n")
+    sync = [sys.executable, "-m", "concerto.cli", "mcp", "sync", "other"]
+    subprocess.run(sync, cwd=tmp_path, check=True, timeout=60, capture_output=True)
+    text = (tmp_path / "main.conc").read_text()
+    written = re.findall(r"(@\w+)?\n *fn (\w+)\(", text)
+    assert written == [("@read_only", "look"), ("@idempotent", "put"), ("", "lend")]
