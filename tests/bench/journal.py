@@ -1,6 +1,6 @@
 """Benchmark of journals, run by hand: `python -m tests.bench.journal`, or some parts of it by name.
 
-`cost`: what keeping an effect takes, beside the same run that is not kept. `replay`: how fast a recorded run is
+`cost`: what keeping an effect takes, beside the same run not kept. `replay`: how fast a recorded run is
 shown again. `size`: how a store grows with a conversation. `equal`: how many recorded runs of branches in any
 order come out the same. `network`: a run that is shown again where there is none.
 """
