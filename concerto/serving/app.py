@@ -16,10 +16,12 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from concerto.journal.store import JournalStore
+from concerto.serving.ag_ui import AgUi
 from concerto.serving.callers import Admission
 from concerto.serving.chat_completions import ChatCompletions
 from concerto.serving.errors import ApiError, answer_error, answer_fault, not_found
 from concerto.serving.event_log import EventLog
+from concerto.serving.page import page_routes
 from concerto.serving.response_store import ResponseStore
 from concerto.serving.responses import Responses
 from concerto.serving.runs import Runs
@@ -71,6 +73,8 @@ def application(served: ServedProgram, database: Database, tokens: Sequence[str]
             WebSocketRoute("/v1/responses", talk),
             *ChatCompletions(served).routes(),
             *runs.routes(),
+            *AgUi(served).routes(),
+            *page_routes(),
             Route("/v1/models", list_models),
             Route("/v1/models/{name}", get_model),
             Route("/health", health),

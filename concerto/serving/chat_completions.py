@@ -114,7 +114,7 @@ class ChatRequest(RequestBody):
             if getattr(self, name) and not (name == "n" and self.n == 1):
                 message = f"`{name}` cannot be set: agents have no such setting"
                 raise ApiError(message, code="unsupported_parameter", param=name)
-        messages = messages_of(with_ids([item for each in self.messages for item in _items(each)]))
+        messages = messages_of(with_ids([item for each in self.messages for item in chat_items(each)]))
         require_answered(messages)
         choice = self.tool_choice
         return Asked(
@@ -145,7 +145,7 @@ class ChatRequest(RequestBody):
                 return None
 
 
-def _items(message: dict[str, Any]) -> list[Json]:
+def chat_items(message: dict[str, Any]) -> list[Json]:
     """A message as the items that it is in the Responses API."""
     role, content = message.get("role"), message.get("content")
     if isinstance(content, list):

@@ -15,7 +15,8 @@ from concerto.runtime.run import options
 from concerto.runtime.run.options import RunOptions, StoredOptions
 
 OF_CONCERTO = {
-    "testing", "live", "answers", "interactive", "journal", "already_emitted", "watcher", "own_process",
+    "testing", "live", "answers", "interactive", "journal", "already_emitted", "watcher", "waits",
+    "own_process",
 }  # fmt: skip
 
 

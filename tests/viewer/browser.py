@@ -7,6 +7,7 @@ import os
 import select
 import shlex
 import subprocess
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,22 @@ class Browser:
         self._go("about:blank")  # An address that differs in its fragment alone loads nothing.
         self._go(page.as_uri() + at)
         assert self.console == []
+
+    def visit(self, address: str) -> None:
+        """Open a page of a server, which it may ask for more."""
+        self.send(
+            "Network.emulateNetworkConditions",
+            offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1,
+        )  # fmt: skip
+        self._go(address)
+
+    def until(self, script: str) -> None:
+        """Wait until an expression in the page is true."""
+        look = f"const look = () => ({script}) ? done() : setTimeout(look, 20)"
+        self.evaluate(f"new Promise((done) => {{ {look}; look(); }})")
+
+    def picture(self, file: Path) -> None:
+        file.write_bytes(b64decode(self.send("Page.captureScreenshot")["data"]))
 
     def _go(self, address: str) -> None:
         self.console, self._events = [], []
