@@ -51,12 +51,13 @@ class Trace:
         self._now = now
         self._around: dict[tuple[int, ...], list[Opened]] = {}
         """By path, what is under way there and has effects of its own."""
-        self._opened: dict[int, Opened] = {}
+        self._opened: dict[str, Opened] = {}
+        """By key: on its way an effect may be replaced by one that says more."""
 
     def begin(self, passage: Passage) -> Opened:
         effect, identity = passage.effect, passage.identity
         opened = Opened(effect, key_of(identity), self._innermost(identity.path), self._now())
-        self._opened[id(effect)] = opened
+        self._opened[opened.key] = opened
         if isinstance(effect, AgentRun | StageRun | ToolCall):
             self._around.setdefault(identity.path, []).append(opened)
         self._write(
@@ -66,7 +67,7 @@ class Trace:
 
     def end(self, opened: Opened, identity: Identity, outcome: Line, value: Value = None) -> None:
         effect = opened.effect
-        del self._opened[id(effect)]
+        del self._opened[opened.key]
         if isinstance(effect, AgentRun | StageRun | ToolCall):
             around = self._around[identity.path]
             around.remove(opened)
@@ -82,12 +83,12 @@ class Trace:
 
     def attempt(self, passage: Passage) -> float:
         """Count one more try; the time at which it begins."""
-        self._opened[id(passage.effect)].attempts += 1
+        self._opened[key_of(passage.identity)].attempts += 1
         return self._now()
 
     def failed(self, passage: Passage, begun: float, error: BaseException) -> None:
         """A try that failed."""
-        opened = self._opened[id(passage.effect)]
+        opened = self._opened[key_of(passage.identity)]
         self._write(
             {
                 "event": "attempt",
@@ -98,9 +99,9 @@ class Trace:
             }
         )
 
-    def note(self, kind: str, facts: Mapping[str, Json], of: AnyEffect | tuple[int, ...]) -> None:
+    def note(self, kind: str, facts: Mapping[str, Json], of: Identity | tuple[int, ...]) -> None:
         """Something that happened during an effect, or at the path of a branch."""
-        parent = self._innermost(of) if isinstance(of, tuple) else self._opened.get(id(of))
+        parent = self._innermost(of) if isinstance(of, tuple) else self._opened.get(key_of(of))
         self._write({"event": "note", "kind": kind, "parent": _key(parent), "facts": facts})
 
     def write(self, line: Line) -> None:

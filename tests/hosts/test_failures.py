@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.interrupts import without_resuming
 from tests.hosts.running import DECLARED, WORKER, execute, is_gone, run_hosts
 
 Capture = pytest.CaptureFixture[str]
@@ -186,7 +187,7 @@ def test_ctrl_c_ends_the_processes(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert errors.strip() == "error: interrupted"
+    assert without_resuming(errors) == "error: interrupted\n"
     assert all(is_gone(int(pid)) for pid in pids)
 
 

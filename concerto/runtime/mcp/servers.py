@@ -48,6 +48,7 @@ from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
 
 if TYPE_CHECKING:
+    from concerto.effects.identity import Identity
     from concerto.runtime.mcp.server import Server
     from concerto.runtime.mcp.sharing import SharedServer
     from concerto.runtime.run.mocks import Mocks
@@ -265,7 +266,7 @@ class McpServers:
             kind = trouble.kind if isinstance(trouble, ServerFailure) else ToolKind.SERVER_UNAVAILABLE
             raise tool_failure(str(trouble), kind, effect.server, effect.function) from None
 
-    async def perform(self, effect: McpCall, key: str) -> Json:
+    async def perform(self, effect: McpCall, key: str, identity: Identity) -> Json:
         """The answer of a tool as JSON that fits its declaration, if it has one; a ToolError otherwise. `key`
         is the call's idempotency key."""
         from concerto.runtime.mcp.connection import ServerFailure
@@ -276,7 +277,7 @@ class McpServers:
             message = mismatch(effect.server, changes)
             raise tool_failure(message, ToolKind.INTERFACE_MISMATCH, effect.server, effect.function)
         try:
-            return await self._call(effect, server, interface, key)
+            return await self._call(effect, server, interface, key, identity)
         except ServerFailure as trouble:
             raise tool_failure(str(trouble), trouble.kind, effect.server, effect.function) from None
 
@@ -286,7 +287,12 @@ class McpServers:
         await all_of([server.close for server in servers])
 
     async def _call(
-        self, effect: McpCall, server: Server | SharedServer, interface: Interface, key: str
+        self,
+        effect: McpCall,
+        server: Server | SharedServer,
+        interface: Interface,
+        key: str,
+        identity: Identity,
     ) -> Json:
         title, where = server.settings.title, (effect.server, effect.function)
         name = match_name(effect.function, interface)
@@ -302,7 +308,7 @@ class McpServers:
         if declared is not None:
             names = parameter_names(declared.interface, tool)
             arguments = {names.get(key, key): value for key, value in arguments.items()}
-        result = await server.call(name, arguments, key, self._progress(effect))
+        result = await server.call(name, arguments, key, self._progress(effect, identity))
         if result.is_error:
             said = text_of(result) or str(plain_content(result, None))
             raise tool_failure(said, ToolKind.TOOL_FAILED, *where)
@@ -432,14 +438,14 @@ class McpServers:
         definition = self._run.module.types[declared.method.result]
         return definition.items[0] if definition.kind == "result" else declared.method.result
 
-    def _progress(self, effect: McpCall) -> Any:
+    def _progress(self, effect: McpCall, identity: Identity) -> Any:
         """Progress is asked for only if somebody sees it."""
         if not self._run.options.debug and self._run.trace is None:
             return None
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
             told = {"progress": progress, "total": total, "message": message}
-            self._run.note("progress", lambda: told, effect)
+            self._run.note("progress", lambda: told, identity)
             of = f"/{total:g}" if total is not None else ""
             self._note(effect.server, f"{effect.function}: {progress:g}{of} {message or ''}".rstrip())
 

@@ -103,7 +103,7 @@ class _Performer:
                     raise self._waiting(passage, "emit", effect.channel, effect.payload)
                 return await run.emits.ask(effect, run.options.emit_timeout, path)
             case McpCall():
-                return await run.mcp.perform(effect, self._key(passage))
+                return await run.mcp.perform(effect, self._key(passage), passage.identity)
             case McpListing():
                 return await run.mcp.listing(effect.server)
             case Sleep():

@@ -37,6 +37,7 @@ from concerto.vm.values import Value, failure
 if TYPE_CHECKING:
     import asyncio
 
+    from concerto.effects.identity import Identity
     from concerto.effects.kinds import AnyEffect
     from concerto.effects.trace import Trace
     from concerto.journal.journal import Journal
@@ -433,7 +434,7 @@ class Run:
             raise failure(f"the value has no JSON form: {misfit}", "TypeError") from None
 
     def note(
-        self, kind: str, make: Callable[[], dict[str, Any]], of: AnyEffect | Branch | None = None
+        self, kind: str, make: Callable[[], dict[str, Any]], of: Identity | Branch | None = None
     ) -> None:
         """Tell the trace, if there is one, what happened during an effect that is under way, or in a
         branch."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import asyncio
 
+    from concerto.effects.identity import Identity
     from concerto.effects.kinds import AnyEffect
     from concerto.effects.meters import Meter
     from concerto.effects.permissions import Permissions
@@ -102,7 +103,7 @@ class RunServices(Gate, Events, Protocol):
         """What Python code gave, as a value of the program; a failure if it has no JSON form."""
 
     def note(
-        self, kind: str, make: Callable[[], dict[str, Any]], of: AnyEffect | Branch | None = None
+        self, kind: str, make: Callable[[], dict[str, Any]], of: Identity | Branch | None = None
     ) -> None:
         """Tell the trace, if there is one, what happened during an effect that is under way, or in a
         branch."""
