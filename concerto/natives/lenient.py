@@ -1,8 +1,8 @@
 """JSON repair: reading the JSON that a model meant, where it wrote almost JSON; every repair is named.
 
-Understood are code fences and words around the value, comments, single quotes, names without quotes, commas
-before a closing bracket, the words of Python, and closing brackets missing at the end. Two different values
-in one text are no guess but an error.
+Understood are code fences and words around the value, comments, single, triple and back quotes, quotes inside
+of texts, keys and values without quotes, commas too many or too few, the words of Python, and what is missing
+at the end. What a type says of all this is in `natives.directed`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,30 @@ CLOSED = "missing closing bracket added"
 _DEEPEST = 200
 _MOST_STARTS = 100
 """Brackets from which a value is tried: the time must not grow with the square of a text full of them."""
+_MOST_TO_THE_END = 8
 _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*)*", re.DOTALL)
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
-_WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?(?=\s*(?:[,}\]\n]|//|/\*|#|\Z))")
+_WORD = re.compile(r"[A-Za-z]+(?=\s*(?:[,}\]\n]|//|/\*|#|\Z))")
+_KEY = re.compile(r"[\w$](?:[\w$. -]*[\w$])?(?=\s*:)")
+_ANOTHER_KEY = re.compile(
+    r"\s*(?:\"[^\"\n]*\"|'[^'\n]*'|[\w$][\w$. -]*)\s*:(?!//)|\s*[}\n]"
+    r"|\s*(?:[\"'`][^\"'`\n]*|[A-Za-z_$][\w$. -]*)?\Z"
+)
+"""What follows a comma that ends a value of an object."""
+_AFTER_STRING = re.compile(r"\s*(?:[,:}\]\n]|//|/\*|#|\Z)")
+_PLAIN = {quote: re.compile(rf"[^{quote}\\]+") for quote in "\"'`"}
+"""What of a text stands for itself."""
+_UNICODE = re.compile(r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4}")
+"""An escape after its `u`; halves of a pair stand side by side."""
+_WORDS = {"true": True, "false": False, "null": None, "none": None}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+class Bare(str):
+    """A text that stood without quotes: what it is, its type says."""
+
+    __slots__ = ()
 
 
 class Unreadable(Exception):
@@ -33,64 +51,82 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Reading:
-    """A value and what had to be repaired to read it; nothing if the text was JSON."""
+    """A value, what had to be repaired to read it, and where in the text it stands."""
 
     value: Json
     repairs: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
 
 
 def read_leniently(text: str) -> Reading:
-    """The one value in a text; raises Unreadable."""
+    """The one value in a text that nobody knows the type of; raises Unreadable."""
     try:
         return Reading(decode(text))
     except ValueError as error:
         complaint = str(error)
-    found: list[Reading] = []
-    for part, repair in _parts(text):
-        reading = _read_part(part, repair)
-        if reading is not None and all(reading.value != other.value for other in found):
-            found.append(reading)
-    if not found:
-        raise Unreadable(f"the reply is not JSON: {complaint}")
-    if len(found) > 1:
-        raise Unreadable(f"the reply holds {len(found)} different JSON values; give exactly one")
-    return found[0]
+    for readings in (fenced_readings(text), bracketed_readings(text)):
+        found: list[Reading] = []
+        for each in readings:
+            inside = any(other.start <= each.start and each.end <= other.end for other in found)
+            if not inside and all(each.value != other.value for other in found):
+                found.append(each)
+        if len(found) > 1:
+            raise Unreadable(f"the reply holds {len(found)} different JSON values; give exactly one")
+        if found:
+            return found[0]
+    raise Unreadable(f"the reply is not JSON: {complaint}")
 
 
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """Where the value may stand: in code fences; if there are none, from each outermost bracket on."""
-    fences = [fence.group(1) for fence in _FENCE.finditer(text)]
-    if fences:
-        yield from ((fence, "code fence removed") for fence in fences)
-        return
-    at = 0
+def fenced_readings(text: str) -> Iterator[Reading]:
+    """The values of a text's code fences."""
+    for fence in _FENCE.finditer(text):
+        reading = _read_whole(fence.group(1))
+        if reading is not None:
+            yield Reading(reading.value, ("code fence removed", *reading.repairs), *fence.span())
+
+
+def bracketed_readings(text: str) -> Iterator[Reading]:
+    """The values from each outermost bracket on. Where one reaches the end because nothing closes it, those
+    from the brackets inside of it follow."""
+    at, to_the_end = 0, 0
     for _ in range(_MOST_STARTS):
         start = min((place for place in (text.find("{", at), text.find("[", at)) if place >= 0), default=-1)
         if start < 0:
             return
-        reader = _Reader(text, start)
-        try:
-            reader.value(0)
-        except Unreadable:
+        reader = _read_at(text, start)
+        if reader is None:
             at = start + 1
             continue
-        surrounded = bool((text[:start] + text[reader.at :]).strip())
-        yield text[start : reader.at], "text around the value removed" if surrounded else ""
         at = reader.at
+        if CLOSED in reader.repairs:
+            at, to_the_end = start + 1, to_the_end + 1
+        surrounded = bool((text[:start] + text[reader.at :]).strip())
+        first = ("text around the value removed",) if surrounded else ()
+        yield Reading(reader.result, (*first, *reader.repairs), start, reader.at)
+        if to_the_end == _MOST_TO_THE_END:
+            return
 
 
-def _read_part(text: str, repair: str) -> Reading | None:
-    first = (repair,) if repair else ()
+def _read_whole(text: str) -> Reading | None:
+    """The value that a text begins with."""
     try:
-        return Reading(decode(text), first)
+        return Reading(decode(text))
     except ValueError:
-        pass
-    reader = _Reader(text, 0)
-    try:
-        value = reader.value(0)
-    except Unreadable:
-        return None
-    return Reading(value, (*first, *reader.repairs))
+        reader = _read_at(text, 0)
+        return None if reader is None else Reading(reader.result, tuple(reader.repairs))
+
+
+def _read_at(text: str, start: int) -> _Reader | None:
+    """A reader that has read a value; one that takes quotes for parts of texts, if no other way is left."""
+    for quotes_inside in (False, True):
+        reader = _Reader(text, start, quotes_inside)
+        try:
+            reader.result = reader.value(0)
+        except Unreadable:
+            continue
+        return reader
+    return None
 
 
 @dataclass
@@ -99,7 +135,11 @@ class _Reader:
 
     text: str
     at: int
+    quotes_inside: bool
+    """A quote ends a text only where something else can begin."""
+    result: Json = None
     repairs: dict[str, None] = field(default_factory=dict)
+    _in_object: bool = False
 
     def value(self, depth: int) -> Json:
         if depth > _DEEPEST:
@@ -110,7 +150,7 @@ class _Reader:
                 return self._object(depth)
             case "[":
                 return self._array(depth)
-            case '"' | "'":
+            case '"' | "'" | "`":
                 return self._string()
             case _:
                 return self._plain()
@@ -121,9 +161,15 @@ class _Reader:
         while not self._closed("}"):
             key = self._key()
             self._blank()
+            if self._ended():
+                break
             if self._next() != ":":
                 raise Unreadable("a key has no value")
             self.at += 1
+            self._blank()
+            if self._ended():
+                break
+            self._in_object = True
             result[key] = self.value(depth + 1)
             self._comma("}")
         return result
@@ -132,14 +178,21 @@ class _Reader:
         result: list[Json] = []
         self.at += 1
         while not self._closed("]"):
+            self._in_object = False
             result.append(self.value(depth + 1))
             self._comma("]")
         return result
 
+    def _ended(self) -> bool:
+        """Whether the text ends here, too early."""
+        if self.at < len(self.text):
+            return False
+        self._note(CLOSED)
+        return True
+
     def _closed(self, bracket: str) -> bool:
         self._blank()
-        if self.at >= len(self.text):
-            self._note(CLOSED)
+        if self._ended():
             return True
         if self._next() == bracket:
             self.at += 1
@@ -147,6 +200,7 @@ class _Reader:
         return False
 
     def _comma(self, bracket: str) -> None:
+        before = self.at
         self._blank()
         if self._next() == ",":
             self.at += 1
@@ -154,12 +208,14 @@ class _Reader:
             if self._next() == bracket:
                 self._note("trailing comma removed")
         elif self._next() not in (bracket, ""):
-            raise Unreadable("a comma is missing")
+            if self.at == before or self._next() in ("}", "]", ":"):
+                raise Unreadable("a comma is missing")
+            self._note("missing comma added")
 
     def _key(self) -> str:
-        if self._next() in ('"', "'"):
+        if self._next() in ('"', "'", "`"):
             return self._string()
-        name = _NAME.match(self.text, self.at)
+        name = _KEY.match(self.text, self.at)
         if name is None:
             raise Unreadable("a key is missing")
         self.at = name.end()
@@ -168,47 +224,73 @@ class _Reader:
 
     def _string(self) -> str:
         quote = self._next()
-        if quote == "'":
-            self._note("single quotes accepted")
-        self.at += 1
+        if self.text.startswith(quote * 3, self.at):
+            quote *= 3
+        if quote != '"':
+            self._note(
+                "other quotes accepted" if len(quote) == 3 or quote == "`" else "single quotes accepted"
+            )
+        self.at += len(quote)
+        plain = _PLAIN[quote[0]]
         pieces: list[str] = []
-        while True:
-            character = self._next()
-            self.at += 1
-            if character == quote:
-                return "".join(pieces)
-            if character == "":
-                raise Unreadable("a string is not closed")
-            pieces.append(self._escape() if character == "\\" else character)
+        while not self._ended():
+            found = plain.match(self.text, self.at)
+            if found is not None:
+                self.at = found.end()
+                pieces.append(found.group())
+            elif self.text.startswith(quote, self.at):
+                self.at += len(quote)
+                if not self.quotes_inside or _AFTER_STRING.match(self.text, self.at):
+                    break
+                self._note("quotes inside of a text accepted")
+                pieces.append(quote)
+            else:
+                self.at += 1
+                literal = self.text[self.at - 1] != "\\" or len(quote) == 3
+                pieces.append(self.text[self.at - 1] if literal else self._escape())
+        return "".join(pieces)
 
     def _escape(self) -> str:
         character = self._next()
         self.at += 1
         if character != "u":
             return _ESCAPES.get(character, character)
-        digits = self.text[self.at : self.at + 4]
-        self.at += 4
-        try:
-            return chr(int(digits, 16))
-        except ValueError:
-            raise Unreadable("an escape is broken") from None
+        escape = _UNICODE.match(self.text, self.at)
+        if escape is None:
+            raise Unreadable("an escape is broken")
+        self.at = escape.end()
+        return str(decode(f'"\\u{escape.group()}"'))
 
     def _plain(self) -> Json:
         number = _NUMBER.match(self.text, self.at)
-        if number is not None:
+        if number is not None and not self._goes_on(number.end()):
             self.at = number.end()
-            return (
-                decode(number.group().lstrip("0") or "0")
-                if number.group().isdigit()
-                else decode(number.group())
-            )
-        word = _NAME.match(self.text, self.at)
-        if word is None or word.group() not in _WORDS:
+            return _number(number.group())
+        word = _WORD.match(self.text, self.at)
+        if word is not None and word.group().lower() in _WORDS:
+            self.at = word.end()
+            if word.group()[0].isupper():
+                self._note("Python's word accepted")
+            return _WORDS[word.group().lower()]
+        return self._bare()
+
+    def _goes_on(self, end: int) -> bool:
+        """Whether a comma behind a plain value of an object is a part of it: `12,111`."""
+        comma = self._in_object and self.text[end : end + 1] == ","
+        return comma and _ANOTHER_KEY.match(self.text, end + 1) is None
+
+    def _bare(self) -> Bare:
+        end = self.at
+        while end < len(self.text) and self.text[end] not in "}]\n":
+            if self.text[end] == "," and not self._goes_on(end):
+                break
+            end += 1
+        found = self.text[self.at : end].strip()
+        if not found or found[0] in ":,":
             raise Unreadable("a value is missing")
-        self.at = word.end()
-        if word.group()[0].isupper():
-            self._note("Python's word accepted")
-        return _WORDS[word.group()]
+        self.at = end
+        self._note("value without quotes accepted")
+        return Bare(found)
 
     def _blank(self) -> None:
         blank = _BLANK.match(self.text, self.at)
@@ -222,3 +304,10 @@ class _Reader:
 
     def _note(self, repair: str) -> None:
         self.repairs[repair] = None
+
+
+def _number(text: str) -> Json:
+    sign, digits = ("-", text[1:]) if text[0] == "-" else ("", text.removeprefix("+"))
+    if digits.startswith("."):
+        digits = "0" + digits
+    return decode(sign + (re.sub(r"^0+(?=\d)", "", digits)))

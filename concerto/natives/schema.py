@@ -7,14 +7,16 @@ in place of a type parameter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from concerto.ir.module import Schema, TypeDef
+from concerto.ir.module import TypeDef
 from concerto.json_data import Json
+from concerto.natives.directed import Director, Schemas, in_prose
 from concerto.natives.errors import make_error
 from concerto.natives.json_text import decode
-from concerto.natives.lenient import Unreadable, read_leniently
+from concerto.natives.lenient import CLOSED, Reading, Unreadable, bracketed_readings, fenced_readings
 from concerto.vm.collections import Queue, Stack
 from concerto.vm.operations import parts_of, to_text
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, Struct, TypeValue, Value, Variant
@@ -22,14 +24,13 @@ from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, Struct, 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
 
-Schemas: TypeAlias = Mapping[str, Schema]
-"""By the name of their struct; the instantiations of a generic one share decorators."""
+_LISTS: Final = ("array", "set", "queue", "stack")
 
 
 def parse_schema(machine: Machine, wanted: TypeValue, text: str) -> Value:
     """A Result: the value that the text means, or a SchemaError."""
     try:
-        return Ok(read_value(machine, wanted.index, read_leniently(text).value))
+        return Ok(read_text(machine, wanted.index, text)[0])
     except Unreadable as unreadable:
         return Err(make_error("SchemaError", str(unreadable), "InvalidJson", raw=text))
     except Raised as raised:
@@ -40,64 +41,111 @@ def parse_schema(machine: Machine, wanted: TypeValue, text: str) -> Value:
     return Err(make_error("SchemaError", error.message, kind, raw=text, path=error.fields.get("path", "")))
 
 
+def read_text(
+    machine: Machine, type_index: int, text: str, wrapper: str = ""
+) -> tuple[Value, tuple[str, ...]]:
+    """The one value of a type that a text means, and what was repaired to read it. It may stand as the only
+    member, called `wrapper`, of an object. Raises Unreadable, or a SchemaError where what was read does not
+    fit."""
+    reader = _Reader(machine)
+    unfit: list[Json] = []
+    try:
+        data, complaint = _unwrapped(decode(text), wrapper), ""
+    except ValueError as error:
+        complaint = str(error)
+    else:
+        if reader.fits(made := reader.coerced(data, type_index), type_index):
+            return reader.checked(made, type_index), ()
+        if reader.fits(made := reader.directed(data, type_index), type_index):
+            return reader.checked(made, type_index), ("fitted to its type",)
+        unfit.append(made)
+    for readings in (fenced_readings(text), bracketed_readings(text)):
+        found: list[Reading] = []
+        for reading in readings:
+            if any(each.start <= reading.start and reading.end <= each.end for each in found):
+                continue
+            made = reader.directed(_unwrapped(reading.value, wrapper), type_index)
+            if reader.fits(made, type_index):
+                if all(made != each.value for each in found):
+                    found.append(replace(reading, value=made))
+            elif made not in unfit and not (unfit and CLOSED in reading.repairs):
+                unfit.append(made)
+        if found:
+            one = _joined(found, machine.module.types[type_index])
+            return reader.checked(one.value, type_index), one.repairs
+    if complaint or isinstance(data, str):
+        made = reader.directed(
+            in_prose(data if not complaint else text, type_index, machine.module.types), type_index
+        )
+        if reader.fits(made, type_index):
+            return reader.checked(made, type_index), ("words around the value removed",)
+    if not unfit:
+        raise Unreadable(f"the reply is not JSON: {complaint}")
+    if len(unfit) > 1:
+        raise Unreadable(f"the reply holds {len(unfit)} different JSON values; give exactly one")
+    return reader.checked(unfit[0], type_index), ()
+
+
 def read_value(machine: Machine, type_index: int, data: Json) -> Value:
     """JSON data as a value of a type, coerced and validated as its schemas say; raises a SchemaError."""
-    types = machine.module.types
-    schemas = {name: schema for schema in machine.module.schemas if (name := types[schema.type].name)}
-    if any(schema.coerce or schema.coerced_fields for schema in schemas.values()):
-        data = _coerced(data, type_index, types, schemas)
-    own = schemas.get(types[type_index].name)
-    value = machine.from_json(data, type_index, coerce=own is not None and own.coerce)
-    if any(schema.validators for schema in schemas.values()):
-        _validate(machine, schemas, value, "")
-    return value
+    reader = _Reader(machine)
+    return reader.checked(reader.coerced(data, type_index), type_index)
 
 
-# --- Coercion -----------------------------------------------------------------------------------
+def _unwrapped(data: Json, wrapper: str) -> Json:
+    return data[wrapper] if wrapper and isinstance(data, dict) and set(data) == {wrapper} else data
 
 
-def _coerced(data: Json, type_index: int, types: Sequence[TypeDef], schemas: Schemas) -> Json:
-    """The data with the plain fields of coercing schemas coerced; what cannot be stays as it is."""
-    definition = types[type_index]
-    match definition.kind:
-        case "struct" | "schema" if isinstance(data, dict):
-            schema = schemas.get(definition.name)
-            result = dict(data)
-            for field in definition.fields:
-                if field.name in data:
-                    part = _coerced(data[field.name], field.type, types, schemas)
-                    if schema is not None and (schema.coerce or field.name in schema.coerced_fields):
-                        part = _coerced_plain(part, _plain_name(field.type, types))
-                    result[field.name] = part
-            return result
-        case "array" | "set" | "queue" | "stack" if isinstance(data, list):
-            return [_coerced(item, definition.items[0], types, schemas) for item in data]
-        case "map" if isinstance(data, dict):
-            return {key: _coerced(item, definition.items[1], types, schemas) for key, item in data.items()}
-        case "option":
-            return _coerced(data, definition.items[0], types, schemas)
-        case _:
-            return data
+def _joined(found: list[Reading], wanted: TypeDef) -> Reading:
+    """The one reading; where a list is wanted, several are one."""
+    if len(found) == 1:
+        return found[0]
+    if wanted.kind not in _LISTS:
+        raise Unreadable(f"the reply holds {len(found)} different JSON values; give exactly one")
+    repairs = dict.fromkeys(repair for each in found for repair in each.repairs)
+    return Reading([item for each in found for item in each.value], (*repairs, "several values joined"))
 
 
-def _plain_name(type_index: int, types: Sequence[TypeDef]) -> str:
-    """The name of a built-in type, Option taken away; empty for others."""
-    definition = types[type_index]
-    if definition.kind == "option":
-        definition = types[definition.items[0]]
-    return definition.name if definition.kind == "builtin" else ""
+class _Reader:
+    """Makes values of a program's types from data."""
 
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._types = types = machine.module.types
+        self._schemas = {name: each for each in machine.module.schemas if (name := types[each.type].name)}
 
-def _coerced_plain(data: Json, name: str) -> Json:
-    """`"42"` for an Int, 42 for a String."""
-    if name in ("Int", "Float", "Bool") and isinstance(data, str):
+    def checked(self, data: Json, type_index: int) -> Value:
+        """The value, validated."""
+        value = self._value(data, type_index)
+        if any(schema.validators for schema in self._schemas.values()):
+            _validate(self._machine, self._schemas, value, "")
+        return value
+
+    def fits(self, data: Json, type_index: int) -> bool:
         try:
-            return decode(data.strip().lower())
-        except ValueError:
+            self._value(data, type_index)
+        except Raised:
+            return False
+        return True
+
+    def coerced(self, data: Json, type_index: int) -> Json:
+        """Data with what schemas coerce; all else as it is."""
+        if not any(schema.coerce or schema.coerced_fields for schema in self._schemas.values()):
             return data
-    if name in ("String", "Prompt") and isinstance(data, int | float):
-        return to_text(data)
-    return data
+        director = Director(self._types, self._schemas, self.fits, lenient=False)
+        return director.fitted(data, type_index, coerce=self._coerces(type_index))
+
+    def directed(self, data: Json, type_index: int) -> Json:
+        """Data in the form that the type has, where it can mean only that."""
+        director = Director(self._types, self._schemas, self.fits, lenient=True)
+        return director.fitted(data, type_index, coerce=self._coerces(type_index))
+
+    def _value(self, data: Json, type_index: int) -> Value:
+        return self._machine.from_json(data, type_index, coerce=self._coerces(type_index))
+
+    def _coerces(self, type_index: int) -> bool:
+        own = self._schemas.get(self._types[type_index].name)
+        return own is not None and own.coerce
 
 
 # --- Validation ---------------------------------------------------------------------------------

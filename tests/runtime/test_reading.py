@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from concerto.natives.lenient import Unreadable, read_leniently
+from concerto import Runtime, compile_source
+from concerto.natives.lenient import bracketed_readings, fenced_readings
 from concerto.runtime.agents.arguments import BadArguments, read_arguments
 from concerto.runtime.tools.toolbox import wire_name
 from concerto.schema.validate import complaints
@@ -87,26 +88,23 @@ def test_any_text_is_arguments_or_a_complaint(text: str) -> None:
         assert str(bad)
 
 
-@given(JSON)
+@given(JSON.filter(lambda value: isinstance(value, list | dict)))
 @settings(max_examples=200, deadline=None, derandomize=True)
 def test_json_is_read_as_it_is(value: Any) -> None:
-    reading = read_leniently(json.dumps(value))
-    assert reading.repairs == ()
+    (reading,) = bracketed_readings(json.dumps(value))
+    assert (reading.value, reading.repairs) == (value, ())
 
 
 @given(st.text(alphabet="{}[]'\",:/*#\\ \nab1truenull`"))
 @settings(max_examples=400, deadline=None, derandomize=True)
-def test_any_text_is_read_or_refused(text: str) -> None:
-    try:
-        read_leniently(text)
-    except Unreadable as unreadable:
-        assert str(unreadable)
+def test_any_text_is_read_or_left(text: str) -> None:
+    for reading in (*fenced_readings(text), *bracketed_readings(text)):
+        assert 0 <= reading.start < reading.end <= len(text)
 
 
 def test_deep_nesting_is_refused() -> None:
     for text in ("[" * 100_000, '{"a":' * 100_000, "x " + "[" * 3000):
-        with pytest.raises(Unreadable):
-            read_leniently(text)
+        assert list(bracketed_readings(text)) == []
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=3))
@@ -119,3 +117,44 @@ def test_names_on_the_wire(parts: list[str]) -> None:
 
 def test_long_names_stay_different() -> None:
     assert wire_name("T" * 70, "a") != wire_name("T" * 70, "b")
+
+
+READER = """
+enum Mood { Happy, VeryHappy, Sad }
+schema P { name: String, age: Int, tags?: Array<String>, mood: Mood = Mood::Sad, price?: Float }
+enum U { A(P), N(Int), T { x: Int, y: String }, Z }
+pub fn read(text: String) -> Array<Any> {
+    [
+        parse_schema<P>(text), parse_schema<U>(text), parse_schema<Mood>(text), parse_schema<Array<P>>(text),
+        parse_schema<Int>(text), parse_schema<Float>(text), parse_schema<Bool>(text),
+        parse_schema<Option<U>>(text), parse_schema<"yes" | "no" | "1">(text),
+        parse_schema<Map<String, Int>>(text), parse_schema<(Int, String)>(text),
+    ]
+}
+fn main() { }
+"""
+MARKS = list("{}[]()'\":,.`\n\\-#$%/ ")
+WORDS = """name age tags mood variant data Happy very happy 12,111 true None 3 1/2 1/0 1e999 x y A N T Ż"""
+WRITTEN = st.lists(
+    st.sampled_from([*MARKS, *WORDS.split(), "```json\n", "9" * 30]),
+    max_size=40,
+).map("".join)
+
+
+def test_what_is_read_is_of_the_type_or_an_error() -> None:
+    program = compile_source(READER)
+
+    @given(WRITTEN)
+    @settings(max_examples=300, deadline=None, derandomize=True)
+    def try_it(text: str) -> None:
+        results = Runtime(program).call("read", text).value
+        assert all(result.keys() in ({"ok"}, {"err"}) for result in results)
+        person, *_, integer, real, truth, _, literal, numbers, _ = results
+        assert "ok" not in person or {type(person["ok"]["name"]), type(person["ok"]["age"])} == {str, int}
+        assert "ok" not in integer or type(integer["ok"]) is int
+        assert "ok" not in real or type(real["ok"]) is float
+        assert "ok" not in truth or type(truth["ok"]) is bool
+        assert "ok" not in literal or literal["ok"] in ("yes", "no", "1")
+        assert "ok" not in numbers or {type(each) for each in numbers["ok"].values()} <= {int}
+
+    try_it()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from concerto.effects.error_kinds import AgentKind
 from concerto.json_data import Json
-from concerto.natives.lenient import CLOSED, Unreadable, read_leniently
-from concerto.natives.schema import read_value
+from concerto.natives.lenient import CLOSED, Unreadable
+from concerto.natives.schema import read_text
 from concerto.records import record, replace
 from concerto.runtime.agents.execution import Execution, Plan
 from concerto.runtime.agents.loop import emit_repairs, tool_loop
@@ -64,25 +64,22 @@ class ExpectedOutput:
 
     async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
         """As `Output` says."""
-        try:
-            reading = read_leniently(text)
-        except Unreadable as unreadable:
-            raise Misread(str(unreadable)) from None
-        if not whole and CLOSED in reading.repairs:
-            raise Misread("its end is missing")
-        data = reading.value
-        if self._wrapped and isinstance(data, dict) and set(data) == {_WRAPPED}:
-            data = data[_WRAPPED]
         machine, index = self._run.machine, self._type.index
         try:
-            value = await drive(branch.child(), lambda: read_value(machine, index, data))
+            value, repairs = await drive(
+                branch.child(), lambda: read_text(machine, index, text, _WRAPPED * self._wrapped)
+            )
+        except Unreadable as unreadable:
+            raise Misread(str(unreadable)) from None
         except Raised as raised:
             error = raised.value
             if not isinstance(error, ErrorValue) or error.type_name != "SchemaError":
                 raise
             path = error.fields.get("path")
             raise Misread(f"`{path}`: {error.message}" if path else error.message) from None
-        return value, reading.repairs
+        if not whole and CLOSED in repairs:
+            raise Misread("its end is missing")
+        return value, repairs
 
 
 @record(frozen=True)

@@ -1,0 +1,289 @@
+"""Reading directed by a type: what a model wrote becomes data that fits it, where it can mean only that.
+
+Nothing is guessed between two values, and nothing becomes a value of another type: what is not understood
+stays as it is, and does not fit.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from concerto.ir.module import FieldDef, Schema, TypeDef, VariantDef
+from concerto.json_data import Json
+from concerto.natives.json_text import decode
+from concerto.natives.lenient import Bare, Unreadable
+from concerto.vm.operations import to_text
+
+Schemas: TypeAlias = Mapping[str, Schema]
+"""By the name of their struct; the instantiations of a generic one share decorators."""
+
+_NUMBER = re.compile(
+    r"(?:(?P<sign>[-+])\s*)?(?:[$€£¥]\s*)?(?P<whole>\d{1,3}(?:[,_' ]\d{3})+|\d+(?:_\d+)*|(?=\.\d))"
+    r"(?P<rest>(?:\.\d+)?(?:[eE][-+]?\d+)?)(?:\s*/\s*(?P<below>\d+))?"
+)
+_BEFORE = re.compile(r"[\w.]\Z")
+_AFTER = re.compile(r"[\w]|[.,/]\d")
+_NOTHING = ("null", "none", "nil")
+_QUOTES = "\"'`"
+
+
+class Director:
+    """Fits data to types. `fits` says whether data is a value of a type."""
+
+    def __init__(
+        self, types: Sequence[TypeDef], schemas: Schemas, fits: Callable[[Json, int], bool], lenient: bool
+    ) -> None:
+        self._types = types
+        self._schemas = schemas
+        self.fits = fits
+        self._lenient = lenient
+
+    def fitted(self, data: Json, type_index: int, *, coerce: bool = False) -> Json:
+        """Data in the form that a type has; what cannot be stays as it is. With `coerce`, texts of numbers
+        and Bools are taken for these, and numbers for texts."""
+        made = self._fitted(data, type_index, coerce)
+        return str(made) if isinstance(made, Bare) else made
+
+    def _fitted(self, data: Json, type_index: int, coerce: bool) -> Json:
+        definition = self._types[type_index]
+        match definition.kind:
+            case "option":
+                if isinstance(data, Bare) and data.lower() in _NOTHING:
+                    return None
+                return None if data is None else self.fitted(data, definition.items[0], coerce=coerce)
+            case "builtin":
+                return self._plain(data, definition.name, coerce)
+            case "literals":
+                return self._literal(data, definition, coerce)
+            case "array" | "set" | "queue" | "stack":
+                return self._items(data, definition.items[0])
+            case "tuple" if isinstance(data, list) and len(data) == len(definition.items):
+                return [self.fitted(item, kind) for item, kind in zip(data, definition.items, strict=True)]
+            case "map" if isinstance(data, dict) and len(definition.items) == 2:
+                return {key: self.fitted(item, definition.items[1]) for key, item in data.items()}
+            case "struct" | "schema":
+                return self._struct(data, definition)
+            case "enum" if self._lenient:
+                return self._enum(data, definition, type_index)
+            case _:
+                return data
+
+    # --- Plain values ---------------------------------------------------------------------------
+
+    def _plain(self, data: Json, name: str, coerce: bool) -> Json:
+        if name in ("String", "Prompt"):
+            return to_text(data) if coerce and isinstance(data, int | float) else data
+        if isinstance(data, str) and (coerce or isinstance(data, Bare)):
+            match name:
+                case "Int" | "Float":
+                    found = number(data)
+                    return data if found is None else found
+                case "Bool" if data.strip().lower() in ("true", "false"):
+                    return data.strip().lower() == "true"
+                case "Nil" if data.strip().lower() in _NOTHING:
+                    return None
+        return data
+
+    def _literal(self, data: Json, definition: TypeDef, coerce: bool) -> Json:
+        if any(type(each) is type(data) and each == data for each in definition.literals):
+            return data
+        if isinstance(data, str) and (self._lenient or coerce):
+            names = {
+                to_text(each): each
+                for each in definition.literals
+                if isinstance(each, str) or coerce or isinstance(data, Bare)
+            }
+            name = named(data, names)
+            return data if name is None else names[name]
+        return data
+
+    # --- Values of parts ------------------------------------------------------------------------
+
+    def _items(self, data: Json, item: int) -> Json:
+        if isinstance(data, list):
+            return [self.fitted(part, item) for part in data]
+        if not self._lenient or data is None:
+            return data
+        inner = _inside(data)
+        if isinstance(inner, list):
+            return [self.fitted(part, item) for part in inner]
+        single = self.fitted(data, item)
+        return [single] if self.fits(single, item) else data
+
+    def _struct(self, data: Json, definition: TypeDef) -> Json:
+        if self._lenient:
+            if isinstance(data, list) and len(data) == 1:
+                data = data[0]
+            data = _inside(data)
+        if not isinstance(data, dict):
+            return data
+        schema = self._schemas.get(definition.name)
+        names = self._keys(data, definition.fields)
+        result: dict[str, Json] = {}
+        for key, part in data.items():
+            field = names.get(key)
+            if field is None:
+                result[key] = part
+                continue
+            coerce = schema is not None and (schema.coerce or field.name in schema.coerced_fields)
+            result[field.name] = self.fitted(part, field.type, coerce=coerce)
+        return result
+
+    def _keys(self, data: dict[str, Json], fields: list[FieldDef]) -> dict[str, FieldDef]:
+        """The field that each key means: of keys that differ in case and marks only, the one there is."""
+        exact = {field.name: field for field in fields}
+        found = {key: exact[key] for key in data if key in exact}
+        if not self._lenient or len(found) == len(data):
+            return found
+        taken = {field.name for field in found.values()}
+        for field in fields:
+            if field.name not in taken:
+                alike = [key for key in data if key not in found and _folded(key) == _folded(field.name)]
+                if len(alike) == 1:
+                    found[alike[0]] = field
+        return found
+
+    # --- Enums ----------------------------------------------------------------------------------
+
+    def _enum(self, data: Json, definition: TypeDef, type_index: int) -> Json:
+        plain = {variant.name: variant.name for variant in definition.variants if not variant.fields}
+        by_name = {variant.name: variant for variant in definition.variants}
+        match data:
+            case str():
+                name = named(data, plain)
+                return data if name is None else name
+            case {"variant": str(written), **others} if others.keys() <= {"data"}:
+                name = named(written, by_name)
+                if name is None:
+                    return data
+                payload = self._payload(others.get("data"), by_name[name])
+                return {"variant": name, "data": payload} if by_name[name].fields else name
+        found = [made for made in self._variants(data, definition) if self.fits(made, type_index)]
+        return found[0] if len(found) == 1 else data
+
+    def _variants(self, data: Json, definition: TypeDef) -> Iterable[Json]:
+        """What data may mean that does not name its variant as it should."""
+        if isinstance(data, dict) and len(data) == 1:
+            ((key, payload),) = data.items()
+            for variant in definition.variants:
+                if variant.fields and variant.name == key:
+                    yield {"variant": key, "data": self._payload(payload, variant)}
+                    return
+        for variant in definition.variants:
+            if variant.fields:
+                yield {"variant": variant.name, "data": self._payload(data, variant)}
+
+    def _payload(self, data: Json, variant: VariantDef) -> Json:
+        fields = variant.fields
+        if variant.named:
+            return self._struct(data, TypeDef("struct", "", fields=fields))
+        if len(fields) == 1:
+            return self.fitted(data, fields[0].type)
+        if isinstance(data, list) and len(data) == len(fields):
+            return [self.fitted(part, field.type) for part, field in zip(data, fields, strict=True)]
+        return data
+
+
+def _inside(data: Json) -> Json:
+    """The object or array that a text holds."""
+    if isinstance(data, str) and data.lstrip()[:1] in ("{", "["):
+        try:
+            return decode(data)
+        except ValueError:
+            return data
+    return data
+
+
+def in_prose(text: str, type_index: int, types: Sequence[TypeDef]) -> Json:
+    """The one plain value of a type that a text speaks of, or the text; raises Unreadable for two."""
+    definition = types[type_index]
+    text = text.strip()
+    bare = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES else text
+    match definition.kind:
+        case "option" if bare.lower() in _NOTHING:
+            return None
+        case "option" | "array" | "set" | "queue" | "stack":
+            return in_prose(text, definition.items[0], types)
+        case "enum":
+            return mentioned(bare, [each.name for each in definition.variants if not each.fields])
+        case "literals":
+            words = {to_text(each): each for each in definition.literals}
+            found = mentioned(bare, list(words))
+            return words.get(found, found)
+        case "builtin" if definition.name == "Bool":
+            found = mentioned(bare, ["true", "false"])
+            return found == "true" if found in ("true", "false") else found
+        case "builtin" if definition.name in ("Int", "Float"):
+            numbers = dict.fromkeys(each for each in _numbers(bare) if each is not None)
+            return _one([*numbers]) if numbers else text
+        case _:
+            return text
+
+
+def number(text: str) -> int | float | None:
+    """The number that a text is: `12,111`, `$5`, `1/2`, `.5`, `3 apples` is none."""
+    found = _NUMBER.fullmatch(text.strip())
+    return None if found is None else _value(found)
+
+
+def _numbers(text: str) -> Iterable[int | float | None]:
+    """The numbers that a text speaks of."""
+    for found in _NUMBER.finditer(text):
+        if not _BEFORE.search(text[: found.start()][-1:]) and not _AFTER.match(text, found.end()):
+            yield _value(found)
+
+
+def _value(found: re.Match[str]) -> int | float | None:
+    whole = re.sub(r"\D", "", found["whole"] or "") or "0"
+    sign = -1 if found["sign"] == "-" else 1
+    value = sign * (float(whole + found["rest"]) if found["rest"] else int(whole))
+    if found["below"]:
+        return value / int(found["below"]) if int(found["below"]) else None
+    return value if math.isfinite(value) else None
+
+
+def named(text: str, names: Iterable[str]) -> str | None:
+    """The name that a text is, but for case and marks, or that it begins with: `Spam: it sells`."""
+    names = list(names)
+    if text in names:
+        return text
+    for part in (text, re.split(r"[:(.\n]|\s-\s|\s–\s", text.strip(" \t\n*_\"'`"), maxsplit=1)[0]):
+        alike = [name for name in names if _folded(name) == _folded(part)]
+        if len(alike) == 1:
+            return alike[0]
+    return None
+
+
+def mentioned(text: str, names: Sequence[str]) -> Json:
+    """The one of some names that a text mentions, or the text; a longer name hides those inside of it. Raises
+    Unreadable for two."""
+    whole = named(text, names)
+    if whole is not None:
+        return whole
+    rest, found = text, []
+    for name in sorted(names, key=len, reverse=True):
+        pattern = re.compile(rf"(?<!\w){_spelled(name)}(?!\w)", re.IGNORECASE)
+        rest, count = pattern.subn("\0", rest)
+        if count:
+            found.append(name)
+    return _one(found) if found else text
+
+
+def _one(found: list[Json]) -> Json:
+    if len(found) > 1:
+        spoken = ", ".join(f"`{to_text(each)}`" for each in found)
+        raise Unreadable(f"the reply speaks of {spoken}; give exactly one")
+    return found[0]
+
+
+def _spelled(name: str) -> str:
+    """A pattern of a name however its words are joined: `VeryGood` is `very good`, `very_good`."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+|[^\w\s]+", name)
+    return r"[\s_-]*".join(map(re.escape, words)) or re.escape(name)
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
