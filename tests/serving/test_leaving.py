@@ -1,0 +1,69 @@
+"""Clients that leave, and a server that is told to stop."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from websockets.sync.client import connect
+
+from tests.runtime.servers import Script
+from tests.serving.servers import answered, project, served
+
+
+def until_asked(model: Script, count: int) -> None:
+    deadline = time.monotonic() + 30
+    while len(model.seen) < count:
+        assert time.monotonic() < deadline, "the model was not asked"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("way", ["plain", "stream", "chat", "agui", "socket"])
+def test_the_work_for_a_client_that_leaves_ends(tmp_path: Path, way: str) -> None:
+    """A server that still worked for it would have to break that off, and say so."""
+    with Script() as model:
+        model.answer(answered)
+        with served(project(tmp_path, model.url)) as server:
+            body: dict[str, Any] = {"model": "Plain", "input": "wait 20"}
+            path = "/v1/responses"
+            said = [{"id": "1", "role": "user", "content": "wait 20"}]
+            if way == "stream":
+                body["stream"] = True
+            elif way == "chat":
+                path, body = "/v1/chat/completions", {"model": "Plain", "messages": said[0:1], "stream": True}
+                del body["messages"][0]["id"]
+            elif way == "agui":
+                path, body = "/agents/Plain/agui", {"threadId": "t", "runId": "r", "messages": said}
+            if way == "socket":
+                with connect(server.url.replace("http", "ws") + path) as socket:
+                    socket.send(json.dumps({"type": "response.create", **body}))
+                    until_asked(model, 1)
+            else:
+                with httpx2.Client(timeout=0.5) as client, pytest.raises(httpx2.TimeoutException):
+                    client.post(server.url + path, json=body)
+            until_asked(model, 1)
+            assert server.stop() == (0, "")
+
+
+def test_requests_under_way_come_to_their_end(tmp_path: Path, model: Script) -> None:
+    with served(project(tmp_path, model.url)) as server:
+        answers: list[httpx2.Response] = []
+
+        def ask() -> None:
+            body = {"model": "Plain", "input": "wait 1.5"}
+            answers.append(httpx2.post(f"{server.url}/v1/responses", json=body, timeout=60))
+
+        before = len(model.seen)
+        asking = threading.Thread(target=ask)
+        asking.start()
+        until_asked(model, before + 1)
+        status, said = server.stop(signal.SIGTERM)
+        asking.join()
+        assert (status, said) == (0, "")
+        assert answers[0].json()["output"][0]["content"][0]["text"] == "waited"
