@@ -92,7 +92,7 @@ class ConcertoLexer(RegexLexer):
             (r"[A-Z]\w*", Name.Class),
             (r"[a-z_]\w*(?=\s*(?:::\s*<[^;{}()]*>)?\()", Name.Function),
             (r"[a-z_]\w*", Name),
-            (r"\.\.=?|->|=>|[=!<>+\-*/%]=|\*\*|&&|\|[|>]?|\?\??|[@=!<>+\-*/%]", Operator),
+            (r"\.\.=?|->|=>|<<=?|>>=?|[=!<>+\-*/%&|^]=|\*\*|&&?|\|[|>]?|\?\??|[@=!<>+\-*/%^]", Operator),
             (r"\{", Punctuation, "braces"),
             (r"[()\[\],;:.}]", Punctuation),
         ],

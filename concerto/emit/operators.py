@@ -28,6 +28,7 @@ from concerto.semantics.model.symbols import Generic, Named, Type, TypeSymbol
 from concerto.syntax import ast
 
 _ARITHMETIC: Final = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV", "%": "REM", "**": "POW"}
+_BITS: Final = {"&": "BIT_AND", "|": "BIT_OR", "^": "BIT_XOR", "<<": "SHIFT_LEFT", ">>": "SHIFT_RIGHT"}
 _ORDER: Final = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
 _EQUALITY: Final = {"==": "EQ", "!=": "NE"}
 
@@ -45,6 +46,8 @@ def _instructions() -> dict[tuple[str, TypeSymbol | None], Instr]:
             table[operator, None] = (name,)
             for type_, suffix in suffixes.items():
                 table[operator, type_.symbol] = (name + suffix,)
+    for operator, name in _BITS.items():
+        table[operator, None] = (name,)
     table["+", STRING.symbol] = table["+", PROMPT.symbol] = CONCAT
     return table
 
@@ -169,7 +172,7 @@ def unary(b: FunctionBuilder, node: ast.Unary) -> None:
     operand = node.operand
     if node.op == "!":
         b.value(operand)
-        b.emit(NOT)
+        b.emit(("BIT_NOT",) if b.type_of(operand) == INT else NOT)
     elif isinstance(operand, ast.IntLit | ast.FloatLit) and operand.value >= 0 and operand not in b.coercions:
         b.constant(-operand.value)
     else:

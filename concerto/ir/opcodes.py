@@ -93,6 +93,27 @@ for _name, _word, _function in (
 _op("NEG_INT", "", "a -> b", "negation", "-{0}", "int!", "pure")
 _op("NEG_FLOAT", "", "a -> b", "negation", "-{0}", "float", "pure")
 _op("NEG", "", "a -> b", "negation", "negate({0})", "", "read")
+for _name, _word, _sign in (("AND", "and", "&"), ("OR", "or", "|"), ("XOR", "exclusive or", "^")):
+    _op(f"BIT_{_name}", "", "a b -> c", f"{_word} of the bits of Ints", f"{{0}} {_sign} {{1}}", "int", "pure")
+_op("BIT_NOT", "", "a -> b", "the bits of an Int turned around", "~{0}", "int", "pure")
+_op(
+    "SHIFT_LEFT",
+    "",
+    "a b -> c",
+    "Int shifted by 0 to 63 bits, 64 are kept",
+    "shift_left({0}, {1})",
+    "int",
+    "read",
+)
+_op(
+    "SHIFT_RIGHT",
+    "",
+    "a b -> c",
+    "Int shifted by 0 to 63 bits, sign kept",
+    "shift_right({0}, {1})",
+    "int",
+    "read",
+)
 _op("CONCAT", "", "a b -> c", "joined strings; RuntimeError if they are too long", "", "str", "read")
 _op("NOT", "", "a -> b", "logical not", "not {0}", "bool", "pure")
 _op("INT_TO_FLOAT", "", "a -> b", "Int as Float", "float({0})", "float", "pure")

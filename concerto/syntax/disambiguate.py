@@ -84,7 +84,7 @@ class _Walk:
             "ELSE": self.let_else,
             "EQUAL": self.equal,
             "COMMA": self.end_of_type,
-            "VBAR": self.end_of_type,
+            "VBAR": self.bar,
             "MORETHAN": self.close_angle,
             "SEMICOLON": self.end_of_head,
             "FAT_ARROW": self.end_of_head,
@@ -148,6 +148,12 @@ class _Walk:
     def end_of_type(self, position: int, token: Token) -> None:
         if self.head is _Head.TYPE and self.angles <= 0:
             self.head = _Head.NONE
+
+    def bar(self, position: int, token: Token) -> None:
+        self.end_of_type(position, token)
+        before = self.tokens[position - 1]
+        if before.text == "move" and before.kind == "NAME" and not ends_value(self.tokens, position - 2):
+            before.kind = "WORD"  # No variable of that name, but Rust's closures.
 
     def close_angle(self, position: int, token: Token) -> None:
         self.angles -= 1

@@ -31,7 +31,7 @@ from concerto.syntax.tokens import END, KEYWORDS, SIGNS, Token, ends_value
 _TOKEN = re.compile(
     r"""[ \t\n\r\f]*+(?:
       ([A-Za-z_][A-Za-z0-9_]*+)(?!["\#])
-    | ([()\[\]{},;]|\.\.=?|::?|->|=>|[=!<>]=|&&|\|[|>]?|\?\??|\*\*|[+\-*/%]=|=|\.(?![0-9])
+    | ([()\[\]{},;]|\.\.=?|::?|->|=>|<<=?|>>=|[=!<>]=|&&|\|[|>=]?|\?\??|\*\*|[+\-*/%]=|=|\.(?![0-9])
         |[?!@<>+\-*%]|/(?![/*]))
     | "([^"\\$\n]*+)"(?!")
     | ([0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9_]+)?[A-Za-z0-9_]*)
@@ -259,6 +259,10 @@ class _Scanner:
             return self.foreign_name(word.end(), start)
         if text[0] in "\ufffd\0" and any(problem.message == NOT_UTF8 for problem in self.problems):
             self.lexed.mistakes.append(start)
+            return end
+        if text in "&^" and ends_value(self.tokens, len(self.tokens) - 1):
+            end += self.text[end : end + 1] == "="
+            self.tokens.append(Token("OPERATOR", self.text[start:end], start, end))
             return end
         message, advice = CHARACTERS.get(text, ("", ""))
         if not message:

@@ -14,7 +14,10 @@ CHARACTERS = {
     "$": ("`$` has no meaning outside of a string", "inside a string `${name}` inserts a value"),
     "`": ("a string stands in double quotes", 'write `"text ${value}"`'),
     "^": ("there is no operator `^`", "the power is `**`"),
-    "~": ("there is no operator `~`", "the opposite of a Bool is `!x`"),
+    "~": (
+        "there is no operator `~`",
+        "`!x` is the opposite of a Bool, and turns the bits of an Int",
+    ),
     "\\": ("`\\` has no meaning outside of a string", "an expression may simply go on in the next line"),
     "\0": ("a NUL character has no meaning here", ""),
     "“": ("strings stand in straight quotes", 'write `"…"`'),
@@ -97,8 +100,6 @@ COMBINATIONS = {
     "**=": "write `x = x ** y`",
     "=>>": "write `=>`",
     "<=>": "compare with `<`, `==` and `>`",
-    "<<": "there are no operators on bits; a multiple is `x * 2 ** n`",
-    ">>": "there are no operators on bits; a part is `x / 2 ** n`",
     "=+": "write `x += 1`",
     "...": "a range is `a..b` or, with its end, `a..=b`; `a.concat(b)` joins arrays",
 }

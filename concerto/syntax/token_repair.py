@@ -157,7 +157,9 @@ def _reserved(scene: Scene, token: Token) -> Problem:
 
 
 def _foreign_word_before(scene: Scene) -> TokenEdit | None:
-    before = scene.before
+    before, token = scene.before, scene.token
+    if token.kind == "WORD" and token.text == "move":
+        return TokenEdit(scene.error("there is no `move`", NEEDLESS["move"], token), drop=1)
     if before.kind != "NAME" or not scene.fresh:
         return None
     if before.text in NEEDLESS and scene.works([], undo=1, ahead=1):

@@ -52,6 +52,22 @@ def power_int(a: int, b: int) -> int:
     return checked(int(a**b))
 
 
+def shift_left(a: int, bits: int) -> int:
+    """What is shifted out of the 64 bits is lost."""
+    kept = (a << _in_range(bits)) & (2**64 - 1)
+    return kept if kept <= INT_MAX else kept - 2**64
+
+
+def shift_right(a: int, bits: int) -> int:
+    return a >> _in_range(bits)
+
+
+def _in_range(bits: int) -> int:
+    if 0 <= bits < 64:
+        return bits
+    raise failure(f"a shift is by 0 to 63 bits, found {bits}", "Overflow")
+
+
 def divide_float(a: float, b: float) -> float:
     if b != 0:
         return a / b

@@ -128,6 +128,8 @@ def unary(run: Run, node: ast.Unary, frame: Frame) -> v.Value:
     value = run.value(node.operand, frame)
     if node.op == "-":
         return _operation(run, node, "-", [value], frame)
+    if value.__class__ is int:
+        return -1 - value
     return not _boolean(value, "!")
 
 

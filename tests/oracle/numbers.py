@@ -78,6 +78,15 @@ def _ints(sign: str, left: int, right: int) -> int:
             return checked(left * right)
         case "**":
             return power(left, right)
+        case "&" | "|" | "^":
+            pairs = zip(bits(left), bits(right), strict=True)
+            return from_bits([(a & b, a | b, a ^ b)["&|^".index(sign)] for a, b in pairs])
+        case "<<" | ">>":
+            if right not in range(64):
+                raise Failure(f"a shift is by 0 to 63 bits, found {right}", "Overflow")
+            if sign == ">>":
+                return int(left // 2**right)
+            return from_bits([0] * right + bits(left)[: 64 - right])
         case _:
             if right == 0:
                 raise Failure("division by zero", "DivisionByZero")
@@ -85,6 +94,15 @@ def _ints(sign: str, left: int, right: int) -> int:
             if (left < 0) != (right < 0):
                 quotient = -quotient
             return checked(quotient) if sign == "/" else left - right * quotient
+
+
+def bits(number: int) -> list[int]:
+    """The lowest first, in two's complement."""
+    return [number // 2**place % 2 for place in range(64)]
+
+
+def from_bits(found: list[int]) -> int:
+    return int(sum(bit * 2**place for place, bit in enumerate(found[:63])) - found[63] * 2**63)
 
 
 def power(base: int, exponent: int) -> int:

@@ -9,6 +9,7 @@ afterwards (`concerto.emit.json_constants`).
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any, Final, Literal, TypeAlias
 
 from concerto.semantics.model.builtins import ANY, BOOL, FLOAT, INT, NIL, STRING, array_of, map_of
@@ -109,6 +110,8 @@ class ConstantEvaluator:
         value = self.value(node.operand)
         if node.op == "!" and isinstance(value, bool):
             return not value
+        if node.op == "!" and _is_int(value):
+            return ~value
         if node.op == "-" and _is_number(value):
             return self._checked(node, -value)
         raise NotConstant(node, f"`{node.op}` is not defined for `{show(type_of(value))}`")
@@ -132,6 +135,8 @@ class ConstantEvaluator:
     def _binary(self, node: ast.Binary, left: Value, right: Value) -> Value:
         if isinstance(left, str) and isinstance(right, str) and node.op == "+":
             return left + right
+        if node.op in _BITS and _is_int(left) and _is_int(right):
+            return _of_bits(node, left, right)
         if not (_is_number(left) and _is_number(right)) or node.op not in ("+", "-", "*", "/", "%"):
             types = f"`{show(type_of(left))}` and `{show(type_of(right))}`"
             raise NotConstant(node, f"`{node.op}` of {types} is not a constant", fault="computed")
@@ -200,6 +205,22 @@ def _divided(node: ast.Binary, left: Value, right: Value) -> Value:
     sign = 1 if (left < 0) == (right < 0) else -1
     whole = sign * (abs(left) // abs(right))
     return whole if node.op == "/" else left - right * whole
+
+
+def _of_bits(node: ast.Binary, left: int, right: int) -> Value:
+    if node.op in ("<<", ">>") and not 0 <= right < 64:
+        raise NotConstant(node, f"a shift is by 0 to 63 bits, found {right}", fault="value")
+    found = _BITS[node.op](left, right) & (2**64 - 1)
+    return found if found < 2**63 else found - 2**64
+
+
+_BITS: Final = {
+    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift
+}  # fmt: skip
+
+
+def _is_int(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_number(value: Value) -> bool:

@@ -21,6 +21,10 @@ LEVELS = {
     "**": 80,
     "*": 70, "/": 70, "%": 70,
     "+": 60, "-": 60,
+    "<<": 58, ">>": 58,
+    "&": 56,
+    "^": 54,
+    "|": 52,
     "..": 50, "..=": 50,
     "<": 40, "<=": 40, ">": 40, ">=": 40,
     "==": 35, "!=": 35,
@@ -29,6 +33,7 @@ LEVELS = {
     "??": 20,
     "|>": 15,
     "=": 5, "+=": 5, "-=": 5, "*=": 5, "/=": 5, "%=": 5,
+    "&=": 5, "|=": 5, "^=": 5, "<<=": 5, ">>=": 5,
 }  # fmt: skip
 _ASSIGNMENTS = frozenset(op for op, level in LEVELS.items() if level == 5)
 RIGHT_LEVELS = frozenset({80, 5})
@@ -46,6 +51,14 @@ class OperatorRules(AtomRules):
             return c
         left.append(token)
         return left
+
+    def shift_right(self, c: Children) -> Token:
+        first, second = c
+        if first.end != second.start:
+            self.unexpected(
+                second.start, second.end, "unexpected `>`", "a shift to the right is written `>>`"
+            )
+        return Token("OPERATOR", ">>", first.start, second.end)
 
     def cast(self, c: Children) -> Operands:
         left, word, type_expr = c

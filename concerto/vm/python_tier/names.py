@@ -247,6 +247,8 @@ _SHARED: dict[str, Any] = {
     "divide_int": arithmetic.divide_int,
     "remainder_int": arithmetic.remainder_int,
     "power_int": arithmetic.power_int,
+    "shift_left": arithmetic.shift_left,
+    "shift_right": arithmetic.shift_right,
     "divide_float": arithmetic.divide_float,
     "remainder_float": arithmetic.remainder_float,
     "power_float": arithmetic.power_float,

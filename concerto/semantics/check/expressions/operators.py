@@ -45,6 +45,7 @@ from concerto.semantics.typing.unify import fresh, is_erroneous, is_settled, res
 from concerto.syntax import ast
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "**"))
+_BITS = frozenset(("&", "|", "^", "<<", ">>"))
 _ORDER = frozenset(("<", "<=", ">", ">="))
 _EQUALITY = frozenset(("==", "!="))
 _NUMBERS = (INT, FLOAT)
@@ -93,6 +94,8 @@ def _negation(checker: BodyChecker, node: ast.Unary) -> Type:
     found = widened(_infer_bool(checker, node.operand))
     if found is BOOL or isinstance(found, ErrorType) or found is NEVER:
         return BOOL
+    if found is INT:
+        return INT
     if found is ANY or isinstance(found, Unsolved):
         checker.coerce(node.operand, found, BOOL)
         return BOOL
@@ -147,9 +150,26 @@ def _apply(checker: BodyChecker, node: ast.Binary, left: Type, hint: Type | None
         return BOOL if same else _equality(checker, node, left, right)
     if op == "??":
         return _coalesce(checker, node, left, hint)
+    if op in _BITS:
+        return _of_bits(checker, node, left, checker.infer(node.right))
     _require_bool(checker, node, node.left, left)
     _require_bool(checker, node, node.right, _infer_bool(checker, node.right))
     return BOOL
+
+
+def _of_bits(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> Type:
+    """`& | ^ << >>`, of Ints alone."""
+    left, right = widened(left), widened(right)
+    if isinstance(left, ErrorType) or isinstance(right, ErrorType):
+        return ERROR
+    if left is NEVER or right is NEVER:
+        return NEVER
+    for operand, found in ((node.left, left), (node.right, right)):
+        if found is ANY or isinstance(found, Unsolved):
+            checker.coerce(operand, found, INT)
+        elif found is not INT:
+            return _bad_operands(checker, node, left, right)
+    return INT
 
 
 def _infer_bool(checker: BodyChecker, node: ast.Expr) -> Type:
@@ -394,6 +414,8 @@ def _operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Typ
             return f"take the value out first: `{quoted}?`"
         if isinstance(found, FunctionOf):
             return f"call it: `{quoted}({', '.join('…' for _ in found.parameters)})`"
+    if node.op in _BITS:
+        return _bits_help(node.op, left, right)
     if node.op == "+" and STRING in (left, right):
         quoted = checker.text(node.right if left is STRING else node.left)
         return f'put it into the text: `"${{{quoted}}}"`, or use `.to_string()`'
@@ -413,6 +435,14 @@ def _operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Typ
     if is_own(left):
         return _impl_help(node.op, left, right)
     return ""
+
+
+def _bits_help(op: str, left: Type, right: Type) -> str:
+    if left is BOOL and right is BOOL and op in "&|^":
+        return "of Bools it is `!=`" if op == "^" else f"of Bools it is `{op}{op}`"
+    if op == "^" and left in _NUMBERS and right in _NUMBERS:
+        return "the power is `**`; `^` is for the bits of Ints"
+    return "it is for the bits of Ints"
 
 
 def _impl_help(op: str, left: Type, right: Type) -> str:
@@ -499,6 +529,10 @@ def assign(checker: BodyChecker, node: ast.Assign, hint: Type | None) -> Type:
     if node.op == "+=" and left in _TEXTS and is_error(right):
         checker.add_coercions(node.value, (ERROR_TO_TEXT,))
         right = STRING
+    if node.op[:-1] in _BITS:
+        if left is not INT or right is not INT:
+            _bad_compound(checker, node, left, right)
+        return NIL
     result = arithmetic_type(checker, node.op[:-1], left, right)
     if result is None:
         own = own_operator(checker, node, node.op[:-1], node.target, left, node.value, right)
