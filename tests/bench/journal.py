@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from base64 import b85encode
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -94,10 +95,13 @@ def _replay(folder: Path) -> None:
 
 def _size(folder: Path) -> None:
     chance = random.Random(1)
+    words = [chance.randbytes(chance.randint(1, 5)).hex() for _ in range(5_000)]
+    _stored(folder / "letters", lambda size: b85encode(chance.randbytes(size * 4 // 5)).decode())
+    _stored(folder / "words", lambda size: " ".join(chance.choices(words, k=size // 6))[:size])
 
-    def text(size: int) -> str:
-        return b85encode(chance.randbytes(size * 4 // 5)).decode()
 
+def _stored(folder: Path, text: Callable[[int], str]) -> None:
+    folder.mkdir()
     written = [PROMPT]
 
     def answer(seen: Any) -> Any:
@@ -124,7 +128,7 @@ def _size(folder: Path) -> None:
         sent = sum(len(json.dumps(each.body)) for each in script.seen)
     size, new = store.stat().st_size, sum(written)
     print(f"the requests of {len(script.seen)} calls: {sent / 1e6:.1f} MB, of which new {new / 1e6:.2f} MB")
-    print(f"the store:            {size / 1e6:.2f} MB ({size / new:.2f} times what was new)")
+    print(f"the store, random {folder.name:<8}{size / 1e6:.2f} MB ({size / new:.2f} times what was new)")
 
 
 def _equal(folder: Path) -> None:
