@@ -224,6 +224,12 @@ NO_SUCH_SYNTAX = (
         "write `impl Trait for Type { … }`",
     ),
     Syntax(
+        lambda _, before, token: token.kind == "TYPE",
+        "types are declared outside of `impl`, `trait` and `tool`",
+        "what an operator takes and gives stands in its trait: `impl Add<Other, Output> for Type`",
+        accepts=("FN",),
+    ),
+    Syntax(
         lambda _, before, token: before == "NAME" and token.kind == "EQUAL",
         "a variant has no number",
         "give it one with a `match`",
