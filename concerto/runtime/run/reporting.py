@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from concerto.effects.endings import OutcomeUnknown, RecordingEnds
 from concerto.escape import visible
@@ -11,12 +11,14 @@ from concerto.json_data import Json
 from concerto.records import record
 from concerto.runtime.run.agent_failures import RequiresAction, RunEnds, message_of
 from concerto.runtime.run.lifecycle import Ended
-from concerto.runtime.run.services import RunServices
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import short_name
 from concerto.vm.type_checks import Misfit
 from concerto.vm.values import Err, ErrorValue, Ok, OutOfMemory, Panic, Raised, Struct, Value, Variant
 from concerto.wording import counted
+
+if TYPE_CHECKING:
+    from concerto.runtime.run.services import RunServices
 
 OK = 0
 FAILED = 1
