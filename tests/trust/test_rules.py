@@ -60,7 +60,7 @@ _stands_in = matching.stands_in
 
 RULES: dict[str, tuple[Removal, list[str]]] = {
     "what comes from outside makes a conversation untrusted": (
-        replaced(Conversation, "told", nothing),
+        replaced(Conversation, "record_result", nothing),
         ["at once", "locked", "two at a time"],
     ),
     "a request has the label of all that it holds": (
@@ -80,7 +80,7 @@ RULES: dict[str, tuple[Removal, list[str]]] = {
     "every element of an array passes": (replaced(matching, "passes", any_part), ["one among many"]),
     "a pattern takes no separators": (replaced(matching, "fits", with_separators), ["two in one"]),
     "what a model was told in between is not trusted": (
-        replaced(Conversation, "told", told_as_trusted),
+        replaced(Conversation, "record_result", told_as_trusted),
         ["said again"],
     ),
     "tools remember who wrote into them": (replaced(Trust, "use_state", nothing), ["in the tool's notes"]),

@@ -169,7 +169,7 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
         work.messages.append(message)
         work.calls.append(outcome.record)
         if work.trust is not None:
-            work.trust.told(scope, message.text, begun=outcome.kind not in _REFUSED)
+            work.trust.record_result(scope, message.text, begun=outcome.kind not in _REFUSED)
     _watch(work, outcomes)
 
 

@@ -257,7 +257,7 @@ class Conversation:
             found.append(scope)
         return found
 
-    def told(self, scope: CallScope | None, text: str, *, begun: bool) -> None:
+    def record_result(self, scope: CallScope | None, text: str, *, begun: bool) -> None:
         """The model is about to be told a result; one of a call that was not even begun says nothing of the
         world."""
         if scope is None or not begun:

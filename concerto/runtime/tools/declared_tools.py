@@ -90,12 +90,12 @@ class Tools:
         try:
             value = self._run.perform(effect)
         except Raised as raised:
-            if not self._gives_result(declared.method):
+            if not self._returns_result(declared.method):
                 raise
             return Err(raised.value)
         if declared.method.function is None:
             value = self._converted(declared, value)
-        return Ok(value) if self._gives_result(declared.method) else value
+        return Ok(value) if self._returns_result(declared.method) else value
 
     def bound(self, use: ToolUse | ToolRef) -> list[BoundTool]:
         """The permitted methods that a mention of a tool stands for, in declared order."""
@@ -189,7 +189,7 @@ class Tools:
             self._states[tool.name] = self._run.machine.call(tool.init, [])
         return self._states[tool.name]
 
-    def _gives_result(self, method: MethodDef) -> bool:
+    def _returns_result(self, method: MethodDef) -> bool:
         return self._run.module.types[method.result].kind == "result"
 
 

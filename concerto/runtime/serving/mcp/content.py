@@ -15,7 +15,7 @@ from concerto.vm.values import Struct, Value
 _PART = "Part"
 
 
-def gives_parts(result: int, types_: Sequence[TypeDef]) -> bool:
+def returns_parts(result: int, types_: Sequence[TypeDef]) -> bool:
     """Whether values of a type are Parts: one, or an array."""
     definition = types_[result]
     while definition.kind in ("result", "option", "array"):

@@ -14,7 +14,7 @@ from concerto.ir.module import Served
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.serving.mcp.arguments import call_served
 from concerto.runtime.serving.mcp.calls import Calls
-from concerto.runtime.serving.mcp.content import contents_of, gives_parts, parts_of, text_of
+from concerto.runtime.serving.mcp.content import contents_of, parts_of, returns_parts, text_of
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class ServedResources:
     def _type_of(self, served: Served) -> str | None:
         """The media type: what is said, or what follows from the type; None if only the value tells."""
         table = self._run.module.types
-        if served.media_type or gives_parts(served.method.result, table):
+        if served.media_type or returns_parts(served.method.result, table):
             return served.media_type or None
         definition = table[served.method.result]
         if definition.kind == "result":

@@ -21,7 +21,7 @@ from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.serving.mcp.calls import Calls
-from concerto.runtime.serving.mcp.content import blocks_of, gives_parts, parts_of
+from concerto.runtime.serving.mcp.content import blocks_of, parts_of, returns_parts
 from concerto.runtime.tools.toolbox import BoundTool, CallContext, renamed, toolbox, wire_name
 from concerto.schema.validate import complaints
 from concerto.vm.json_values import to_json
@@ -54,7 +54,7 @@ class ServedTools:
             (tool.name, method.name): tool.result_schemas.get(method.name)
             for tool in run.module.tools
             for method in tool.methods
-            if not gives_parts(method.result, run.module.types)
+            if not returns_parts(method.result, run.module.types)
         }
 
     async def list_tools(self, context: object, params: object) -> types.ListToolsResult:
