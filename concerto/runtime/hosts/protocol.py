@@ -26,6 +26,7 @@ from typing import TypeAlias
 
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
+from concerto.wording import shortened
 
 Message: TypeAlias = Mapping[str, Json]
 
@@ -100,5 +101,4 @@ def _refuse(name: str) -> Json:
 
 
 def _shown(line: bytes) -> str:
-    text = line[: 2 * _SHOWN].decode("utf-8", "replace").strip()
-    return f"`{text[:_SHOWN]}`" + ("…" if len(line) > _SHOWN else "")
+    return f"`{shortened(line[: 4 * _SHOWN].decode('utf-8', 'replace').strip(), _SHOWN)}`"

@@ -321,7 +321,7 @@ def check_field_value(checker: BodyChecker, init: ast.FieldInit, expected: Type)
     symbol: Symbol | None = checker.locals.get(name) or checker.declarations.lookup(name, checker.scope)
     if symbol is None:
         near = checker.declarations.problems.nearest(name, checker.locals)
-        help_ = f"did you mean `{name}: {near}`" if near else f"give it a value: `{name}: …`"
+        help_ = did_you_mean(near and f"{name}: {near}", f"give it a value: `{name}: …`")
         checker.report(
             UnknownName(checker.span(init.name), f"there is no variable `{name}` here", help=help_)
         )
