@@ -8,6 +8,15 @@ from concerto.semantics.check.assignability import require_mutable
 from concerto.semantics.check.body_checker import DISCARD, BodyChecker, checks, useful_hint
 from concerto.semantics.check.conversions import ERROR_TO_TEXT, is_error
 from concerto.semantics.check.expected_answers import note_answer
+from concerto.semantics.check.expressions.operand_advice import (
+    BITS,
+    EQUALITY,
+    NUMBERS,
+    ORDER,
+    impl_help,
+    number_help,
+    operand_help,
+)
 from concerto.semantics.check.expressions.own_operators import own_negation, own_operator
 from concerto.semantics.model.builtins import (
     ANY,
@@ -17,7 +26,6 @@ from concerto.semantics.model.builtins import (
     NEVER,
     NIL,
     NUMBER,
-    OPERATORS,
     ORD,
     PROMPT,
     STRING,
@@ -45,10 +53,6 @@ from concerto.semantics.typing.unify import fresh, is_erroneous, is_settled, res
 from concerto.syntax import ast
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "**"))
-_BITS = frozenset(("&", "|", "^", "<<", ">>"))
-_ORDER = frozenset(("<", "<=", ">", ">="))
-_EQUALITY = frozenset(("==", "!="))
-_NUMBERS = (INT, FLOAT)
 _TEXTS = (STRING, PROMPT)
 
 
@@ -64,7 +68,7 @@ def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
         checker.types[operand] = INT
         return _negative_literal(hint, operand.value)
     if (
-        found in _NUMBERS
+        found in NUMBERS
         or found is ANY
         or found is NEVER
         or isinstance(found, ErrorType | Unsolved)
@@ -78,7 +82,7 @@ def unary(checker: BodyChecker, node: ast.Unary, hint: Type | None) -> Type:
         BadOperands(
             checker.span(node),
             f"`-` is not defined for `{show(found)}`",
-            help=_number_help(checker, operand, found),
+            help=number_help(checker, operand, found),
         )
     )
 
@@ -105,7 +109,7 @@ def _negation(checker: BodyChecker, node: ast.Unary) -> Type:
         help_ = f"ask for the missing value: `{quoted}.is_none()`"
     elif found is STRING or array_item(found) is not None or map_parts(found) is not None:
         help_ = f"ask whether there is nothing in it: `{quoted}.is_empty()`"
-    elif found in _NUMBERS:
+    elif found in NUMBERS:
         help_ = f"compare it: `{quoted} == 0`"
     return checker.report(
         BadOperands(checker.span(node), f"`!` is not defined for `{show(found)}`", help=help_)
@@ -139,18 +143,18 @@ def _apply(checker: BodyChecker, node: ast.Binary, left: Type, hint: Type | None
         if left is right and (left is INT or left is FLOAT):
             return left
         return _arithmetic(checker, node, left, right)
-    if op in _ORDER:
+    if op in ORDER:
         right = checker.infer(node.right)
         if left is right and (left is INT or left is FLOAT or left is STRING):
             return BOOL
         return _order(checker, node, left, right)
-    if op in _EQUALITY:
+    if op in EQUALITY:
         right = checker.infer(node.right, None if left is NEVER or isinstance(left, ErrorType) else left)
         same = left is right and left.__class__ is not FunctionOf
         return BOOL if same else _equality(checker, node, left, right)
     if op == "??":
         return _coalesce(checker, node, left, hint)
-    if op in _BITS:
+    if op in BITS:
         return _of_bits(checker, node, left, checker.infer(node.right))
     _require_bool(checker, node, node.left, left)
     _require_bool(checker, node, node.right, _infer_bool(checker, node.right))
@@ -207,7 +211,7 @@ def _joined_with_error(checker: BodyChecker, node: ast.Binary, left: Type, right
 
 def arithmetic_type(checker: BodyChecker, op: str, left: Type, right: Type) -> Type | None:
     """The type of an operation on two known types, None if it is not defined."""
-    if left in _NUMBERS and right in _NUMBERS:
+    if left in NUMBERS and right in NUMBERS:
         return left if left is right else FLOAT
     texts = (STRING, PROMPT)
     if op == "+" and left in texts and right in texts:
@@ -215,7 +219,7 @@ def arithmetic_type(checker: BodyChecker, op: str, left: Type, right: Type) -> T
     if ANY in (left, right):
         other = right if left is ANY else left
         fine = (
-            other is ANY or other in _NUMBERS or (op == "+" and other in texts) or _is_number(checker, other)
+            other is ANY or other in NUMBERS or (op == "+" and other in texts) or _is_number(checker, other)
         )
         return ANY if fine else None
     if left == right and isinstance(left, Generic) and _is_number(checker, left):
@@ -254,7 +258,7 @@ def _order(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> T
     left, right = widened(left), widened(right)
     if isinstance(left, ErrorType) or isinstance(right, ErrorType) or NEVER in (left, right):
         return BOOL
-    if left in _NUMBERS and right in _NUMBERS:
+    if left in NUMBERS and right in NUMBERS:
         _promote_to_float(checker, node, left, right)
         return BOOL
     if ANY in (left, right):
@@ -287,7 +291,7 @@ def _equality(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -
     if isinstance(left, ErrorType) or isinstance(right, ErrorType) or ANY in (left, right):
         return BOOL
     plain_left, plain_right = widened(left), widened(right)
-    if plain_left in _NUMBERS and plain_right in _NUMBERS:
+    if plain_left in NUMBERS and plain_right in NUMBERS:
         _promote_to_float(checker, node, plain_left, plain_right)
         return BOOL
     if isinstance(left, Literals) and isinstance(right, Literals):
@@ -396,75 +400,13 @@ def _bad_operands(checker: BodyChecker, node: ast.Binary, left: Type, right: Typ
         BadOperands(
             checker.source.span(node.op_start, node.op_start + len(node.op)),
             f"`{node.op}` is not defined for " + "`{}` and `{}`".format(*show_both(left, right)),
-            help=_operand_help(checker, node, resolve(left), resolve(right)),
+            help=operand_help(checker, node, resolve(left), resolve(right)),
             related=(
                 (checker.span(node.left), f"`{show(left)}`"),
                 (checker.span(node.right), f"`{show(right)}`"),
             ),
         )
     )
-
-
-def _operand_help(checker: BodyChecker, node: ast.Binary, left: Type, right: Type) -> str:
-    for operand, found in ((node.left, left), (node.right, right)):
-        quoted = quote(checker.source, operand)
-        if option_item(found) is not None and node.op not in _EQUALITY:
-            return f"give a value for `None` first: `({quoted} ?? …)`"
-        if result_parts(found) is not None:
-            return f"take the value out first: `{quoted}?`"
-        if isinstance(found, FunctionOf):
-            return f"call it: `{quoted}({', '.join('…' for _ in found.parameters)})`"
-    if node.op in _BITS:
-        return _bits_help(node.op, left, right)
-    if node.op == "+" and STRING in (left, right):
-        quoted = checker.text(node.right if left is STRING else node.left)
-        return f'put it into the text: `"${{{quoted}}}"`, or use `.to_string()`'
-    if node.op == "+" and array_item(left) is not None:
-        return f"`{quote(checker.source, node.left)}.concat(…)` joins arrays, `push` adds an element"
-    if node.op == "*" and left is STRING and right is INT:
-        return f"repeat it with `{quote(checker.source, node.left)}.repeat({checker.text(node.right)})`"
-    if node.op == "%" and left is STRING:
-        return 'put values into the text: `"… ${value}"`'
-    if {left, right} == {STRING, INT} or {left, right} == {STRING, FLOAT}:
-        text = node.left if left is STRING else node.right
-        kind = "int" if INT in (left, right) else "float"
-        return f"make both numbers: `{quote(checker.source, text)}.parse_{kind}()?`"
-    if isinstance(left, Generic) and left == right:
-        bound = "Ord" if node.op in _ORDER else "Number"
-        return f"say what the type can do: `{left.symbol.name}: {bound}`"
-    if is_own(left):
-        return _impl_help(node.op, left, right)
-    return ""
-
-
-def _bits_help(op: str, left: Type, right: Type) -> str:
-    if left is BOOL and right is BOOL and op in "&|^":
-        return "of Bools it is `!=`" if op == "^" else f"of Bools it is `{op}{op}`"
-    if op == "^" and left in _NUMBERS and right in _NUMBERS:
-        return "the power is `**`; `^` is for the bits of Ints"
-    return "it is for the bits of Ints"
-
-
-def _impl_help(op: str, left: Type, right: Type) -> str:
-    """How an own type gets an operator."""
-    name = show(left)
-    if op in _ORDER and left == right:
-        return f"write `impl Ord for {name} {{ fn compare(self, other: {name}) -> Int {{ … }} }}`"
-    if op not in OPERATORS:
-        return ""
-    trait = OPERATORS[op]
-    use = trait.name if left == right else f"{trait.name}<{show(right)}>"
-    method = next(iter(trait.methods))
-    return f"write `impl {use} for {name} {{ fn {method}(self, other: {show(right)}) -> {name} {{ … }} }}`"
-
-
-def _number_help(checker: BodyChecker, operand: ast.Expr, found: Type) -> str:
-    if found is STRING:
-        return f"parse it with `{quote(checker.source, operand)}.parse_int()?`"
-    if is_own(found):
-        name = show(found)
-        return f"write `impl Neg for {name} {{ fn neg(self) -> {name} {{ … }} }}`"
-    return ""
 
 
 # --- Casts and assignment -------------------------------------------------------------------------
@@ -479,7 +421,7 @@ def cast(checker: BodyChecker, node: ast.Cast, hint: Type | None) -> Type:
         note_answer(checker.analysis, node.operand, target)
     if isinstance(target, ErrorType) or isinstance(found, ErrorType) or found is ANY:
         return target
-    if plain in _NUMBERS and target in _NUMBERS:
+    if plain in NUMBERS and target in NUMBERS:
         return target
     coercions = fit(found, target)
     if coercions is not None:
@@ -488,7 +430,7 @@ def cast(checker: BodyChecker, node: ast.Cast, hint: Type | None) -> Type:
         return target
     quoted = quote(checker.source, node.operand)
     help_ = "`as` turns Int into Float and back, and Any into a type"
-    if plain is STRING and target in _NUMBERS:
+    if plain is STRING and target in NUMBERS:
         help_ = f"parse it with `{quoted}.parse_{'int' if target is INT else 'float'}()?`"
     elif option_item(found) is not None:
         help_ = f"give a value for `None` first: `({quoted} ?? …)`"
@@ -529,7 +471,7 @@ def assign(checker: BodyChecker, node: ast.Assign, hint: Type | None) -> Type:
     if node.op == "+=" and left in _TEXTS and is_error(right):
         checker.add_coercions(node.value, (ERROR_TO_TEXT,))
         right = STRING
-    if node.op[:-1] in _BITS:
+    if node.op[:-1] in BITS:
         if left is not INT or right is not INT:
             _bad_compound(checker, node, left, right)
         return NIL
@@ -605,7 +547,7 @@ def _bad_compound(checker: BodyChecker, node: ast.Assign, left: Type, right: Typ
     elif option_item(left) is not None or option_item(right) is not None:
         help_ = "give a value for `None` first: `… ?? …`"
     elif is_own(left):
-        help_ = _impl_help(node.op[:-1], left, right)
+        help_ = impl_help(node.op[:-1], left, right)
     checker.report(
         BadOperands(
             checker.span(node),
