@@ -21,6 +21,7 @@ from concerto.serving.callers import Admission
 from concerto.serving.chat_completions import ChatCompletions
 from concerto.serving.errors import ApiError, answer_error, answer_fault, not_found
 from concerto.serving.event_log import EventLog
+from concerto.serving.openapi import openapi_routes
 from concerto.serving.page import page_routes
 from concerto.serving.response_store import ResponseStore
 from concerto.serving.responses import Responses
@@ -75,6 +76,7 @@ def application(served: ServedProgram, database: Database, tokens: Sequence[str]
             *runs.routes(),
             *AgUi(served).routes(),
             *page_routes(),
+            *openapi_routes(),
             Route("/v1/models", list_models),
             Route("/v1/models/{name}", get_model),
             Route("/health", health),

@@ -30,7 +30,7 @@ EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 
 
 def post(server: Served, **body: Any) -> dict[str, Any]:
-    answer = httpx2.post(f"{server.url}/v1/responses", json=body)
+    answer = httpx2.post(f"{server.url}/v1/responses", json=body, timeout=60)
     assert answer.status_code == 200, answer.text
     data = answer.json()
     Response.model_validate_json(answer.text, strict=True)
