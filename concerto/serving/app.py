@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from concerto.journal.databases import StoreError
 from concerto.journal.store import JournalStore
 from concerto.serving.ag_ui import AgUi
 from concerto.serving.callers import Admission
@@ -60,6 +61,13 @@ def application(served: ServedProgram, database: Database, tokens: Sequence[str]
     async def health(request: Request) -> JSONResponse:
         return JSONResponse({"status": "ok"})
 
+    async def ready(request: Request) -> JSONResponse:
+        try:
+            store.is_over("")
+        except StoreError:
+            raise ApiError("the store cannot be read", 503, kind="server_error", code="not_ready") from None
+        return JSONResponse({"status": "ready"})
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         responses.recover()
@@ -81,6 +89,7 @@ def application(served: ServedProgram, database: Database, tokens: Sequence[str]
             Route("/v1/models/{name}", get_model),
             Route("/health", health),
             Route("/healthz", health),
+            Route("/readyz", ready),
         ],
         exception_handlers={
             ApiError: answer_error,

@@ -34,6 +34,7 @@ OPERATIONS: tuple[tuple[str, str, str, type[RequestBody] | None], ...] = (
     ("post", "/runs/{id}/cancel", "Stop a run", None),
     ("get", "/health", "Whether the server lives", None),
     ("get", "/healthz", "Whether the server lives", None),
+    ("get", "/readyz", "Whether it can work: its store is there", None),
 )
 """Method, path, what it does, and its body."""
 _REF = "#/components/schemas/{model}"

@@ -97,6 +97,7 @@ def test_aw_12_several_calls_at_once_and_their_stream(server: Served) -> None:
 def test_every_route_is_described(server: Served, tmp_path: Path) -> None:
     document = httpx2.get(f"{server.url}/openapi.json").json()
     assert document["openapi"] == "3.1.0"
+    assert httpx2.get(f"{server.url}/readyz").json() == {"status": "ready"}
     assert "ResponseRequest" in document["components"]["schemas"]
     from concerto.compiler import compile_source
     from concerto.journal.store import open_database
