@@ -69,7 +69,11 @@ def _entry(tool: ToolInterface) -> Json:
     entry: dict[str, Json] = {"description": tool.description, "parameters": tool.parameters}
     if tool.result is not None:
         entry["result"] = tool.result
-    return {**entry, "repeatable": True} if tool.repeatable else entry
+    if tool.repeatable:
+        entry["repeatable"] = True
+    if tool.read_only:
+        entry["read_only"] = True
+    return entry
 
 
 def _server(entry: Json) -> LockedServer:
@@ -81,5 +85,5 @@ def _tool(name: str, entry: Json) -> ToolInterface:
     parameters, result = entry["parameters"], entry.get("result")
     if not isinstance(parameters, dict) or not isinstance(result, dict | bool | None):
         raise TypeError("a schema is an object")
-    description, repeatable = str(entry.get("description", "")), entry.get("repeatable") is True
-    return ToolInterface(name, parameters, result, description, repeatable)
+    repeatable, read_only = entry.get("repeatable") is True, entry.get("read_only") is True
+    return ToolInterface(name, parameters, result, str(entry.get("description", "")), repeatable, read_only)

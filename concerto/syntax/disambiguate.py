@@ -230,9 +230,7 @@ class _Walk:
             kind = self.kind(index)
             if kind == "LESSTHAN":
                 opened.append((index, parentheses))
-            elif kind == "MORETHAN" or (
-                kind == "OPERATOR" and len(opened) == 1 and self.splits(position, index)
-            ):
+            elif kind == "MORETHAN" or (kind == "OPERATOR" and self.splits(position, index, len(opened))):
                 start, outside = opened.pop()
                 self.ends[start] = index if parentheses == outside else None
             elif kind == "LPAR":
@@ -245,15 +243,16 @@ class _Walk:
                 return self.ends[position]
         return None
 
-    def splits(self, position: int, index: int) -> bool:
-        """Splits `>=` behind the type of a declaration: `let x: Array<Int>= …`."""
+    def splits(self, position: int, index: int, opened: int) -> bool:
+        """Splits the first `>` off a sign behind the type of a declaration: `let x: Array<Int>= …`."""
         token = self.tokens[index]
         before = self.kind(self.path_start(position - 1) - 1)
-        if token.text != ">=" or before not in ("COLON", "ARROW", "TYPE"):
+        if token.text != {1: ">=", 2: ">>="}.get(opened) or before not in ("COLON", "ARROW", "TYPE"):
             return False
+        rest = token.text[1:]
         self.tokens[index : index + 1] = [
             Token("MORETHAN", ">", token.start, token.start + 1),
-            Token("EQUAL", "=", token.start + 1, token.end),
+            Token("EQUAL" if rest == "=" else "OPERATOR", rest, token.start + 1, token.end),
         ]
         return True
 

@@ -107,7 +107,6 @@ def test_docs_and_comments() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "column"),
     [
-        ("let a = 1 & 2;", "E0001", 12),
         ("let a = 1; # no", "E0001", 13),
         ("let größe = 1;", "E0001", 8),
         ("f(“a”);", "E0001", 4),

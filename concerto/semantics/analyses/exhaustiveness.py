@@ -6,6 +6,7 @@ Turns the patterns of the syntax into those of `pattern_matrix` and reports what
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from concerto.diagnostics import NotExhaustive, Problems, UnreachableArm
 from concerto.semantics.analyses.pattern_matrix import (
@@ -73,8 +74,11 @@ class _MatchChecker:
         self.source = source
         self.problems = problems
         self.matrix = Matrix()
-        # A part of the program that could not be read was reported elsewhere.
-        self.any_broken = problems.errors or any(module.broken for module in analysis.modules)
+
+    @cached_property
+    def any_broken(self) -> bool:
+        """Whether a part of the program could not be read, which was reported elsewhere."""
+        return bool(self.problems.errors) or any(module.broken for module in self.analysis.modules)
 
     def check_match(self, node: ast.Match) -> None:
         subject = resolve(self.analysis.types.get(node.subject, ERROR))
