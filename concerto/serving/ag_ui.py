@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field
@@ -14,7 +14,6 @@ from starlette.routing import Route
 
 from concerto.json_data import Json
 from concerto.runtime.agents.asked import Asked
-from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import Message, ToolOffer
 from concerto.serving.answers import AgentAnswer, Called, News, Returned, Text
 from concerto.serving.bodies import RequestBody, read_body
@@ -78,29 +77,16 @@ class AgUi:
     async def _events(self, wanted: UiRequest, asked: Asked) -> AsyncIterator[str]:
         run = {"threadId": wanted.thread_id, "runId": wanted.run_id}
         yield _written("RUN_STARTED", **run)
-        heard: asyncio.Queue[News | None] = asyncio.Queue(16)
         telling = _Telling()
-
-        async def work() -> AgentAnswer:
-            try:
-                return await self._served.answer(asked, heard.put)
-            finally:
-                await heard.put(None)
-
-        task = asyncio.create_task(work())
-        try:
-            while (news := await heard.get()) is not None:
+        async with aclosing(self._served.news(asked)) as told:
+            async for news in told:
                 for event in telling.events(news):
                     yield event
-            answer = await task
-        finally:
-            await cancel([task])
-        for event in telling.rest(answer):
-            yield event
-        if answer.failure:
-            yield _written("RUN_ERROR", message=answer.failure, code=answer.kind)
-        else:
-            yield _written("RUN_FINISHED", **run)
+                if isinstance(news, AgentAnswer):
+                    if news.failure:
+                        yield _written("RUN_ERROR", message=news.failure, code=news.kind)
+                    else:
+                        yield _written("RUN_FINISHED", **run)
 
 
 class _Telling:
@@ -111,7 +97,7 @@ class _Telling:
         self._turn = 0
         self._returned: set[str] = set()
 
-    def events(self, news: News) -> list[str]:
+    def events(self, news: News | AgentAnswer) -> list[str]:
         match news:
             case Text():
                 begun = []
@@ -133,11 +119,13 @@ class _Telling:
                 ]
             case Returned():
                 return self._end_message() + self._result(news.message)
+            case AgentAnswer():
+                return self._end_message() + self._rest(news)
 
-    def rest(self, answer: AgentAnswer) -> list[str]:
-        """What was not told before the end."""
+    def _rest(self, answer: AgentAnswer) -> list[str]:
+        """The results that were not told before the end."""
         left = [each for each in answer.said if each.role == "tool" and each.call_id not in self._returned]
-        return self._end_message() + [event for each in left for event in self._result(each)]
+        return [event for each in left for event in self._result(each)]
 
     def _end_message(self) -> list[str]:
         message, self._message = self._message, ""

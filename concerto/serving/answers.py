@@ -5,8 +5,9 @@ Every request has a run of its own, so nothing of a program's state is shared by
 
 from __future__ import annotations
 
+import asyncio
 import io
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.effects.error_kinds import AgentKind
@@ -16,6 +17,7 @@ from concerto.records import field, record, replace
 from concerto.redaction import redactor
 from concerto.runtime.agents.asked import CLIENT, Asked
 from concerto.runtime.agents.execution import Execution
+from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.providers import StreamPart
 from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction
@@ -54,6 +56,9 @@ class Returned:
 
 News: TypeAlias = Text | Called | Returned
 Tell: TypeAlias = Callable[[News], Awaitable[None]]
+
+_MOST_UNREAD = 16
+"""News that wait for a slow reader; then the agent waits."""
 
 
 @record
@@ -115,6 +120,29 @@ class ServedProgram:
             answer.failure, answer.kind = _stopped(ended.error, ended.timed_out)
         answer.failure = answer.failure and self.hide(answer.failure)
         return answer
+
+    async def news(
+        self, asked: Asked, kept: Runtime | None = None
+    ) -> AsyncGenerator[News | AgentAnswer, None]:
+        """Ask an agent: what comes meanwhile, and at last the answer. Whoever stops reading ends the run."""
+        heard: asyncio.Queue[News | AgentAnswer | Exception] = asyncio.Queue(_MOST_UNREAD)
+
+        async def work() -> None:
+            try:
+                last: AgentAnswer | Exception = await self.answer(asked, heard.put, kept)
+            except Exception as fault:
+                last = fault
+            await heard.put(last)
+
+        task = asyncio.create_task(work())
+        try:
+            while not isinstance(news := await heard.get(), AgentAnswer):
+                if isinstance(news, Exception):
+                    raise news
+                yield news
+            yield news
+        finally:
+            await cancel([task])
 
 
 class _Execution:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from time import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,9 +15,8 @@ from starlette.routing import Route
 
 from concerto.json_data import Json
 from concerto.runtime.agents.asked import Asked
-from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import OutputSchema, ToolCallRequest
-from concerto.serving.answers import AgentAnswer, News, Text
+from concerto.serving.answers import AgentAnswer, Text
 from concerto.serving.bodies import RequestBody, read_body
 from concerto.serving.errors import ApiError, failure
 from concerto.serving.items import messages_of, new_id, require_answered, with_ids
@@ -200,40 +199,33 @@ class ChatCompletions:
         frame = {**_frame(asked), "object": "chat.completion.chunk"}
         if with_usage:
             frame["usage"] = None
-        heard: asyncio.Queue[News | None] = asyncio.Queue(16)
 
         def chunk(delta: dict[str, Json], reason: str | None = None) -> str:
             choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
             return f"data: {json.dumps({**frame, 'choices': [choice]})}\n\n"
 
-        async def work() -> AgentAnswer:
-            try:
-                return await self._served.answer(asked, heard.put)
-            finally:
-                await heard.put(None)
+        def ending(answer: AgentAnswer) -> Iterator[str]:
+            if answer.failure:
+                yield f"data: {json.dumps({'error': _failed(answer).error})}\n\n"
+                return
+            if answer.whole and answer.text:
+                yield chunk({"content": answer.text})
+            if answer.calls:
+                calls = [{"index": place, **_call(call)} for place, call in enumerate(answer.calls)]
+                yield chunk({"tool_calls": calls})
+            yield chunk({}, _reason(answer))
+            if with_usage:
+                yield f"data: {json.dumps({**frame, 'choices': [], 'usage': _usage(answer)})}\n\n"
+            yield "data: [DONE]\n\n"
 
-        task = asyncio.create_task(work())
-        try:
-            yield chunk({"role": "assistant", "content": ""})
-            while (news := await heard.get()) is not None:
-                if isinstance(news, Text) and asked.schema is None:
+        yield chunk({"role": "assistant", "content": ""})
+        async with aclosing(self._served.news(asked)) as told:
+            async for news in told:
+                if isinstance(news, AgentAnswer):
+                    for piece in ending(news):
+                        yield piece
+                elif isinstance(news, Text) and asked.schema is None:
                     yield chunk({"content": news.text})
-            answer = await task
-        finally:
-            await cancel([task])
-        if answer.failure:
-            error = _failed(answer).error
-            yield f"data: {json.dumps({'error': error})}\n\n"
-            return
-        if answer.whole and answer.text:
-            yield chunk({"content": answer.text})
-        if answer.calls:
-            calls = [{"index": place, **_call(call)} for place, call in enumerate(answer.calls)]
-            yield chunk({"tool_calls": calls})
-        yield chunk({}, _reason(answer))
-        if with_usage:
-            yield f"data: {json.dumps({**frame, 'choices': [], 'usage': _usage(answer)})}\n\n"
-        yield "data: [DONE]\n\n"
 
 
 def _frame(asked: Asked) -> dict[str, Json]:

@@ -18,7 +18,7 @@ from concerto.manifest import ManifestError
 from concerto.runtime.agents.asked import Asked
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import Message
-from concerto.serving.answers import AgentAnswer, News, Text
+from concerto.serving.answers import AgentAnswer, Text
 from concerto.serving.bodies import read_body
 from concerto.serving.callers import caller_of
 from concerto.serving.errors import ApiError, not_found, server_fault
@@ -168,32 +168,20 @@ class Responses:
         builder = ResponseBuilder(begun.stored.response)
         for event in builder.begin():
             yield event
-        heard: asyncio.Queue[News | None] = asyncio.Queue(16)
-
-        async def work() -> AgentAnswer:
-            try:
-                return await self._served.answer(begun.asked, heard.put, kept)
-            finally:
-                await heard.put(None)
-
-        task = asyncio.create_task(work())
         try:
-            while (news := await heard.get()) is not None:
-                if isinstance(news, Text) and begun.asked.schema is None:
-                    for event in builder.say(news.turn, news.text):
-                        yield event
-            answer = await task
+            async with aclosing(self._served.news(begun.asked, kept)) as told:
+                async for news in told:
+                    if isinstance(news, AgentAnswer):
+                        last = [*builder.untold(news, told=True), *builder.end(news)]
+                        self.ended(begun, news)
+                        for event in last:
+                            yield event
+                    elif isinstance(news, Text) and begun.asked.schema is None:
+                        for event in builder.say(news.turn, news.text):
+                            yield event
         except Exception:
             yield {"type": "error", "sequence_number": builder.number, "error": server_fault()}
             raise
-        finally:
-            await cancel([task])
-        for event in builder.untold(answer, told=True):
-            yield event
-        last = list(builder.end(answer))
-        self.ended(begun, answer)
-        for event in last:
-            yield event
 
     def ended(self, begun: Begun, answer: AgentAnswer) -> None:
         """Keep a response that has ended, if it is to be."""
