@@ -7,7 +7,9 @@ place; to Python, values are what their types say.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
+from threading import RLock
 from typing import Any, TypeAlias
 
 from concerto.embedding.surface import Part, Surface, member_name, parts_of, variant_name
@@ -26,19 +28,56 @@ from concerto.well_formed import well_formed
 Way: TypeAlias = Callable[[Any], Any]
 
 
+class _Ways:
+    """One way for each type, made when it is first asked for, by one thread at a time."""
+
+    def __init__(self, make: Callable[[int], Way], making: AbstractContextManager[bool]) -> None:
+        self._make = make
+        self._making = making
+        self._made: dict[int, Way] = {}
+        self._begun: dict[int, Way] = {}
+
+    def __call__(self, index: int) -> Way:
+        return self._made.get(index) or self._new(index)
+
+    def _new(self, index: int) -> Way:
+        with self._making:
+            known = self._made.get(index) or self._begun.get(index)
+            if known is not None:
+                return known
+            is_outermost = not self._begun
+            # A type may hold itself.
+            self._begun[index] = lambda given: self._made[index](given)
+            try:
+                made = self._begun[index] = self._make(index)
+                if is_outermost:
+                    self._made |= self._begun
+            finally:
+                if is_outermost:
+                    self._begun.clear()
+            return made
+
+
 class Conversions:
-    """Of one program. `models` makes its classes, when a value needs one."""
+    """Of one program. `from_python(type)` takes a Python value for a type or raises Misfit, `to_python(type)`
+    gives a value to Python; `models` makes the program's classes, when a value needs one."""
 
     def __init__(self, surface: Surface, classes: ClassTable, module_name: str) -> None:
         self._surface = surface
         self._types = surface.module.types
         self._classes = classes
         self._module_name = module_name
-        self._in: dict[int, Way] = {}
-        self._out: dict[int, Way] = {}
+        self._making = RLock()
+        self.from_python = _Ways(self._taking, self._making)
+        self.to_python = _Ways(self._giving, self._making)
+
+    @property
+    def models(self) -> Any:
+        with self._making:
+            return self._models
 
     @cached_property
-    def models(self) -> Any:
+    def _models(self) -> Any:
         from concerto.embedding.models import TypeModels
 
         return TypeModels(self._surface, self._module_name, self.default)
@@ -53,16 +92,8 @@ class Conversions:
 
     # --- From Python ---
 
-    def from_python(self, index: int) -> Way:
-        """What takes a Python value for a type, or raises Misfit."""
-        known = self._in.get(index)
-        if known is None:
-            # A type may hold itself.
-            self._in[index] = lambda given: self._in[index](given)
-            known = self._in[index] = self._taking(index, self._types[index])
-        return known
-
-    def _taking(self, index: int, definition: TypeDef) -> Way:
+    def _taking(self, index: int) -> Way:
+        definition = self._types[index]
         expected = type_text(self._types, index)
         items = definition.items
 
@@ -187,15 +218,8 @@ class Conversions:
 
     # --- To Python ---
 
-    def to_python(self, index: int) -> Way:
-        """What gives a value of a type to Python."""
-        known = self._out.get(index)
-        if known is None:
-            self._out[index] = lambda value: self._out[index](value)
-            known = self._out[index] = self._giving(index, self._types[index])
-        return known
-
-    def _giving(self, index: int, definition: TypeDef) -> Way:
+    def _giving(self, index: int) -> Way:
+        definition = self._types[index]
         items = definition.items
         match definition.kind:
             case "builtin" if definition.name in ("Int", "Float", "String", "Prompt", "Bool", "Nil"):

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from concerto.ir.module import FieldDef, Schema, TypeDef, VariantDef
 from concerto.json_data import Json
 from concerto.natives.json_text import decode
-from concerto.natives.lenient import Bare, Unreadable
+from concerto.natives.lenient import Bare, Unreadable, unmarked
 from concerto.vm.operations import to_text
 
 Schemas: TypeAlias = Mapping[str, Schema]
@@ -22,12 +22,15 @@ Schemas: TypeAlias = Mapping[str, Schema]
 
 _NUMBER = re.compile(
     r"(?:(?P<sign>[-+])\s*)?(?:[$€£¥]\s*)?(?P<whole>\d{1,3}(?:[,_' ]\d{3})+|\d+(?:_\d+)*|(?=\.\d))"
-    r"(?P<rest>(?:\.\d+)?(?:[eE][-+]?\d+)?)(?:\s*/\s*(?P<below>\d+))?"
+    r"(?P<rest>(?:\.\d+)?(?:[eE][-+]?\d+)?)(?:\s*/\s*(?P<below>\d+))?",
+    re.ASCII,
 )
 _BEFORE = re.compile(r"[\w.]\Z")
 _AFTER = re.compile(r"[\w]|[.,/]\d")
 _NOTHING = ("null", "none", "nil")
 _QUOTES = "\"'`"
+_AROUND = " \t\r\n*_\"'`.,!?:;()"
+_JOINED = re.compile(r"(?<=[^\W_])[\s_-]+(?=[^\W_])")
 
 
 class Director:
@@ -40,11 +43,17 @@ class Director:
         self._schemas = schemas
         self.fits = fits
         self._lenient = lenient
+        self._by_form: dict[tuple[int, int], tuple[Json, Json]] = {}
+        """By identity of data and type: the data, and the variant that alone fits it. Without it the ways to
+        try would double with each level of a type that holds itself."""
 
     def fitted(self, data: Json, type_index: int, *, coerce: bool = False) -> Json:
         """Data in the form that a type has; what cannot be stays as it is. With `coerce`, texts of numbers
         and Bools are taken for these, and numbers for texts."""
-        made = self._fitted(data, type_index, coerce)
+        try:
+            made = self._fitted(data, type_index, coerce)
+        except RecursionError:
+            return data
         return str(made) if isinstance(made, Bare) else made
 
     def _fitted(self, data: Json, type_index: int, coerce: bool) -> Json:
@@ -74,6 +83,8 @@ class Director:
     # --- Plain values ---------------------------------------------------------------------------
 
     def _plain(self, data: Json, name: str, coerce: bool) -> Json:
+        if name == "Any":
+            return unmarked(data)
         if name in ("String", "Prompt"):
             return to_text(data) if coerce and isinstance(data, int | float) else data
         if isinstance(data, str) and (coerce or isinstance(data, Bare)):
@@ -139,11 +150,13 @@ class Director:
         if not self._lenient or len(found) == len(data):
             return found
         taken = {field.name for field in found.values()}
+        alike: dict[str, list[str]] = {}
+        for key in data.keys() - found.keys():
+            alike.setdefault(_folded(key), []).append(key)
         for field in fields:
-            if field.name not in taken:
-                alike = [key for key in data if key not in found and _folded(key) == _folded(field.name)]
-                if len(alike) == 1:
-                    found[alike[0]] = field
+            keys = alike.get(_folded(field.name), ()) if field.name not in taken else ()
+            if len(keys) == 1:
+                found[keys[0]] = field
         return found
 
     # --- Enums ----------------------------------------------------------------------------------
@@ -161,8 +174,12 @@ class Director:
                     return data
                 payload = self._payload(others.get("data"), by_name[name])
                 return {"variant": name, "data": payload} if by_name[name].fields else name
-        found = [made for made in self._variants(data, definition) if self.fits(made, type_index)]
-        return found[0] if len(found) == 1 else data
+        key = (id(data), type_index)
+        if key not in self._by_form:
+            self._by_form[key] = (data, data)  # Meanwhile it is no variant of a variant of itself.
+            found = [made for made in self._variants(data, definition) if self.fits(made, type_index)]
+            self._by_form[key] = (data, found[0] if len(found) == 1 else data)
+        return self._by_form[key][1]
 
     def _variants(self, data: Json, definition: TypeDef) -> Iterable[Json]:
         """What data may mean that does not name its variant as it should."""
@@ -237,12 +254,15 @@ def _numbers(text: str) -> Iterable[int | float | None]:
 
 
 def _value(found: re.Match[str]) -> int | float | None:
+    """None for what no Float holds either."""
     whole = re.sub(r"\D", "", found["whole"] or "") or "0"
     sign = -1 if found["sign"] == "-" else 1
-    value = sign * (float(whole + found["rest"]) if found["rest"] else int(whole))
-    if found["below"]:
-        return value / int(found["below"]) if int(found["below"]) else None
-    return value if math.isfinite(value) else None
+    try:
+        value = sign * (float(whole + found["rest"]) if found["rest"] else int(whole))
+        value = value / int(found["below"]) if found["below"] else value
+        return value if math.isfinite(value) else None
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return None
 
 
 def named(text: str, names: Iterable[str]) -> str | None:
@@ -250,9 +270,10 @@ def named(text: str, names: Iterable[str]) -> str | None:
     names = list(names)
     if text in names:
         return text
-    for part in (text, re.split(r"[:(.\n]|\s-\s|\s–\s", text.strip(" \t\n*_\"'`"), maxsplit=1)[0]):
-        alike = [name for name in names if _folded(name) == _folded(part)]
-        if len(alike) == 1:
+    for part in (text, re.split(r"[:(.\n]|\s-\s|\s–\s", text.strip(_AROUND), maxsplit=1)[0]):
+        folded = _folded(part)
+        alike = [name for name in names if _folded(name) == folded]
+        if folded and len(alike) == 1:
             return alike[0]
     return None
 
@@ -265,7 +286,7 @@ def mentioned(text: str, names: Sequence[str]) -> Json:
         return whole
     rest, found = text, []
     for name in sorted(names, key=len, reverse=True):
-        pattern = re.compile(rf"(?<!\w){_spelled(name)}(?!\w)", re.IGNORECASE)
+        pattern = re.compile(rf"(?<![\w+-]){_spelled(name)}(?![\w+#]|[.,]\d)", re.IGNORECASE)
         rest, count = pattern.subn("\0", rest)
         if count:
             found.append(name)
@@ -286,4 +307,5 @@ def _spelled(name: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text).casefold()
+    """A name without what surrounds it, case, and what joins its words. `C++` and `-1` keep their signs."""
+    return _JOINED.sub("", text.strip(_AROUND)).casefold()

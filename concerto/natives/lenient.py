@@ -8,8 +8,8 @@ at the end. What a type says of all this is in `natives.directed`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from concerto.json_data import Json
 from concerto.natives.json_text import decode
@@ -22,7 +22,9 @@ _MOST_STARTS = 100
 _MOST_TO_THE_END = 8
 _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*)*", re.DOTALL)
-_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?(?=\s*(?:[,}\]\n]|//|/\*|#|\Z))")
+_NUMBER = re.compile(
+    r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?(?=\s*(?:[,}\]\n]|//|/\*|#|\Z))", re.ASCII
+)
 _WORD = re.compile(r"[A-Za-z]+(?=\s*(?:[,}\]\n]|//|/\*|#|\Z))")
 _KEY = re.compile(r"[\w$](?:[\w$. -]*[\w$])?(?=\s*:)")
 _ANOTHER_KEY = re.compile(
@@ -59,23 +61,50 @@ class Reading:
     end: int = 0
 
 
+def unmarked(data: Json) -> Json:
+    """Data in which texts are texts, whether they stood in quotes or not."""
+    match data:
+        case Bare():
+            return str(data)
+        case list():
+            return [unmarked(item) for item in data]
+        case dict():
+            return {key: unmarked(item) for key, item in data.items()}
+        case _:
+            return data
+
+
 def read_leniently(text: str) -> Reading:
     """The one value in a text that nobody knows the type of; raises Unreadable."""
     try:
         return Reading(decode(text))
     except ValueError as error:
         complaint = str(error)
+    found = distinct_readings(text, lambda reading: replace(reading, value=unmarked(reading.value)))
+    if len(found) == 1:
+        return found[0]
+    raise several(len(found)) if found else Unreadable(f"the reply is not JSON: {complaint}")
+
+
+def several(count: int) -> Unreadable:
+    """What is said of several values where one is wanted."""
+    return Unreadable(f"the reply holds {count} different JSON values; give exactly one")
+
+
+def distinct_readings(text: str, fit: Callable[[Reading], Reading | None]) -> list[Reading]:
+    """The different values of a text that `fit` takes, none of them inside of another: those in its code
+    fences, or else those from its brackets on."""
     for readings in (fenced_readings(text), bracketed_readings(text)):
         found: list[Reading] = []
-        for each in readings:
-            inside = any(other.start <= each.start and each.end <= other.end for other in found)
-            if not inside and all(each.value != other.value for other in found):
-                found.append(each)
-        if len(found) > 1:
-            raise Unreadable(f"the reply holds {len(found)} different JSON values; give exactly one")
+        for reading in readings:
+            if any(each.start <= reading.start and reading.end <= each.end for each in found):
+                continue
+            fitting = fit(reading)
+            if fitting is not None and all(fitting.value != each.value for each in found):
+                found.append(fitting)
         if found:
-            return found[0]
-    raise Unreadable(f"the reply is not JSON: {complaint}")
+            return found
+    return []
 
 
 def fenced_readings(text: str) -> Iterator[Reading]:

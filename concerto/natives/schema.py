@@ -16,7 +16,7 @@ from concerto.json_data import Json
 from concerto.natives.directed import Director, Schemas, in_prose
 from concerto.natives.errors import make_error
 from concerto.natives.json_text import decode
-from concerto.natives.lenient import CLOSED, Reading, Unreadable, bracketed_readings, fenced_readings
+from concerto.natives.lenient import CLOSED, Reading, Unreadable, distinct_readings, several
 from concerto.vm.collections import Queue, Stack
 from concerto.vm.operations import parts_of, to_text
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, Struct, TypeValue, Value, Variant
@@ -48,41 +48,47 @@ def read_text(
     member, called `wrapper`, of an object. Raises Unreadable, or a SchemaError where what was read does not
     fit."""
     reader = _Reader(machine)
-    unfit: list[Json] = []
     try:
-        data, complaint = _unwrapped(decode(text), wrapper), ""
+        data = _unwrapped(decode(text), wrapper)
     except ValueError as error:
-        complaint = str(error)
-    else:
-        if reader.fits(made := reader.coerced(data, type_index), type_index):
-            return reader.checked(made, type_index), ()
-        if reader.fits(made := reader.directed(data, type_index), type_index):
-            return reader.checked(made, type_index), ("fitted to its type",)
-        unfit.append(made)
-    for readings in (fenced_readings(text), bracketed_readings(text)):
-        found: list[Reading] = []
-        for reading in readings:
-            if any(each.start <= reading.start and reading.end <= each.end for each in found):
-                continue
-            made = reader.directed(_unwrapped(reading.value, wrapper), type_index)
-            if reader.fits(made, type_index):
-                if all(made != each.value for each in found):
-                    found.append(replace(reading, value=made))
-            elif made not in unfit and not (unfit and CLOSED in reading.repairs):
-                unfit.append(made)
-        if found:
-            one = _joined(found, machine.module.types[type_index])
-            return reader.checked(one.value, type_index), one.repairs
-    if complaint or isinstance(data, str):
-        made = reader.directed(
-            in_prose(data if not complaint else text, type_index, machine.module.types), type_index
-        )
+        return _read_almost(reader, type_index, text, wrapper, str(error))
+    try:
+        value = reader.value(reader.coerced(data, type_index), type_index)
+    except Raised:
+        made = reader.directed(data, type_index)
         if reader.fits(made, type_index):
-            return reader.checked(made, type_index), ("words around the value removed",)
+            return reader.checked(made, type_index), ("fitted to its type",)
+        if not isinstance(data, str):
+            raise
+        return _read_almost(reader, type_index, data, wrapper, "")
+    return reader.validated(value), ()
+
+
+def _read_almost(
+    reader: _Reader, type_index: int, text: str, wrapper: str, complaint: str
+) -> tuple[Value, tuple[str, ...]]:
+    """The one value in a text that is not JSON, as the `complaint` says, or that JSON gave in quotes."""
+    unfit: list[Json] = [] if complaint else [text]
+
+    def fit(reading: Reading) -> Reading | None:
+        made = reader.directed(_unwrapped(reading.value, wrapper), type_index)
+        if reader.fits(made, type_index):
+            return replace(reading, value=made)
+        if made not in unfit and not (unfit and CLOSED in reading.repairs):
+            unfit.append(made)
+        return None
+
+    found = distinct_readings(text, fit)
+    if found:
+        one = _joined(found, reader.types[type_index])
+        return reader.checked(one.value, type_index), one.repairs
+    made = reader.directed(in_prose(text, type_index, reader.types), type_index)
+    if reader.fits(made, type_index):
+        return reader.checked(made, type_index), ("words around the value removed",)
     if not unfit:
         raise Unreadable(f"the reply is not JSON: {complaint}")
     if len(unfit) > 1:
-        raise Unreadable(f"the reply holds {len(unfit)} different JSON values; give exactly one")
+        raise several(len(unfit))
     return reader.checked(unfit[0], type_index), ()
 
 
@@ -101,7 +107,7 @@ def _joined(found: list[Reading], wanted: TypeDef) -> Reading:
     if len(found) == 1:
         return found[0]
     if wanted.kind not in _LISTS:
-        raise Unreadable(f"the reply holds {len(found)} different JSON values; give exactly one")
+        raise several(len(found))
     repairs = dict.fromkeys(repair for each in found for repair in each.repairs)
     return Reading([item for each in found for item in each.value], (*repairs, "several values joined"))
 
@@ -111,19 +117,21 @@ class _Reader:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._types = types = machine.module.types
+        self.types = types = machine.module.types
         self._schemas = {name: each for each in machine.module.schemas if (name := types[each.type].name)}
 
     def checked(self, data: Json, type_index: int) -> Value:
-        """The value, validated."""
-        value = self._value(data, type_index)
+        """The value, validated; a SchemaError where there is none."""
+        return self.validated(self.value(data, type_index))
+
+    def validated(self, value: Value) -> Value:
         if any(schema.validators for schema in self._schemas.values()):
             _validate(self._machine, self._schemas, value, "")
         return value
 
     def fits(self, data: Json, type_index: int) -> bool:
         try:
-            self._value(data, type_index)
+            self.value(data, type_index)
         except Raised:
             return False
         return True
@@ -132,19 +140,19 @@ class _Reader:
         """Data with what schemas coerce; all else as it is."""
         if not any(schema.coerce or schema.coerced_fields for schema in self._schemas.values()):
             return data
-        director = Director(self._types, self._schemas, self.fits, lenient=False)
+        director = Director(self.types, self._schemas, self.fits, lenient=False)
         return director.fitted(data, type_index, coerce=self._coerces(type_index))
 
     def directed(self, data: Json, type_index: int) -> Json:
         """Data in the form that the type has, where it can mean only that."""
-        director = Director(self._types, self._schemas, self.fits, lenient=True)
+        director = Director(self.types, self._schemas, self.fits, lenient=True)
         return director.fitted(data, type_index, coerce=self._coerces(type_index))
 
-    def _value(self, data: Json, type_index: int) -> Value:
+    def value(self, data: Json, type_index: int) -> Value:
         return self._machine.from_json(data, type_index, coerce=self._coerces(type_index))
 
     def _coerces(self, type_index: int) -> bool:
-        own = self._schemas.get(self._types[type_index].name)
+        own = self._schemas.get(self.types[type_index].name)
         return own is not None and own.coerce
 
 

@@ -16,7 +16,7 @@ from concerto.vm.values import Struct, Value, Variant, failure
 
 
 class ClassTable:
-    """Makes each class when it is first asked for."""
+    """Makes each class when it is first asked for; of two threads that ask at once, both get one class."""
 
     def __init__(self, types: Sequence[TypeDef]) -> None:
         self.types = types
@@ -56,20 +56,20 @@ class ClassTable:
                 made = self._others[name].struct(name)
             else:
                 made = _struct_class(name, tuple(field.name for field in definition.fields))
-            self._structs[name] = made
+            made = self._structs.setdefault(name, made)
         return made
 
     def variant(self, name: str, tag: int) -> Any:
         """The class of a variant with payload, or the one instance of a variant without."""
         made = self._variants.get((name, tag))
         if made is None and name in self._others:
-            made = self._variants[name, tag] = self._others[name].variant(name, tag)
+            made = self._variants.setdefault((name, tag), self._others[name].variant(name, tag))
         elif made is None:
             definition = self._by_name[name]
             made = _variant_class(name, tag, definition.variants[tag])
             if not definition.variants[tag].fields:
                 made = made()
-            self._variants[name, tag] = made
+            made = self._variants.setdefault((name, tag), made)
         return made
 
     def of(self, name: str) -> list[type]:

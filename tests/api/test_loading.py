@@ -9,6 +9,7 @@ import inspect
 import json
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -315,3 +316,32 @@ def test_type_checkers_take_the_stubs_of_all_examples(file: Path, tmp_path: Path
 def checked(command: list[str], *files: str, folder: Path) -> tuple[int, str]:
     done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
+
+
+def test_threads_that_begin_at_once_share_one_set_of_types(file: Path) -> None:
+    wrong: list[BaseException] = []
+
+    def work(app: Any, begin: threading.Barrier) -> None:
+        begin.wait()
+        try:
+            leaf = app.Tree.Leaf(1)
+            assert app.depth(app.Tree.Node(leaf, app.Tree.Empty())) == 2
+            assert isinstance(app.tree(2), app.Tree.Node)
+            assert isinstance(app.user(app.User(name="Ada", json_=1)), app.User)
+            assert isinstance(app.shape(wide=True), app.Shape.Square)
+        except BaseException as failure:
+            wrong.append(failure)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(10):
+            app, begin = concerto.load(file), threading.Barrier(8)
+            threads = [threading.Thread(target=work, args=(app, begin)) for _ in range(8)]
+            for each in threads:
+                each.start()
+            for each in threads:
+                each.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert wrong == []
