@@ -53,7 +53,7 @@ def _name_by_trait(impl: ImplSymbol, function: FunctionSymbol) -> str:
     if trait is None:
         return ""
     if trait in VALUE_METHODS:
-        return f"{trait.name}::{function.name}"
+        return f"<std>::{trait.name}::{function.name}"
     return value_method(trait.methods[function.name]) if trait.value_generic is not None else ""
 
 

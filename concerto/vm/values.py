@@ -71,7 +71,10 @@ class Err:
         self.value = value
 
 
-OWN_METHODS: Final = frozenset({"Display::to_string", "Ord::compare", "Eq::equals", "Hash::hash"})
+OWN_METHODS: Final = frozenset(
+    {"<std>::Display::to_string", "<std>::Ord::compare", "<std>::Eq::equals", "<std>::Hash::hash"}
+)
+"""Names that no trait of a program's can have, whatever it is called."""
 
 
 class OwnMethods:
@@ -81,10 +84,10 @@ class OwnMethods:
     __slots__ = ("compare", "equals", "hash", "to_string")
 
     def __init__(self, methods: dict[str, Callable[..., Value]]) -> None:
-        self.to_string = methods.get("Display::to_string")
-        self.compare = methods.get("Ord::compare")
-        self.equals = methods.get("Eq::equals")
-        self.hash = methods.get("Hash::hash")
+        self.to_string = methods.get("<std>::Display::to_string")
+        self.compare = methods.get("<std>::Ord::compare")
+        self.equals = methods.get("<std>::Eq::equals")
+        self.hash = methods.get("<std>::Hash::hash")
 
 
 class Struct:
