@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.reference import codes, commands, errors, fields, library, manifest, python_api
+from docs.reference import codes, commands, errors, fields, library, manifest, python_api, wires
 
 FOLDER = Path(__file__).parent / "pages" / "reference"
 
@@ -18,6 +18,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands.page,
     "codes.md": codes.page,
     "errors.md": errors.page,
+    "wires.md": wires.page,
     "fields.md": fields.page,
     "library.md": library.page,
     "manifest.md": manifest.page,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -75,8 +75,10 @@ class DiskProject:
         self.parse: Callable[[Source, Problems], ast.Module] = _parse
 
     @property
-    def connections(self) -> frozenset[str]:
-        return frozenset(self.manifest.connections) if self.manifest else frozenset()
+    def connections(self) -> Mapping[str, str]:
+        if self.manifest is None:
+            return {}
+        return {name: table.provider or name for name, table in self.manifest.connections.items()}
 
     @property
     def mcp_servers(self) -> frozenset[str]:

@@ -298,8 +298,8 @@ def _is_foreign(impl: ImplSymbol) -> bool:
 
 
 def _surroundings(project: DiskProject) -> bytes:
-    names = (project.connections, project.mcp_servers, project.hosts, project.python_tools)
-    return _digest(repr((project.lock, *map(sorted, names))))
+    names = (project.mcp_servers, project.hosts, project.python_tools)
+    return _digest(repr((project.lock, sorted(project.connections.items()), *map(sorted, names))))
 
 
 def _digest(text: str) -> bytes:

@@ -42,6 +42,7 @@ class AgentKind(ErrorKind):
     REPEATED_FAILURE = "RepeatedFailure", "the same call failed again and again"
     SCHEMA = "SchemaError", "the answer does not fit the type that was asked for"
     BAD_TOOLS = "BadTools", "the tools cannot be offered as they are"
+    UNSUPPORTED = "Unsupported", "the provider's wire cannot be told what is asked for"
     UNMOCKED = "Unmocked", "a test executes an agent that it does not mock"
     HOST = "HostFailed", "the process of a host failed"
 

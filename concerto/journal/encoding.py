@@ -279,7 +279,7 @@ _SETTINGS = (
 
 
 def _same_settings(earlier: Any, now: Any) -> bool:
-    for name in _SETTINGS:
+    for name in (*_SETTINGS, "options"):
         one, other = getattr(earlier, name), getattr(now, name)
         if one is not other and one != other:
             return False
@@ -292,4 +292,6 @@ def _settings(request: Any) -> str:
     written = {name: getattr(request, name) for name in _SETTINGS}
     written["tools"] = [asdict(each) for each in request.tools]
     written["schema"] = None if request.schema is None else asdict(request.schema)
+    if request.options is not None:  # What older recordings have not, they need not have.
+        written["options"] = asdict(request.options)
     return json.dumps(written, ensure_ascii=False, sort_keys=True)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from concerto.records import record, replace
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Handle, Some, Value, failure
+from concerto.vocabulary.fields import OPTIONS
+from concerto.vocabulary.values import accepts
 
 if TYPE_CHECKING:
     from concerto.vm.machine import Machine
@@ -51,6 +53,7 @@ class AgentBuilder(Handle):
     most_usd: float | None = None
     most_seconds: float | None = None
     system_prompt: str | None = None
+    options: dict[str, Value] | None = None
 
     def to_text(self) -> str:
         return self.agent
@@ -133,6 +136,28 @@ def with_tool_discovery(receiver: Receiver) -> AgentBuilder:
 @native("AgentBuilder::with_system")
 def with_system(receiver: Receiver, prompt: str) -> AgentBuilder:
     return replace(builder_of(receiver), system_prompt=prompt)
+
+
+@native("AgentBuilder::with_model")
+def with_model(receiver: Receiver, model: str) -> AgentBuilder:
+    return with_options(receiver, {"model": model})
+
+
+@native("AgentBuilder::with_temperature")
+def with_temperature(receiver: Receiver, temperature: float) -> AgentBuilder:
+    return with_options(receiver, {"temperature": temperature})
+
+
+@native("AgentBuilder::with_options")
+def with_options(receiver: Receiver, options: dict[str, Value]) -> AgentBuilder:
+    builder = builder_of(receiver)
+    for name, value in options.items():
+        row = OPTIONS.get(name)
+        if row is None:
+            raise failure(f"`with_options` has no `{name}`; it takes {', '.join(OPTIONS)}", "ValueError")
+        if not accepts(row, value):
+            raise failure(f"`{name}` is {row.expects}", "ValueError")
+    return replace(builder, options={**(builder.options or {}), **options})
 
 
 @native("AgentBuilder::with_budget")

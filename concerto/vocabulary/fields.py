@@ -32,7 +32,8 @@ class Kind(Enum):
     ENV_MAP = 'a map of strings or `env("NAME")`'
     STATUSES = "an array of status numbers"
     REASONS = 'an array of status numbers, `"timeout"` and `"connection"`'
-    JSON_MAP = "a table"
+    JSON_MAP = "a map of JSON values"
+    EFFORT = '`"low"`, `"medium"`, `"high"` or an `Int` above zero'
     REFERENCE = "a name"
     """Of another declaration, a provider or a tool: read by the rules of the declaration."""
     CHOICE = "one of"
@@ -190,6 +191,10 @@ AGENT: Final[Rows] = {
     "max_tokens": Field("the longest answer, in tokens", Kind.COUNT),
     "top_p": Field("which share of likely tokens is chosen from", Kind.NUMBER),
     "stop_sequences": Field("texts that end an answer", Kind.TEXTS),
+    "seed": Field("makes a server that can choose the same again", Kind.WHOLE),
+    "reasoning": Field("how much the model thinks before it answers: a word, or tokens", Kind.EFFORT),
+    "service_tier": Field("how the provider serves its requests, in the provider's own word", Kind.TEXT),
+    "extra": Field("put into the body of each request as it is", Kind.JSON_MAP),
     "timeout": Field("seconds for one request; without it, those of the connection", Kind.NUMBER),
     "tools": Field("tools, their methods, MCP servers and hosted tools that it may call", Kind.REFERENCE),
     "tool_choice": Field(
@@ -215,6 +220,15 @@ AGENT: Final[Rows] = {
         parts=RETRY,
     ),
 }
+
+OPTIONS: Final[Rows] = {
+    name: AGENT[name]
+    for name in (
+        "model", "temperature", "max_tokens", "top_p", "stop_sequences", "seed", "reasoning", "service_tier",
+        "extra", "timeout", "parallel_tool_calls",
+    )
+}  # fmt: skip
+"""Fields of an agent that `with_options` may give for one execution."""
 
 TOOL: Final[Rows] = {"description": Field("what models are told of the tool", Kind.TEXT)}
 

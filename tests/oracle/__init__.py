@@ -125,7 +125,8 @@ class _Files:
         self._files = files
         self._problems = problems
         manifest = tomllib.loads(files.get("Concerto.toml", ""))
-        self.connections = frozenset(manifest.get("connections", ()))
+        connections = manifest.get("connections", {})
+        self.connections = {name: table.get("provider", name) for name, table in connections.items()}
         self.mcp_servers = frozenset(manifest.get("mcp", ()))
         self.hosts = frozenset({**manifest.get("hosts", {}), **manifest.get("agents", {})})
         self.python_tools = frozenset(manifest.get("tools", ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from concerto.diagnostics import Problems
@@ -21,7 +22,7 @@ class Files:
     """A project whose files and manifest are given by the test."""
 
     files: dict[str, str] = field(default_factory=dict)
-    connections: frozenset[str] = frozenset()
+    connections: Mapping[str, str] = field(default_factory=dict)
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     python_tools: frozenset[str] = frozenset()

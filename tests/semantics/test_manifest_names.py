@@ -14,9 +14,9 @@ def test_where_no_manifest_has_connections_there_are_the_default_connections() -
 
 
 def test_with_connections_in_the_manifest_there_are_these_alone() -> None:
-    project = Files(connections=frozenset({"fast"}))
+    project = Files(connections={"fast": "openai"})
     assert check(_AGENT.format("fast", ""), project)[1] == []
-    project = Files(connections=frozenset({"fast"}))
+    project = Files(connections={"fast": "openai"})
     assert check(_AGENT.format("openai", ""), project)[1] == [
         "E0411 agent `A` has an unknown provider `openai`"
     ]

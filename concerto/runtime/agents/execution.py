@@ -76,6 +76,8 @@ class Execution:
     tokens_out: int = 0
     tokens_cached: int = 0
     cost_usd: float | None = 0.0
+    reasoning: list[str] = field(default_factory=list)
+    """What the model thought before each reply."""
     calls: list[CallRecord] = field(default_factory=list)
     injected: list[str] = field(default_factory=list)
     unknown_in_a_row: int = 0
@@ -122,5 +124,7 @@ class Execution:
         self.tokens_in += reply.tokens_in
         self.tokens_out += reply.tokens_out
         self.tokens_cached += reply.tokens_cached
+        if reply.reasoning:
+            self.reasoning.append(reply.reasoning)
         if self.cost_usd is not None:
             self.cost_usd = None if reply.cost_usd is None else self.cost_usd + reply.cost_usd

@@ -288,6 +288,8 @@ class Agents:
             messages=to_values(machine, work.messages),
             cost_usd=NONE if work.cost_usd is None else Some(work.cost_usd),
             repairs=list(work.repairs),
+            tokens_cached=work.tokens_cached,
+            reasoning="\n\n".join(work.reasoning),
         )
 
     def _with_messages(self, raised: BaseException, track: Track) -> BaseException:
@@ -329,6 +331,7 @@ def _key(builder: AgentBuilder, branch: Branch, asked: Any) -> Value:
         builder.no_static_tools,
         None if allowed is None else [to_json(tool) for tool in allowed],
         to_json(builder.tool_choice),
+        to_json(builder.options),
         builder.system_prompt,
         builder.max_iterations,
         builder.discovery,

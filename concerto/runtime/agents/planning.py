@@ -17,10 +17,12 @@ from concerto.records import record, replace
 from concerto.runtime.agents.execution import Plan
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
-from concerto.runtime.llm.requests import Request, ToolOffer
+from concerto.runtime.llm.requests import Request, RequestOptions, ToolOffer
 from concerto.runtime.run.agent_failures import agent_failure
 from concerto.runtime.tools.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, shared_map, toolbox
+from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
+from concerto.vocabulary.features import refused_settings
 from concerto.vocabulary.fields import AGENT
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ class Planner:
         tools = self._toolbox(fixed, builder, branch)
         choice, forced = self._choice(settings, builder, tools)
         request = fixed.request
+        if builder.options is not None:
+            request = _request(agent.name, fixed.connection, {**settings, **builder.options})
         if choice != request.tool_choice or forced:
             request = replace(request, tool_choice=choice, forced_tool=forced)
         memory = builder.memory if builder.memory is not None else self._run.memory(agent.memory)
@@ -114,16 +118,7 @@ class Planner:
     def _fix(self, agent: Agent) -> Fixed:
         settings = agent.settings
         connection = self._run.connection(str(settings.get("provider", "")))
-        request = Request(
-            model=connection.model(settings.get("model")),
-            messages=(),
-            parallel_tool_calls=_setting(settings, "parallel_tool_calls"),
-            temperature=settings.get("temperature"),
-            top_p=settings.get("top_p"),
-            max_tokens=settings.get("max_tokens"),
-            stop_sequences=tuple(settings.get("stop_sequences") or ()),
-            timeout=settings.get("timeout"),
-        )
+        request = _request(agent.name, connection, settings)
         retry = retry_from(settings.get("retry_policy") or {}, connection.retry)
         tools = None
         if not any(self._server(mention) for mention in agent.tools):
@@ -217,6 +212,29 @@ class Planner:
         name = f"the budget of this execution of `{builder.agent}`"
         own = limited(name, builder.most_tokens, builder.most_usd)
         return own + self.fixed(builder.agent).run_policy.meters(builder.agent)
+
+
+def _request(agent: str, connection: Connection, settings: dict[str, Json]) -> Request:
+    """What an agent's requests have in common; an AgentError if its provider lacks some of it."""
+    for _, why in refused_settings(connection.provider, settings):
+        message = f"`{agent}` cannot ask connection `{connection.name}`: {why}"
+        raise agent_failure(message, AgentKind.UNSUPPORTED, agent=agent, provider=connection.name)
+    given = [settings.get(name) for name in ("seed", "reasoning", "service_tier", "extra")]
+    options = None
+    if any(each is not None for each in given):
+        seed, reasoning, tier, extra = given
+        options = RequestOptions(seed, reasoning, tier or "", None if extra is None else to_json(extra))
+    return Request(
+        model=connection.model(settings.get("model")),
+        messages=(),
+        parallel_tool_calls=_setting(settings, "parallel_tool_calls"),
+        temperature=settings.get("temperature"),
+        top_p=settings.get("top_p"),
+        max_tokens=settings.get("max_tokens"),
+        stop_sequences=tuple(settings.get("stop_sequences") or ()),
+        timeout=settings.get("timeout"),
+        options=options,
+    )
 
 
 def _setting(settings: dict[str, Json], name: str) -> Any:

@@ -180,6 +180,8 @@ class Hosts:
             messages=to_values(machine, work.messages),
             cost_usd=_cost(result.get("cost_usd")),
             repairs=[],
+            tokens_cached=0,
+            reasoning="",
         )
 
     async def _with_schema(self, work: HostExecution, wanted: TypeValue, retry_message: str) -> Value:

@@ -80,10 +80,24 @@ class Models:
 
 def _encoded(provider: Provider, request: Request, connection: Connection) -> WireCall:
     try:
-        return provider.encode(request)
+        call = provider.encode(request)
     except Unsupported as unsupported:
         message = f"connection `{connection.name}`: {unsupported}"
-        raise agent_failure(message, AgentKind.BAD_TOOLS, provider=connection.name) from None
+        raise agent_failure(message, AgentKind.UNSUPPORTED, provider=connection.name) from None
+    if request.options is None or not request.options.extra:
+        return call
+    return replace(call, body=_merged(call.body, request.options.extra))
+
+
+def _merged(body: Mapping[str, Json], extra: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The body with what an agent adds to it; tables are joined, all else is taken from `extra`."""
+    joined = {
+        key: _merged(body[key], value)
+        if isinstance(value, dict) and isinstance(body.get(key), dict)
+        else value
+        for key, value in extra.items()
+    }
+    return {**body, **joined}
 
 
 async def _answered(server: ModelServer, call: WireCall, effect: ModelCall) -> Reply:

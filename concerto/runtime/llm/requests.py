@@ -6,6 +6,7 @@ these. All values are frozen. JSON Schemas are plain dicts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from concerto.json_data import Json
@@ -82,6 +83,17 @@ class OutputSchema:
 
 
 @record(frozen=True)
+class RequestOptions:
+    """What few requests say. `reasoning` is an effort in a word or a budget of tokens, `extra` goes into the
+    body as it is."""
+
+    seed: int | None = None
+    reasoning: str | int | None = None
+    service_tier: str = ""
+    extra: Mapping[str, Json] | None = None
+
+
+@record(frozen=True)
 class Request:
     """What is asked of a model. `forced_tool` is the offered name of the tool it has to call."""
 
@@ -98,12 +110,14 @@ class Request:
     schema: OutputSchema | None = None
     timeout: float | None = None
     stream: bool = False
+    options: RequestOptions | None = None
 
 
 @record(frozen=True)
 class Reply:
     """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, or the provider's own word.
-    Of `tokens_in`, so many as `tokens_cached` says were in a cache of the server."""
+    Of `tokens_in`, so many as `tokens_cached` says were in a cache of the server. `reasoning` is what the
+    model thought, where its server tells."""
 
     message: Message
     stop_reason: str
@@ -112,3 +126,4 @@ class Reply:
     tokens_out: int = 0
     cost_usd: float | None = None
     tokens_cached: int = 0
+    reasoning: str = ""

@@ -34,6 +34,7 @@ class JournalHost:
     def write_reply(self, reply: Reply, parts: Sequence[StreamPart], blobs: Blobs) -> Json:
         written: dict[str, Json] = {name: getattr(reply, name) for name in field_names(Reply) or ()}
         written["message"] = message_json(reply.message, blobs)
+        written["reasoning"] = blobs.text(reply.reasoning)
         if parts:
             from dataclasses import asdict
 
@@ -56,6 +57,7 @@ class JournalHost:
             for call in message.pop("calls", ())
         )
         message["text"] = blobs.text_of(message["text"])
+        written["reasoning"] = blobs.text_of(written.get("reasoning", ""))
         return Reply(message=Message(calls=calls, **message), **written), parts
 
     def charge(self, effect: ModelCall, outcome: Any) -> None:

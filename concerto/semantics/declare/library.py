@@ -5,7 +5,9 @@ a program first uses them. Afterwards nobody changes the library's symbols."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from typing import ClassVar
 
 from concerto.diagnostics import Problems
 from concerto.resources import resource
@@ -102,7 +104,7 @@ def library() -> Library:
 
 
 class _NoProject:
-    connections: frozenset[str] = frozenset()
+    connections: ClassVar[Mapping[str, str]] = {}
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     python_tools: frozenset[str] = frozenset()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from concerto.records import record
@@ -23,8 +24,8 @@ class Project(Protocol):
     the checker."""
 
     @property
-    def connections(self) -> frozenset[str]:
-        """Names of `[connections.…]`; if there are none, the built-in connections can be named."""
+    def connections(self) -> Mapping[str, str]:
+        """`[connections.…]` and their providers; if there are none, the built-in connections can be named."""
         ...
 
     @property

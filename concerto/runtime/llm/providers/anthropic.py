@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
-from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, hosted_kind
+from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, Unsupported, WireCall, hosted_kind
 from concerto.runtime.llm.providers.reading import (
     arguments_object,
     arguments_text,
@@ -32,6 +32,7 @@ _STOP_REASONS = {
     "max_tokens": "length",
     "refusal": "content_filter",
 }
+_BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
 _HOSTED = {"web_search": "web_search_20250305", "code_execution": "code_execution_20250522"}
 
 
@@ -56,6 +57,12 @@ def encode(request: Request) -> WireCall:
         choice = {"type": "tool", "name": request.forced_tool}
     elif request.tool_choice == "required":
         choice = {"type": "any"}
+    options = request.options
+    if options is not None and options.reasoning is not None:
+        body |= _thinking(request, options.reasoning)
+        choice = None  # A model that thinks cannot be made to call; the loop asks again if it has to.
+    if options is not None and options.service_tier:
+        body["service_tier"] = options.service_tier
     if tools:
         body["tools"] = tools
         if not request.parallel_tool_calls:
@@ -71,6 +78,24 @@ def encode(request: Request) -> WireCall:
     if request.stream:
         body["stream"] = True
     return WireCall("/v1/messages", body, {"anthropic-version": "2023-06-01"})
+
+
+def _thinking(request: Request, reasoning: str | int) -> dict[str, Json]:
+    """What makes a model think: an effort where it adapts by itself, else a budget, for which the longest
+    answer makes room."""
+    if request.temperature is not None:
+        raise Unsupported("Anthropic takes no `temperature` together with `reasoning`")
+    if isinstance(reasoning, str) and _adapts(request.model):
+        return {"thinking": {"type": "adaptive"}, "output_config": {"effort": reasoning}}
+    budget = _BUDGETS[reasoning] if isinstance(reasoning, str) else reasoning
+    longest = (request.max_tokens or _DEFAULT_MAX_TOKENS) + budget
+    return {"thinking": {"type": "enabled", "budget_tokens": budget}, "max_tokens": longest}
+
+
+def _adapts(model: str) -> bool:
+    """Whether a model is told an effort: those since 4.6. Names end in versions and dates."""
+    version = [int(each) for each in model.split("-") if each.isdigit() and len(each) < 3]
+    return version >= [4, 6]
 
 
 def decode(data: Json) -> Reply:
@@ -234,11 +259,22 @@ def _reply(blocks: Json, stop_reason: Json, model: str, usage: Json, tokens_out:
     """`usage` tells what came in: fresh tokens, and beside them those put into the cache and read from it."""
     cached = count_of(usage, "cache_read_input_tokens")
     tokens_in = count_of(usage, "input_tokens") + count_of(usage, "cache_creation_input_tokens") + cached
+    thoughts = "".join(
+        optional_text(each.get("thinking")) for each in blocks if each.get("type") == "thinking"
+    )
     answer = next((each for each in blocks if each.get("name") == _ANSWER_TOOL), None)
     if answer is not None:
         text = answer.get("written") or json.dumps(answer.get("input"), ensure_ascii=False)
         reason = "length" if stop_reason == "max_tokens" else "stop"
-        return Reply(Message("assistant", text), reason, model, tokens_in, tokens_out, tokens_cached=cached)
+        return Reply(
+            Message("assistant", text),
+            reason,
+            model,
+            tokens_in,
+            tokens_out,
+            tokens_cached=cached,
+            reasoning=thoughts,
+        )
     text = "".join(optional_text(each.get("text")) for each in blocks if each.get("type") == "text")
     calls = tuple(_call(each) for each in blocks if each.get("type") == "tool_use")
     plain = all(each.get("type") in ("text", "tool_use") for each in blocks)
@@ -246,7 +282,7 @@ def _reply(blocks: Json, stop_reason: Json, model: str, usage: Json, tokens_out:
     reason = (
         "tool_calls" if calls else _STOP_REASONS.get(text_of(stop_reason), text_of(stop_reason) or "stop")
     )
-    return Reply(message, reason, model, tokens_in, tokens_out, tokens_cached=cached)
+    return Reply(message, reason, model, tokens_in, tokens_out, tokens_cached=cached, reasoning=thoughts)
 
 
 def _call(block: Json) -> ToolCallRequest:

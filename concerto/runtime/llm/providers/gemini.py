@@ -25,6 +25,7 @@ _SCHEMA_KEYS = (
     "minItems", "maxItems", "minimum", "maximum", "anyOf",
 )  # fmt: skip
 _DEEPEST_REFERENCE = 6
+_BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
 _HOSTED = {"google_search": "googleSearch", "code_execution": "codeExecution", "url_context": "urlContext"}
 
 
@@ -89,6 +90,7 @@ class GeminiStream:
             raise BadReply("no part of the answer is text or a call")
         calls = tuple(_call(part) for part in self._parts if part.get("functionCall"))
         text = "".join(optional_text(part.get("text")) for part in self._parts if not part.get("thought"))
+        thoughts = "".join(optional_text(part.get("text")) for part in self._parts if part.get("thought"))
         signed = any(part.get("thoughtSignature") for part in self._parts)
         finish = text_of(self._finish)
         reason = "tool_calls" if calls else _STOP_REASONS.get(finish, finish or "stop")
@@ -100,6 +102,7 @@ class GeminiStream:
             prompt,
             count_of(self._usage, "candidatesTokenCount") + count_of(self._usage, "thoughtsTokenCount"),
             tokens_cached=min(count_of(self._usage, "cachedContentTokenCount"), prompt),
+            reasoning=thoughts,
         )
 
 
@@ -202,11 +205,24 @@ def _config(request: Request) -> dict[str, Json]:
         config["maxOutputTokens"] = request.max_tokens
     if request.stop_sequences:
         config["stopSequences"] = list(request.stop_sequences)
+    if request.options is not None:
+        if request.options.seed is not None:
+            config["seed"] = request.options.seed
+        if request.options.reasoning is not None:
+            config["thinkingConfig"] = _thinking(request.model, request.options.reasoning)
     # JSON output and functions exclude each other here; with tools, the schema is in the prompt alone.
     if request.schema is not None and not request.tools:
         config["responseMimeType"] = "application/json"
         config["responseSchema"] = _schema(request.schema.schema, request.schema.schema.get("$defs", {}), 0)
     return config
+
+
+def _thinking(model: str, reasoning: str | int) -> Json:
+    """Models before the third generation are told a budget in tokens."""
+    if isinstance(reasoning, str) and not model.startswith("gemini-2"):
+        return {"thinkingLevel": reasoning, "includeThoughts": True}
+    budget = _BUDGETS[reasoning] if isinstance(reasoning, str) else reasoning
+    return {"thinkingBudget": budget, "includeThoughts": True}
 
 
 def _schema(schema: Json, defs: Json, depth: int) -> Json:

@@ -29,12 +29,16 @@ def encode(request: Request) -> WireCall:
         body["tools"] = [_tool(offer) for offer in offers]
     if request.schema is not None:
         body["format"] = request.schema.schema
-    options = {
+    options: dict[str, Json] = {
         "temperature": request.temperature,
         "top_p": request.top_p,
         "num_predict": request.max_tokens,
         "stop": list(request.stop_sequences) or None,
     }
+    if request.options is not None:
+        options["seed"] = request.options.seed
+        if request.options.reasoning is not None:
+            body["think"] = request.options.reasoning
     given = {name: value for name, value in options.items() if value is not None}
     if given:
         body["options"] = given
@@ -56,6 +60,7 @@ class OllamaStream:
 
     def __init__(self) -> None:
         self._text: list[str] = []
+        self._thoughts: list[str] = []
         self._calls: list[ToolCallRequest] = []
         self._last: Json = None
 
@@ -64,6 +69,7 @@ class OllamaStream:
             raise BadReply(text_of(event["error"]))
         message = event.get("message") or {}
         text = optional_text(message.get("content"))
+        self._thoughts.append(optional_text(message.get("thinking")))
         if text:
             self._text.append(text)
             yield StreamPart(text)
@@ -89,6 +95,7 @@ class OllamaStream:
             text_of(self._last.get("model")),
             count_of(self._last, "prompt_eval_count"),
             count_of(self._last, "eval_count"),
+            reasoning="".join(self._thoughts),
         )
 
 

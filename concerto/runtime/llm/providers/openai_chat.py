@@ -14,7 +14,15 @@ from concerto.runtime.llm.providers.reading import (
     optional_text,
     text_of,
 )
-from concerto.runtime.llm.requests import Media, Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import (
+    Media,
+    Message,
+    Reply,
+    Request,
+    RequestOptions,
+    ToolCallRequest,
+    ToolOffer,
+)
 
 _REASONING = ("o1", "o3", "o4", "gpt-5")
 _STOP_REASONS = {
@@ -47,10 +55,19 @@ def encode(request: Request) -> WireCall:
     if request.schema is not None:
         schema = {"name": request.schema.name, "schema": request.schema.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if request.options is not None:
+        body |= _options(request.options)
     if request.stream:
         body["stream"] = True
         body["stream_options"] = {"include_usage": True}
     return WireCall("/chat/completions", body)
+
+
+def _options(options: RequestOptions) -> dict[str, Json]:
+    said = {"seed": options.seed, "service_tier": options.service_tier or None}
+    if options.reasoning is not None:
+        said["reasoning_effort"] = options.reasoning
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def decode(data: Json) -> Reply:
@@ -69,7 +86,13 @@ def decode(data: Json) -> Reply:
         count_of(usage, "prompt_tokens"),
         count_of(usage, "completion_tokens"),
         tokens_cached=cached_in(usage, "prompt_tokens"),
+        reasoning=_thoughts(message),
     )
+
+
+def _thoughts(message: Json) -> str:
+    """Servers other than OpenAI's tell what the model thought, by one name or the other."""
+    return optional_text(message.get("reasoning_content")) or optional_text(message.get("reasoning"))
 
 
 def is_reasoning(model: str) -> bool:
@@ -82,6 +105,7 @@ class ChatStream:
 
     def __init__(self) -> None:
         self._text: list[str] = []
+        self._thoughts: list[str] = []
         self._calls: dict[int, dict[str, str]] = {}
         self._arguments: dict[int, list[str]] = {}
         self._finish: str | None = None
@@ -94,6 +118,7 @@ class ChatStream:
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
             text = _content(delta.get("content"))
+            self._thoughts.append(_thoughts(delta))
             if text:
                 self._text.append(text)
                 yield StreamPart(text)
@@ -114,6 +139,7 @@ class ChatStream:
             count_of(self._usage, "prompt_tokens"),
             count_of(self._usage, "completion_tokens"),
             tokens_cached=cached_in(self._usage, "prompt_tokens"),
+            reasoning="".join(self._thoughts),
         )
 
     def _add_call(self, part: Json) -> None:

@@ -31,7 +31,8 @@ def encode(request: Request) -> WireCall:
     if system:
         body["instructions"] = system
     reasoning = is_reasoning(request.model)
-    if reasoning:
+    options = request.options
+    if reasoning or (options is not None and options.reasoning is not None):
         body["include"] = ["reasoning.encrypted_content"]
     if request.tools:
         body["tools"] = [_tool(offer) for offer in request.tools]
@@ -55,6 +56,10 @@ def encode(request: Request) -> WireCall:
             "strict": False,
         }
         body["text"] = {"format": schema}
+    if options is not None and options.reasoning is not None:
+        body["reasoning"] = {"effort": options.reasoning}
+    if options is not None and options.service_tier:
+        body["service_tier"] = options.service_tier
     if request.stream:
         body["stream"] = True
     return WireCall("/responses", body)
@@ -82,7 +87,18 @@ def decode(data: Json) -> Reply:
         count_of(usage, "input_tokens"),
         count_of(usage, "output_tokens"),
         tokens_cached=cached_in(usage, "input_tokens"),
+        reasoning="\n\n".join(_summaries(items)),
     )
+
+
+def _summaries(items: Json) -> list[str]:
+    """What the server tells of what the model thought."""
+    return [
+        optional_text(part.get("text"))
+        for item in items
+        if item.get("type") == "reasoning"
+        for part in (item.get("summary") or ()) or (item.get("content") or ())
+    ]
 
 
 class ResponsesStream:

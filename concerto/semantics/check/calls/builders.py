@@ -1,11 +1,12 @@
 """Agents' builder calls: what `with_tools`, `without_tools`, `with_tool_choice` and `with_allowed_tools` take
-(E0413, E0414, E0415)."""
+(E0413, E0414, E0415), and the options of `with_options` (E0412)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from concerto.diagnostics import (
+    BadDeclarationField,
     BadToolChoice,
     BadWithTools,
     Problem,
@@ -16,6 +17,7 @@ from concerto.diagnostics import (
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.calls.arguments import check_unknown_arguments
 from concerto.semantics.check.paths import quiet_path
+from concerto.semantics.declare.rules.agent import provider_kind
 from concerto.semantics.model.analysis import NativeCall
 from concerto.semantics.model.builtins import (
     AGENT_BUILDER,
@@ -36,8 +38,12 @@ from concerto.semantics.model.symbols import (
     Type,
 )
 from concerto.semantics.typing.coercion import widened
+from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, NotConstant
 from concerto.semantics.typing.unify import is_erroneous, resolve, show
 from concerto.syntax import ast
+from concerto.vocabulary.features import refused_settings
+from concerto.vocabulary.fields import OPTIONS
+from concerto.vocabulary.values import accepts
 
 _CHOICES = ("auto", "required", "none")
 _HELP = "name tools, methods or MCP servers: `[Calculator, Notes::add]`"
@@ -56,6 +62,9 @@ def check_builder_call(
             return _without_tools(checker, node, function, arguments)
         case "with_tool_choice":
             return _with_tool_choice(checker, node, function, arguments)
+        case "with_options":
+            _check_options(checker, node, arguments)
+            return None
         case "execute" | "execute_with_schema" | "chat" | "stream":
             _check_offered(checker, node)
             return None
@@ -240,6 +249,48 @@ def offered_methods(symbol: ToolSymbol | McpSymbol) -> list[str]:
     """Names of what a model (or other code) may call; every function of a server is meant for that."""
     everything = isinstance(symbol, McpSymbol)
     return [method.name for method in symbol.methods.values() if everything or method.public]
+
+
+# --- Options --------------------------------------------------------------------------------------
+
+
+def _check_options(checker: BodyChecker, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> None:
+    """What is written in the map: names, constant values, and what the agent's provider cannot be told."""
+    given = arguments[0].value if arguments else None
+    for entry in given.entries if isinstance(given, ast.MapLit) else ():
+        if not isinstance(entry.key, ast.StringLit):
+            continue
+        name = entry.key.value
+        row = OPTIONS.get(name)
+        if row is None:
+            help_ = did_you_mean(
+                suggest(name, OPTIONS), f"its keys are {', '.join(f'`{k}`' for k in OPTIONS)}"
+            )
+            _report_option(checker, entry.key, f"`with_options` has no key `{name}`", help_)
+            continue
+        try:
+            value = ConstantEvaluator().value(entry.value)
+        except NotConstant:
+            continue
+        if not accepts(row, value):
+            _report_option(checker, entry.value, f"`{name}` of `with_options` is {row.expects}")
+            continue
+        kind = _provider_kind(checker, node)
+        for _, why in refused_settings(kind, {name: value}) if kind else ():
+            _report_option(checker, entry.key, f"`with_options` cannot give `{name}`: {why}", "leave it out")
+
+
+def _report_option(checker: BodyChecker, place: ast.Node, message: str, help_: str = "") -> None:
+    checker.report(BadDeclarationField(checker.span(place), message, help=help_))
+
+
+def _provider_kind(checker: BodyChecker, node: ast.MethodCall) -> str:
+    """The provider of the agent that a chain of calls begins with, "" if that is not known."""
+    root = ([node, *_chain(node)][-1]).receiver
+    agent = checker.analysis.uses.get(root) if isinstance(root, ast.Path) else None
+    if not isinstance(agent, AgentSymbol):
+        return ""
+    return provider_kind(checker.declarations, str(agent.settings.get("provider", "")))
 
 
 # --- What is offered ------------------------------------------------------------------------------

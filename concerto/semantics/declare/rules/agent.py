@@ -29,8 +29,9 @@ from concerto.semantics.model.symbols import (
     ToolUseSymbol,
 )
 from concerto.syntax import ast
+from concerto.vocabulary.features import refused_settings
 from concerto.vocabulary.fields import AGENT, in_source
-from concerto.vocabulary.providers import DEFAULT_CONNECTIONS
+from concerto.vocabulary.providers import DEFAULT_CONNECTIONS, PROVIDER_KINDS
 
 FIELDS: Final = in_source(AGENT)
 
@@ -66,6 +67,29 @@ def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, s
     if "memory" in references:
         _set_memory(declarations, owner, agent, references["memory"].value, scope)
     _check_hook(declarations, agent)
+    _check_wire(declarations, owner, agent, node, scope)
+
+
+def provider_kind(declarations: Declarations, connection: str) -> str:
+    """The provider of a connection, "" if it is none that is known."""
+    kind = declarations.project.connections.get(connection, connection)
+    declared = _connections(declarations).get(connection)
+    if connection not in declarations.project.connections and declared is not None:
+        for setting in declared.node.settings if isinstance(declared.node, ast.ConnectDecl) else ():
+            if setting.name.text == "provider":
+                kind = reference_name(setting.value) or ""
+    return kind if kind in PROVIDER_KINDS else ""
+
+
+def _check_wire(
+    declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.AgentDecl, scope: TypeScope
+) -> None:
+    """E0412 for what the provider cannot be told."""
+    kind = provider_kind(declarations, str(agent.settings.get("provider", "")))
+    for name, why in refused_settings(kind, agent.settings) if kind else ():
+        place = next(setting.name for setting in node.settings if setting.name.text == name)
+        message = f"{owner} cannot have `{name}`: {why}"
+        declarations.report(BadDeclarationField, scope.module, place, message, help="leave it out")
 
 
 def reference_name(node: ast.Expr) -> str | None:

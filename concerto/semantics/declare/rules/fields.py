@@ -5,7 +5,7 @@ Fields that name other declarations are left to the rules of the declaration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from concerto.diagnostics import BadDeclarationField, DefinedTwice, did_you_mean, suggest
@@ -16,44 +16,7 @@ from concerto.semantics.typing.constant_evaluator import NotConstant, Value
 from concerto.syntax import ast
 from concerto.vocabulary.fields import Field as Field
 from concerto.vocabulary.fields import Kind, Rows
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_count(value: Value) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def _is_env(value: Value) -> bool:
-    return isinstance(value, dict) and value.keys() == {"env"}
-
-
-def _is_text(value: Value) -> bool:
-    return isinstance(value, str)
-
-
-def _array_of(accepts: Callable[[Value], bool]) -> Callable[[Value], bool]:
-    return lambda value: isinstance(value, list) and all(map(accepts, value))
-
-
-def _map_of(accepts: Callable[[Value], bool]) -> Callable[[Value], bool]:
-    return lambda value: isinstance(value, dict) and all(map(accepts, value.values()))
-
-
-_ACCEPTS: Final[Mapping[Kind, Callable[[Value], bool]]] = {
-    Kind.TEXT: _is_text,
-    Kind.TEXTS: _array_of(_is_text),
-    Kind.SWITCH: lambda value: isinstance(value, bool),
-    Kind.COUNT: _is_count,
-    Kind.NUMBER: lambda value: _is_number(value) and value >= 0,
-    Kind.SECRET: _is_env,
-    Kind.TEXT_MAP: _map_of(_is_text),
-    Kind.ENV_MAP: _map_of(lambda value: _is_text(value) or _is_env(value)),
-    Kind.STATUSES: _array_of(_is_count),
-    Kind.PARTS: lambda value: isinstance(value, dict),
-}
+from concerto.vocabulary.values import accepts
 
 _WITH_ENV: Final = (Kind.SECRET, Kind.ENV_MAP)
 """`env("NAME")` may take the place of a String; it is kept as `{"env": "NAME"}`."""
@@ -135,16 +98,10 @@ def _value(
             message = f"`{name}` of {owner}: {problem.message}"
             declarations.report(BadDeclarationField, scope.module, problem.node, message, help=problem.help)
         return None
-    if not _accepts(field, value):
+    if not accepts(field, value):
         report_value(declarations, owner, name, node, field.expects, scope)
         return None
     return (value,)
-
-
-def _accepts(field: Field, value: Value) -> bool:
-    if field.source is Kind.CHOICE:
-        return isinstance(value, str) and value in field.choices
-    return field.source is not None and _ACCEPTS[field.source](value)
 
 
 def _parts(

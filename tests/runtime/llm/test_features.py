@@ -1,0 +1,221 @@
+"""Features of requests on each wire: they stand where the reference says, or are refused before anything is
+sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from concerto.json_data import Json
+from concerto.vocabulary.features import FEATURES
+from concerto.vocabulary.providers import PROVIDERS
+from tests.runtime.llm.test_bad_servers import REPLIES, at
+from tests.runtime.running import Outcome
+from tests.runtime.servers import Script
+
+Run = Callable[..., Outcome]
+
+ASKS = {
+    "temperature": ('with_options({"temperature": 0.5})', 0.5),
+    "top_p": ('with_options({"top_p": 0.5})', 0.5),
+    "max_tokens": ('with_options({"max_tokens": 99})', 99),
+    "stop_sequences": ('with_options({"stop_sequences": ["END"]})', ["END"]),
+    "seed": ('with_options({"seed": 7})', 7),
+    "reasoning": ('with_options({"reasoning": "low"})', None),
+    "reasoning_tokens": ('with_options({"reasoning": 2048})', 2048),
+    "service_tier": ('with_options({"service_tier": "auto"})', "auto"),
+}
+"""What a program says for a feature, and what stands in the request, where that is the same on every wire."""
+
+PROGRAM = """
+agent Assistant { provider: openai, model: "m" }
+fn options() -> Map<String, Any> { MAP }
+fn main() {
+    match Assistant.with_options(options()).execute("Hello") {
+        Ok(response) => println(response.text),
+        Err(error) => println("${error.kind}: ${error.message}"),
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("wire", REPLIES)
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_feature_stands_where_the_table_says_or_is_refused(
+    script: Script, run: Run, wire: str, feature: str
+) -> None:
+    script.answer(REPLIES[wire]("Hello"))
+    asked, value = ASKS[feature]
+    source = PROGRAM.replace("MAP", asked.removeprefix("with_options(").removesuffix(")"))
+    outcome = run(source, connections=at(script, wire))
+    place = FEATURES[feature].wires.get(PROVIDERS[wire].wire)
+    if place is None:
+        assert outcome.out.startswith("Unsupported: `Assistant` cannot ask connection `openai`: the wire of")
+        assert script.seen == []
+        return
+    assert outcome.out == "Hello\n"
+    found = at_place(script.seen[0].body, place)
+    assert found == value if value is not None else found
+
+
+def at_place(body: Json, place: str) -> Json:
+    """What stands at a place as the table writes it."""
+    for step in place.split("."):
+        body = body[int(step)] if step.isdigit() else body[step]
+    return body
+
+
+@pytest.mark.parametrize(
+    ("wire", "model", "reasoning", "said"),
+    [
+        ("openai", "gpt-5", '"high"', {"reasoning_effort": "high"}),
+        (
+            "openai-responses",
+            "gpt-5",
+            '"high"',
+            {"reasoning": {"effort": "high"}, "include": ["reasoning.encrypted_content"]},
+        ),
+        (
+            "anthropic",
+            "claude-sonnet-4-5-20250929",
+            '"low"',
+            {"thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 5120},
+        ),
+        (
+            "anthropic",
+            "claude-opus-4-6",
+            '"high"',
+            {"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}, "max_tokens": 4096},
+        ),
+        (
+            "google",
+            "gemini-2.5-flash",
+            '"medium"',
+            {"generationConfig": {"thinkingConfig": {"thinkingBudget": 8192, "includeThoughts": True}}},
+        ),
+        (
+            "google",
+            "gemini-3-pro",
+            '"medium"',
+            {"generationConfig": {"thinkingConfig": {"thinkingLevel": "medium", "includeThoughts": True}}},
+        ),
+        ("ollama", "gpt-oss", '"low"', {"think": "low"}),
+    ],
+)
+def test_how_much_a_model_thinks(
+    script: Script, run: Run, wire: str, model: str, reasoning: str, said: dict[str, Json]
+) -> None:
+    script.answer(REPLIES[wire]("Hello"))
+    source = PROGRAM.replace("MAP", f'{{"reasoning": {reasoning}, "model": "{model}"}}')
+    assert run(source, connections=at(script, wire)).out == "Hello\n"
+    body = script.seen[0].body
+    assert {name: body[name] for name in said} == said
+
+
+THOUGHTS: dict[str, Json] = {
+    "openai": {
+        "model": "m",
+        "choices": [{"message": {"content": "4", "reasoning_content": "2 + 2"}, "finish_reason": "stop"}],
+    },
+    "openai-responses": {
+        "status": "completed",
+        "model": "m",
+        "output": [
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "2 + 2"}]},
+            {"type": "message", "content": [{"type": "output_text", "text": "4"}]},
+        ],
+    },
+    "anthropic": {
+        "model": "m",
+        "stop_reason": "end_turn",
+        "content": [
+            {"type": "thinking", "thinking": "2 + 2", "signature": "s"},
+            {"type": "text", "text": "4"},
+        ],
+    },
+    "google": {
+        "candidates": [
+            {
+                "content": {"parts": [{"text": "2 + 2", "thought": True}, {"text": "4"}]},
+                "finishReason": "STOP",
+            }
+        ]
+    },
+    "ollama": {"message": {"content": "4", "thinking": "2 + 2"}, "done": True, "done_reason": "stop"},
+}
+
+
+@pytest.mark.parametrize("wire", THOUGHTS)
+def test_what_a_model_thought_is_in_the_response(script: Script, run: Run, wire: str) -> None:
+    script.answer(THOUGHTS[wire])
+    source = """
+    agent Assistant { provider: openai, model: "m" }
+    fn main() { let r = Assistant.execute("Sum").unwrap(); println("${r.text}, for ${r.reasoning}"); }
+    """
+    assert run(source, connections=at(script, wire)).out == "4, for 2 + 2\n"
+
+
+def test_thinking_calls_of_anthropic_are_not_forced(script: Script, run: Run) -> None:
+    script.answer(REPLIES["anthropic"]('{"name": "Ann"}'))
+    source = """
+    schema Person { name: String }
+    agent Assistant { provider: openai, model: "m", reasoning: "low" }
+    fn main() { println(Assistant.execute_with_schema<Person>("Who?").unwrap().name); }
+    """
+    assert run(source, connections=at(script, "anthropic")).out == "Ann\n"
+    body = script.seen[0].body
+    assert "tool_choice" not in body
+    assert [tool["name"] for tool in body["tools"]] == ["structured_answer"]
+
+
+def test_thinking_and_a_temperature_exclude_each_other_on_anthropic(script: Script, run: Run) -> None:
+    source = PROGRAM.replace("MAP", '{"reasoning": "low", "temperature": 0.5}')
+    outcome = run(source, connections=at(script, "anthropic"))
+    assert outcome.out == (
+        "Unsupported: connection `openai`: Anthropic takes no `temperature` together with `reasoning`\n"
+    )
+
+
+@pytest.mark.parametrize("wire", REPLIES)
+def test_extra_goes_into_the_body_as_it_is(script: Script, run: Run, wire: str) -> None:
+    script.answer(REPLIES[wire]("Hello"))
+    extra = '{"user": "ann", "generationConfig": {"topK": 3}, "options": {"num_ctx": 9}, "n": [1, 2.5, nil]}'
+    source = PROGRAM.replace("MAP", f'{{"temperature": 0.5, "extra": {extra}}}')
+    assert run(source, connections=at(script, wire)).out == "Hello\n"
+    body = script.seen[0].body
+    assert (body["user"], body["n"]) == ("ann", [1, 2.5, None])
+    own = {"google": ("generationConfig", "topK"), "ollama": ("options", "num_ctx")}.get(wire)
+    if own is not None:  # Tables are joined.
+        assert body[own[0]].keys() == {"temperature", own[1]}
+
+
+def test_options_of_the_agent_and_of_one_execution(script: Script, run: Run) -> None:
+    script.answer(REPLIES["openai"]("Hello"))
+    source = """
+    agent Assistant {
+        provider: openai, model: "m", seed: 1, reasoning: "low", service_tier: "flex", extra: {"user": "x"},
+    }
+    fn main() {
+        Assistant.execute("1").unwrap();
+        Assistant.with_model("n").with_temperature(0.25).with_options({"seed": 2}).execute("2").unwrap();
+        println(Assistant.with_options({"sed": 2} as Map<String, Any>).execute("3").is_ok());
+    }
+    """
+    outcome = run(source, connections=at(script, "openai"))
+    assert "`with_options` has no `sed`" in outcome.err
+    first, second = (seen.body for seen in script.seen)
+    own = {"model": "m", "seed": 1, "reasoning_effort": "low", "service_tier": "flex", "user": "x"}
+    assert {name: first[name] for name in own} == own
+    assert "temperature" not in first
+    assert (second["model"], second["seed"], second["temperature"], second["user"]) == ("n", 2, 0.25, "x")
+
+
+def test_cached_tokens_are_in_the_response(script: Script, run: Run) -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 8}}
+    script.answer(REPLIES["openai"]("Hello", usage=usage))
+    source = """
+    agent Assistant { provider: openai, model: "m" }
+    fn main() { println(Assistant.execute("Sum").unwrap().tokens_cached); }
+    """
+    assert run(source, connections=at(script, "openai")).out == "8\n"
