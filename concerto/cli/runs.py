@@ -140,7 +140,8 @@ def resume(
         if row.status == "done":
             print(f"run {run} is done", file=sys.stderr)
             return OK
-        waiting = {each["name"] for each in RunStore(found).get(run).waits_for if each["kind"] == "emit"}
+        asked = [each for each in RunStore(found).get(run).waits_for if each["kind"] == "emit"]
+        waiting = {each[name] for each in asked for name in ("name", "effect")}
         settled, later = _split(answers, waiting)
         progress = running.progress_line(row.options)
         options = running.run_options(watcher=progress, answers=later, **given)
@@ -373,7 +374,8 @@ def _decisions(
 
 
 def _split(answers: Iterable[str], waiting: set[str]) -> tuple[dict[str, Json], list[str]]:
-    """Answers to emits that are awaited already, by channel, and those for later ones as they were given."""
+    """Answers to emits that are awaited already, by channel or effect, and those for later ones as they were
+    given."""
     settled: dict[str, Json] = {}
     later: list[str] = []
     for each in answers:

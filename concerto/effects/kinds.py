@@ -151,12 +151,14 @@ class Shell(Effect):
 @record(frozen=True)
 class EmitAwait(Effect):
     """Ask the host: the answer as JSON. `EmitError`. `wanted` is the type that the program takes it for; one
-    that is asked `at_once` is for somebody who does not wait, so the run cannot either."""
+    that is asked `at_once` is for somebody who does not wait, so the run cannot either. For an `approval` a
+    run that is kept always waits."""
 
     channel: str
     payload: Json
     wanted: AnswerType | None = None
     at_once: bool = False
+    approval: bool = False
 
 
 @record(frozen=True)

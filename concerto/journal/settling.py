@@ -63,14 +63,16 @@ def settle(
     decisions: Iterable[Decision],
 ) -> list[EffectRow]:
     """The rows that change by decisions: `results` by call id (`{"error": text}` for a failure), `answers` by
-    channel. Raises CannotResume if something else was decided than is open."""
+    channel or by effect. Raises CannotResume if something else was decided than is open."""
     open_rows = {row.key: row for row in rows if row.state == "asked" or is_unknown(row)}
     waiting = waits_for(open_rows.values(), blobs, run)
     by_call = {each["call_id"]: each["effect"] for each in waiting if each["kind"] == "call"}
     by_call |= {each["effect"]: each["effect"] for each in waiting if each["kind"] == "call"}
-    channels = {
-        each["name"]: each["effect"] for each in waiting if open_rows[each["effect"]].kind == "EmitAwait"
-    }
+    channels: dict[str, list[str]] = {}
+    for each in waiting:
+        if open_rows[each["effect"]].kind == "EmitAwait":
+            channels.setdefault(each["name"], []).append(each["effect"])
+            channels[each["effect"]] = [each["effect"]]
     chosen = list(decisions)
     for call, value in results.items():
         if call not in by_call:
@@ -82,7 +84,12 @@ def settle(
     for channel, value in answers.items():
         if channel not in channels:
             raise CannotResume(f"nothing waits for an answer on `{channel}`; {_open(waiting)}")
-        chosen.append(Decision(channels[channel], "happened", value))
+        effect, *others = channels[channel]
+        if others:
+            raise CannotResume(
+                f"several wait for an answer on `{channel}`, so name its effect; {_open(waiting)}"
+            )
+        chosen.append(Decision(effect, "happened", value))
     number = max([0, *[max(row.begun_at, row.ended_at) for row in rows]])
     changed = []
     for decision in chosen:

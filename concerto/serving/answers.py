@@ -95,8 +95,9 @@ class ServedProgram:
         }
 
     def kept_options(self) -> RunOptions:
-        """The options of a run that is kept; what there is to say about it stands in the store."""
-        return replace(self.options, errors=io.StringIO())
+        """The options of a run that is kept; what there is to say about it stands in the store. Whoever
+        asked an agent does not wait for an approval."""
+        return replace(self.options, errors=io.StringIO(), wait=False)
 
     async def answer(
         self, asked: Asked, tell: Tell | None = None, kept: Runtime | None = None

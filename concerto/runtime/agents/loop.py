@@ -159,7 +159,7 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
         [partial(_run_call, run, work, call, branch) for call, branch in zip(calls, branches, strict=True)],
         limit,
     )
-    pending = [outcome.asked for outcome in outcomes if isinstance(outcome, Pending)]
+    pending = [asked for outcome in outcomes if isinstance(outcome, Pending) for asked in outcome.asked]
     if pending:
         # Whoever goes on with the conversation, and not with the run, has no other way to them.
         work.messages += [each.message for each in outcomes if isinstance(each, CallOutcome)]
@@ -198,11 +198,11 @@ class CallOutcome:
 
 
 class Pending:
-    """A call that somebody outside has to execute."""
+    """A call that somebody outside has to execute or to approve, or one that waits for such calls."""
 
     __slots__ = ("asked",)
 
-    def __init__(self, asked: dict[str, Value]) -> None:
+    def __init__(self, asked: list[dict[str, Value]]) -> None:
         self.asked = asked
 
 
@@ -230,7 +230,7 @@ async def _run_call(
         record.success = True
         content = value if isinstance(value, str) else _json(record.result)
     except RequiresAction as action:
-        return Pending(action.calls[0])
+        return Pending(action.calls)
     except Raised as raised:
         error = raised.value
         frames = source_trace(raised)

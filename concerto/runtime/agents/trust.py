@@ -41,7 +41,7 @@ _SHORTEST = 12
 """Characters of an untrusted text that are looked for inside of a prompt; a shorter one says too little."""
 _MOST_TEXTS = 1_000
 _UNLABELLED = TrustRule("", "")
-_YES = AnswerType("Bool", lambda answer: isinstance(answer, bool))
+_YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boolean"})
 
 
 @frozen
@@ -376,7 +376,8 @@ class CallScope:
         }
         self._run.emits.emit(APPROVE, payload)
         try:
-            answer = await self._run.pass_gate(EmitAwait(APPROVE, payload, _YES), self._branch)
+            asked = EmitAwait(APPROVE, payload, _YES, approval=True)
+            answer = await self._run.pass_gate(asked, self._branch)
         except Raised as raised:
             error = raised.value
             kind = error.kind if isinstance(error, ErrorValue) else ""

@@ -98,8 +98,8 @@ class _Performer:
                 known = {"idempotency_key": self._key(passage)} if effect.begins else {}
                 return await effect.turn(effect.message and {**effect.message, **known})
             case EmitAwait():
-                path, waits = passage.identity.path, run.options.wait and not effect.at_once
-                if waits and not run.emits.is_answered(effect.channel, path):
+                path = passage.identity.path
+                if self._waits(effect) and not run.emits.is_answered(effect.channel, path):
                     raise self._waiting(passage, "emit", effect.channel, effect.payload)
                 return await run.emits.ask(effect, run.options.emit_timeout, path)
             case McpCall():
@@ -156,6 +156,13 @@ class _Performer:
                 ) from None
         asked = {"call_id": effect.call_id or key_of(identity), "tool": effect.tool, "method": effect.method}
         raise self._waiting(passage, "call", title, dict(effect.arguments), **asked)
+
+    def _waits(self, effect: EmitAwait) -> bool:
+        """Whether the run stops until somebody answers who is not there."""
+        wait = self._run.options.wait
+        if wait is None and effect.approval:
+            return self._run.is_kept
+        return bool(wait) and not effect.at_once
 
     def _waiting(
         self, passage: Passage, kind: str, name: str, arguments: Json, **more: Json

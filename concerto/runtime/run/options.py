@@ -48,10 +48,11 @@ class StoredOptions:
 
     With `mock` every model call is answered without network. With `echo` emits are written to `output` too,
     as text or, with `json`, as lines of JSON, `quiet` hiding those of the runtime; with `debug` Python
-    tracebacks are shown; with `wait` the run stops and is kept where nobody answers an awaited emit. `args`
-    is what `main` gets. `folder` is where relative paths start, and files may be used below it: the
-    project's, or the current one. `permissions` are those of the manifest's section, for tools and for
-    `Tool::method`. `tier` is what executes the code: `"python"` or `"interpreter"`.
+    tracebacks are shown; with `wait` the run stops and is kept where nobody answers an awaited emit, with
+    False not even for an approval. `args` is what `main` gets. `folder` is where relative paths start, and
+    files may be used below it: the project's, or the current one. `permissions` are those of the manifest's
+    section, for tools and for `Tool::method`. `tier` is what executes the code: `"python"` or
+    `"interpreter"`.
 
     The limits: `timeout` of the run and `emit_timeout` of one answer to an awaited emit, in seconds;
     `max_usd` and `max_tokens` of all its model calls; `max_iterations` requests in one execution, to which at
@@ -64,7 +65,7 @@ class StoredOptions:
     quiet: bool = False
     json: bool = False
     debug: bool = False
-    wait: bool = False
+    wait: bool | None = None
     tier: Tier = "python"
     args: Sequence[str] = ()
     folder: str | Path | None = None
@@ -132,7 +133,7 @@ if TYPE_CHECKING:
         quiet: bool
         json: bool
         debug: bool
-        wait: bool
+        wait: bool | None
         tier: Tier
         args: Sequence[str]
         folder: str | Path | None

@@ -208,7 +208,8 @@ def show_waiting(run: Parts, waiting: list[dict[str, Json]], run_id: str) -> Non
             )
         elif each["kind"] == "emit":
             errors.write(f"waits for an answer: {visible(each['name'])} {visible(said)}\n")
-            how.append(f"--answer {each['name']}=JSON")
+            alike = [other for other in waiting if other["name"] == each["name"]]
+            how.append(f"--answer {each['name' if len(alike) == 1 else 'effect']}=JSON")
         else:
             errors.write(f"requires action: {visible(each['name'])}({visible(said)})\n")
             how.append(f"--result {each['call_id']}=JSON")

@@ -142,6 +142,12 @@ class Run:
     def journal(self) -> Journal | None:
         return None if self.open_journal is None else self.open_journal.journal
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the run is in a store by now, and may go on after its process."""
+        writer = None if self.open_journal is None else self.open_journal.writer
+        return writer is not None and writer.lasts
+
     @cached_property
     def matched_answers(self) -> MatchedAnswers | None:
         """What answers in place of the world, in a test that has a recording."""
