@@ -181,7 +181,7 @@ class RunStore:
         plan = JournalPlan(
             row, lambda: program.encoded, lambda: self.store, epoch, record_all=True, closes=False
         )
-        runtime = Runtime(program, replace(given, journal=lambda: plan))
+        runtime = Runtime(program, replace(given, journal=lambda: plan, sessions=self._store))
         runtime.open_journal()
         return runtime
 
@@ -239,7 +239,8 @@ class RunStore:
         )
         program = Program(module, project=project)
         emitted = 0 if say_again else row.said
-        return Runtime(program, replace(given, journal=lambda: plan, already_emitted=emitted))
+        given = replace(given, journal=lambda: plan, sessions=self._store, already_emitted=emitted)
+        return Runtime(program, given)
 
 
 def decoded(ir: bytes, run: str) -> ModuleIR:
@@ -313,7 +314,7 @@ def forked(
         model=row.options.get("model"),
         closes=False,
     )
-    return Runtime(own, replace(given, journal=lambda: plan))
+    return Runtime(own, replace(given, journal=lambda: plan, sessions=store))
 
 
 def _answered(recording: Recording, at: str, answer: Json, blobs: Blobs) -> EffectRow:

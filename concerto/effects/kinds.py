@@ -118,6 +118,27 @@ class SaveStore(Effect):
 
 
 @record(frozen=True)
+class LoadSession(Effect):
+    """The turns of an agent's session, oldest first, as pairs of a number and a JSON text."""
+
+    immediate = True
+    agent: str
+    session: str
+
+
+@record(frozen=True)
+class SaveSession(Effect):
+    """Add a turn to an agent's session, or put it in the place of those with the numbers of `replaces`, if
+    all of them are still there; no turn takes them away. Whether it was done."""
+
+    immediate = True
+    agent: str
+    session: str
+    turn: str | None
+    replaces: tuple[int, ...] | None = None
+
+
+@record(frozen=True)
 class Sleep(Effect):
     """Wait; nil."""
 
@@ -270,9 +291,9 @@ class StageRun(Effect):
 
 
 AnyEffect: TypeAlias = (
-    Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize | LoadStore | SaveStore
-    | Sleep | Http | Shell | EmitAwait | ModelCall | ToolCall | McpCall | McpListing | HostCall | HostTurn
-    | AgentRun | StageRun
+    Clock | Random | Env | ReadFile | WriteFile | ListFolder | RemoveFile | FileSize | LoadStore
+    | SaveStore | LoadSession | SaveSession | Sleep | Http | Shell | EmitAwait | ModelCall | ToolCall
+    | McpCall | McpListing | HostCall | HostTurn | AgentRun | StageRun
 )  # fmt: skip
 
 
@@ -290,7 +311,7 @@ def subject_of(effect: AnyEffect) -> str:
             return f"{effect.tool}::{effect.method}"
         case McpCall():
             return f"{effect.server}::{effect.function}"
-        case ModelCall() | AgentRun():
+        case ModelCall() | AgentRun() | LoadSession() | SaveSession():
             return effect.agent
         case HostTurn():
             return effect.host

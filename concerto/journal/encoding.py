@@ -22,11 +22,13 @@ from concerto.effects.kinds import (
     HostTurn,
     Http,
     ListFolder,
+    LoadSession,
     LoadStore,
     McpCall,
     ModelCall,
     ReadFile,
     RemoveFile,
+    SaveSession,
     SaveStore,
     Shell,
     Sleep,
@@ -191,6 +193,11 @@ def request_fields(effect: AnyEffect) -> dict[str, Json]:
             return {"path": effect.path, "key": effect.key}
         case SaveStore():
             return {"path": effect.path, "changes": [list(each) for each in effect.changes]}
+        case LoadSession():
+            return {"session": effect.session}
+        case SaveSession():
+            replaced = None if effect.replaces is None else list(effect.replaces)
+            return {"session": effect.session, "turn": effect.turn, "replaces": replaced}
         case Sleep():
             return {"seconds": effect.seconds}
         case Env():

@@ -15,12 +15,14 @@ from concerto.effects.kinds import (
     HostTurn,
     Http,
     ListFolder,
+    LoadSession,
     LoadStore,
     McpCall,
     McpListing,
     ModelCall,
     Random,
     ReadFile,
+    SaveSession,
     Sleep,
     StageRun,
     ToolCall,
@@ -51,7 +53,9 @@ def redo_of(effect: AnyEffect) -> Redo:
             return "redo"
         case Clock() | Random() | Env() | ReadFile() | ListFolder() | FileSize() | LoadStore() | Sleep():
             return "redo"
-        case ModelCall():
+        case LoadSession():
+            return "redo"
+        case ModelCall() | SaveSession():  # A turn has a key, by which it is added once.
             return "repeat"
         case Http():
             return "repeat" if effect.method.upper() in SAFE_METHODS else "once"

@@ -3,7 +3,7 @@ opened."""
 
 from __future__ import annotations
 
-VERSION = 3
+VERSION = 4
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -80,6 +80,21 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """ALTER TABLE responses ADD COLUMN run TEXT NOT NULL DEFAULT ''""",
         """CREATE TABLE served_runs (run TEXT PRIMARY KEY, caller TEXT NOT NULL)""",
+    ),
+    (
+        """CREATE TABLE session_turns (
+            session TEXT NOT NULL,
+            number BIGINT NOT NULL,
+            key TEXT NOT NULL,
+            turn TEXT NOT NULL,
+            PRIMARY KEY (session, number)
+        )""",
+        """CREATE UNIQUE INDEX session_turns_by_key ON session_turns (session, key)""",
+        """CREATE TABLE waiting_answers (
+            run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+            caller TEXT NOT NULL,
+            asked TEXT NOT NULL
+        )""",
     ),
 )
 """What makes version n + 1 of a store from version n. BYTES, REAL8 and COMPACT are

@@ -71,6 +71,10 @@ class JournalStore:
         return self._database.url
 
     @property
+    def database(self) -> Database:
+        return self._database
+
+    @property
     def in_memory(self) -> bool:
         return self.url == "sqlite::memory:"
 

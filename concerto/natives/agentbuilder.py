@@ -6,9 +6,12 @@ An agent itself stands wherever a builder is expected.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from concerto.effects.kinds import LoadSession, SaveSession
+from concerto.natives.json_text import loads
 from concerto.records import record, replace
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Handle, Some, Value, failure
@@ -54,6 +57,7 @@ class AgentBuilder(Handle):
     most_seconds: float | None = None
     system_prompt: str | None = None
     options: dict[str, Value] | None = None
+    session: str | None = None
 
     def to_text(self) -> str:
         return self.agent
@@ -109,6 +113,75 @@ def with_tool_choice(receiver: Receiver, choice: Value) -> AgentBuilder:
 @native("AgentBuilder::with_memory")
 def with_memory(receiver: Receiver, memory: Value, auto: bool = True) -> AgentBuilder:
     return replace(builder_of(receiver), memory=memory, memory_auto=auto)
+
+
+@native("AgentBuilder::session")
+def session(receiver: Receiver, id_: str) -> AgentBuilder:
+    if not id_:
+        raise failure("a session has an id that is not empty", "ValueError")
+    return replace(builder_of(receiver), session=id_)
+
+
+@native("AgentBuilder::messages", machine=True)
+def messages(machine: Machine, receiver: Receiver) -> list[Value]:
+    return [
+        machine.struct(
+            "Message",
+            role=each["role"],
+            content=each.get("text", ""),
+            tool_calls=[_call(machine, call) for call in each.get("calls", ())],
+            tool_call_id=each.get("call_id", ""),
+            pinned=each.get("pinned", False),
+        )
+        for _, turn in _turns(machine, receiver)
+        for each in json.loads(turn)["messages"]
+    ]
+
+
+@native("AgentBuilder::reset", machine=True)
+def reset(machine: Machine, receiver: Receiver) -> None:
+    builder, replaced = _with_session(receiver), False
+    while not replaced:  # Somebody else may add to it meanwhile.
+        numbers = tuple([number for number, _ in _turns(machine, builder)])
+        replaced = machine.host.perform(SaveSession(builder.agent, builder.session or "", None, numbers))
+
+
+@native("AgentBuilder::branch", machine=True)
+def branch(machine: Machine, receiver: Receiver, id_: str) -> AgentBuilder:
+    other = session(_with_session(receiver), id_)
+    turns = [json.loads(turn) for _, turn in _turns(machine, receiver)]
+    whole = {
+        "messages": [each for turn in turns for each in turn["messages"]],
+        "origins": list(dict.fromkeys([origin for turn in turns for origin in turn["origins"]])),
+    }
+    turn = json.dumps(whole, ensure_ascii=False)
+    if _turns(machine, other) or not machine.host.perform(SaveSession(other.agent, id_, turn, ())):
+        raise failure(f"there is a session `{id_}` of `{other.agent}` already", "ValueError")
+    return other
+
+
+def _turns(machine: Machine, receiver: Receiver) -> list[list[Any]]:
+    builder = _with_session(receiver)
+    turns: list[list[Any]] = machine.host.perform(LoadSession(builder.agent, builder.session or ""))
+    return turns
+
+
+def _with_session(receiver: Receiver) -> AgentBuilder:
+    builder = builder_of(receiver)
+    if builder.session is None:
+        message = f"`{builder.agent}` has a conversation only as `{builder.agent}.session(id)`"
+        raise failure(message, "ValueError")
+    return builder
+
+
+def _call(machine: Machine, call: dict[str, Any]) -> Value:
+    """A ToolCall of which only what the model wrote is known."""
+    try:
+        arguments: Value = loads(call["arguments"]) if call.get("arguments") else {}
+    except ValueError:
+        arguments = call["arguments"]
+    known = {"id": call["id"], "name": call["name"], "arguments": arguments}
+    return machine.struct("ToolCall", **known, tool="", method="", result=None, success=False, latency_ms=0)
 
 
 @native("AgentBuilder::with_context")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from time import time
 from typing import Any
 
 from concerto.journal.databases import Database
 from concerto.json_data import Json
 from concerto.records import record
-from concerto.runtime.llm.requests import Media, Message, ToolCallRequest
+from concerto.runtime.llm.requests import Message
+from concerto.runtime.llm.stored_messages import messages_from_json, messages_json
 
 _COLUMNS = (
     "id",
@@ -69,7 +69,7 @@ class ResponseStore:
                     "WHERE id = ? AND status IN ('queued', 'in_progress')",
                     (
                         stored.status,
-                        _written(stored.messages),
+                        json.dumps(messages_json(stored.messages)),
                         json.dumps(stored.response),
                         stored.id,
                     ),
@@ -150,7 +150,7 @@ def _values(stored: StoredResponse) -> tuple[Any, ...]:
         stored.status,
         json.dumps(stored.request),
         json.dumps(stored.input),
-        _written(stored.messages),
+        json.dumps(messages_json(stored.messages)),
         json.dumps(stored.response),
         stored.run,
     )
@@ -165,19 +165,8 @@ def _read(row: Sequence[Any]) -> StoredResponse:
         status,
         json.loads(request),
         json.loads(given),
-        [_message(each) for each in json.loads(messages)],
+        messages_from_json(json.loads(messages)),
         json.loads(response),
         created,
         run,
     )
-
-
-def _written(messages: Sequence[Message]) -> str:
-    written = [{name: value for name, value in asdict(each).items() if value} for each in messages]
-    return json.dumps(written)
-
-
-def _message(written: dict[str, Any]) -> Message:
-    calls = tuple([ToolCallRequest(**each) for each in written.pop("calls", ())])
-    media = tuple([Media(**each) for each in written.pop("media", ())])
-    return Message(calls=calls, media=media, **{"text": "", **written})

@@ -11,6 +11,7 @@ export const KINDS = {
   ModelCall: "model", HostTurn: "host", HostCall: "outside", McpCall: "mcp", ToolCall: "tool", EmitAwait: "ask",
   Http: "http", Shell: "shell", Clock: "clock", Random: "random", Env: "env", Sleep: "sleep", ReadFile: "read",
   WriteFile: "write", ListFolder: "list", RemoveFile: "remove", FileSize: "size", LoadStore: "load", SaveStore: "save",
+  LoadSession: "load", SaveSession: "save",
 };
 
 export class Rows {

@@ -62,6 +62,9 @@ class Host(Protocol):
     def persist_hashmap(self, hashmap: Any, path: str, key_type: int, value_type: int) -> None:
         """Load what a file holds into a hashmap and write every change to it."""
 
+    def persist_memory(self, memory: Any, path: str) -> None:
+        """Keep a memory in a file."""
+
     def in_turn(self, store: Any, key: Value, change: Callable[[], None]) -> None:
         """Do a change of an entry of a hashmap's store that may wait, when nobody else does one."""
 

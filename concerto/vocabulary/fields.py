@@ -182,6 +182,14 @@ HOST: Final[Rows] = {
     "params": Field("sent to the process at its start", None, Kind.JSON_MAP),
 }
 
+COMPACT: Final[Rows] = {
+    "at_tokens": Field("how long a history has to be, in tokens", Kind.COUNT, required=True),
+    "keep": Field("how many of its last messages stay as they are", Kind.COUNT, default=0),
+    "with": Field(
+        "the agent that writes a summary of what leaves; without it, there is none", Kind.REFERENCE
+    ),
+}
+
 AGENT: Final[Rows] = {
     "provider": Field("the connection that reaches its model; required", Kind.REFERENCE),
     "model": Field("the model's name; without it, the connection's `default_model`", Kind.TEXT),
@@ -209,6 +217,7 @@ AGENT: Final[Rows] = {
         "model requests in one execution; without it, those of `[runtime]`", Kind.COUNT, default=10
     ),
     "memory": Field("the `memory` that its conversations are kept in", Kind.REFERENCE),
+    "compact": Field("when what was said before is shortened, and how", Kind.PARTS, parts=COMPACT),
     "guard": Field(
         "what becomes of its sinks once its conversation holds untrusted text",
         Kind.CHOICE,

@@ -17,6 +17,7 @@ from concerto.effects.kinds import (
     HostTurn,
     Http,
     ListFolder,
+    LoadSession,
     LoadStore,
     McpCall,
     McpListing,
@@ -24,6 +25,7 @@ from concerto.effects.kinds import (
     Random,
     ReadFile,
     RemoveFile,
+    SaveSession,
     SaveStore,
     Shell,
     Sleep,
@@ -34,7 +36,10 @@ from concerto.effects.kinds import (
 from concerto.effects.permissions import Permissions, host_of
 from concerto.vm.values import ErrorValue, Raised, Value
 
-Free: TypeAlias = ModelCall | AgentRun | StageRun | EmitAwait | Clock | Random | Env | Sleep | McpListing
+Free: TypeAlias = (
+    ModelCall | AgentRun | StageRun | EmitAwait | Clock | Random | Env | Sleep | McpListing | LoadSession
+    | SaveSession
+)  # fmt: skip
 """Effects that need no permission."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
@@ -15,8 +16,9 @@ from concerto.records import replace
 from concerto.runtime.agents.debugging import logged_changes
 from concerto.runtime.agents.execution import Execution, Plan, Sink
 from concerto.runtime.agents.guarding import bounded, failed
+from concerto.runtime.agents.history import History, compacted, load_memory, load_session, remember, save_turn
 from concerto.runtime.agents.loop import FatalToolError, tool_loop
-from concerto.runtime.agents.messages import call_value, from_memory, from_values, to_values
+from concerto.runtime.agents.messages import call_value, from_values, to_values
 from concerto.runtime.agents.planning import Planner
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.concurrency.stopped import note_stopped
@@ -88,7 +90,7 @@ class Agents:
         work, reply = await self._converse(
             builder, plan, asked, branch, lambda work: tool_loop(self._run, work), track
         )
-        self._remember(builder, plan, asked, reply.message.text)
+        await self._remember(builder, work, asked, reply.message.text)
         return self._response(work, reply, begun)
 
     async def _with_schema(
@@ -119,7 +121,7 @@ class Agents:
                 lambda work: converse_for(self._run, work, target, attempts, retry_message),
                 track,
             )
-            self._remember(builder, plan, [Message("user", prompt)], work.messages[-1].text)
+            await self._remember(builder, work, [Message("user", prompt)], work.messages[-1].text)
             return value
 
         return await self._guarded(builder, body, branch, [wanted, prompt])
@@ -133,10 +135,10 @@ class Agents:
 
         async def body() -> Reply:
             plan = await self._planner.plan(builder, branch)
-            _, reply = await self._converse(
+            work, reply = await self._converse(
                 builder, plan, told, branch, lambda work: self._as_asked(asked, work), track, sink
             )
-            self._remember(builder, plan, told, reply.message.text)
+            await self._remember(builder, work, told, reply.message.text)
             return reply
 
         policy = replace(self._planner.fixed(asked.agent).run_policy, cache_seconds=None)
@@ -187,7 +189,7 @@ class Agents:
             policy = replace(self._planner.fixed(builder.agent).run_policy, cache_seconds=None, retry=None)
             run = AgentRun(builder.agent, None, lambda: loop, policy)
             work, reply = await self._run.pass_gate(run, branch)
-            self._remember(builder, plan, asked, reply.message.text)
+            await self._remember(builder, work, asked, reply.message.text)
             return work, reply
 
         return await Streaming(self._run).begin(
@@ -226,15 +228,15 @@ class Agents:
         it from outside."""
         run = self._run
         system = self._planner.system_prompt(builder)
-        messages = [Message("system", system)] if system else []
+        prompt = [Message("system", system)] if system else []
         self._system_prompts.add(system)
-        if isinstance(plan.memory, Memory) and not _remembered(plan.memory, asked):
-            messages += from_memory(plan.memory)
-        messages += asked
+        history = await self._history(builder, plan, asked, branch)
+        messages = [*prompt, *history.messages, *asked]
         work = Execution(plan, branch, messages, plan.toolbox, len(messages), sink)
         track.append(work)
         if run.trust is not None:
-            work.trust = run.trust.begin(plan.agent, work.messages, branch)
+            told = [*prompt, *asked] if history.origins else work.messages
+            work.trust = run.trust.begin(plan.agent, told, branch, history.origins)
         run.emit_event(
             Channel.AGENT_START,
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},
@@ -250,6 +252,10 @@ class Agents:
         finally:
             if work.trust is not None:
                 work.trust.end()
+        if builder.session is not None:
+            said = work.messages[len(prompt) + len(history.messages) :]
+            origins = work.trust.origins if work.trust is not None else history.origins
+            await save_turn(run, builder, said, origins, branch)
         run.emit_event(
             Channel.AGENT_COMPLETE,
             lambda: {
@@ -261,15 +267,57 @@ class Agents:
         )
         return work, result
 
-    def _remember(self, builder: AgentBuilder, plan: Plan, asked: list[Message], answer: str) -> None:
+    async def _history(
+        self, builder: AgentBuilder, plan: Plan, asked: list[Message], branch: Branch
+    ) -> History:
+        """What was said before, shortened if the agent is to."""
+        history = History([])
+        if builder.session is not None:
+            history = await load_session(self._run, builder, branch)
+        elif isinstance(plan.memory, Memory):
+            history = await load_memory(self._run, plan.memory, branch)
+            if _remembered(plan.memory, asked):
+                history.messages = []
+        settings = self._planner.fixed(builder.agent).agent.settings.get("compact")
+        if settings and history.messages:
+            by = settings.get("with")
+            summarize = None if by is None else partial(self._summarize, by, branch)
+            shorter = await compacted(history.messages, settings, summarize)
+            if shorter is not None:
+                history.messages = shorter
+                if builder.session is not None:
+                    await save_turn(self._run, builder, shorter, history.origins, branch, history.numbers)
+        return history
+
+    async def _summarize(self, agent: str, branch: Branch, text: str) -> str:
+        builder, asked = AgentBuilder(agent), [Message("user", text)]
+
+        async def body() -> str:
+            plan = await self._planner.plan(builder, branch)
+            _, reply = await self._converse(
+                builder, plan, asked, branch, lambda work: tool_loop(self._run, work), []
+            )
+            return reply.message.text
+
+        policy = self._planner.fixed(agent).run_policy
+        return str(await self._run.pass_gate(AgentRun(agent, None, body, policy), branch))
+
+    async def _remember(
+        self, builder: AgentBuilder, work: Execution, asked: list[Message], answer: str
+    ) -> None:
         """Add what was asked and answered to the memory, once all went well."""
-        if not isinstance(plan.memory, Memory) or not builder.memory_auto:
+        memory = work.plan.memory
+        kept = builder.memory_auto and builder.session is None
+        if not isinstance(memory, Memory) or not kept:
             return
-        for message in asked[_remembered(plan.memory, asked) :]:
-            # Calls and their results mean nothing without each other, and a memory keeps neither.
-            if message.role != "tool" and not message.calls:
-                plan.memory.append(message.role, message.text)
-        plan.memory.append("assistant", answer)
+        # Calls and their results mean nothing without each other, and a memory keeps neither.
+        added = [
+            (str(message.role), message.text)
+            for message in asked[_remembered(memory, asked) :]
+            if message.role != "tool" and not message.calls
+        ]
+        origins = () if work.trust is None else work.trust.origins
+        await remember(self._run, memory, [*added, ("assistant", answer)], origins, work.branch)
 
     def _response(self, work: Execution, reply: Reply, begun: float) -> Value:
         machine = self._run.machine
@@ -320,7 +368,7 @@ def _remembered(memory: Memory, asked: list[Message]) -> int:
 def _key(builder: AgentBuilder, branch: Branch, asked: Any) -> Value:
     """What makes two executions equal: the agent, what it is asked, and what the builder and the pipeline
     around it change. None if nothing does: what a memory or a context holds is not written down here."""
-    if builder.memory is not None or builder.context is not None or builder.data is not None:
+    if any(each is not None for each in (builder.memory, builder.context, builder.data, builder.session)):
         return None
     if isinstance(asked, list):
         asked = [_message_key(each) if isinstance(each, Message) else each for each in asked]

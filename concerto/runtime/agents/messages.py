@@ -46,6 +46,7 @@ def to_values(machine: Machine, messages: Sequence[Message]) -> list[Value]:
             content=message.text,
             tool_calls=[call_value(machine, _call_record(call)) for call in message.calls],
             tool_call_id=message.call_id,
+            pinned=message.pinned,
         )
         for message in messages
     ]
@@ -89,7 +90,8 @@ def _message(value: Any) -> Message:
     )
     content = value.get("content", value.get("text", ""))
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    return Message(checked_role(value["role"]), text, calls, str(value.get("tool_call_id") or ""))
+    call_id, pinned = str(value.get("tool_call_id") or ""), value.get("pinned") is True
+    return Message(checked_role(value["role"]), text, calls, call_id, pinned=pinned)
 
 
 def _written(arguments: Any) -> str:

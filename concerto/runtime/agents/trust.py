@@ -100,10 +100,13 @@ class Trust:
             tool.tool, tool.method, sources, [label for label in labels if label not in SOURCE_LABELS]
         )
 
-    def begin(self, agent: str, messages: Sequence[Message], branch: Branch) -> Conversation:
+    def begin(
+        self, agent: str, messages: Sequence[Message], branch: Branch, origins: Sequence[str] = ()
+    ) -> Conversation:
+        """The conversation of an execution; `origins` are those of what was said in it before."""
         guard = str(self._run.agents[agent].settings.get("guard") or "")
         outer = branch.call if isinstance(branch.call, CallScope) else None
-        return Conversation(self, self._run, agent, guard, messages, outer)
+        return Conversation(self, self._run, agent, guard, messages, outer, origins)
 
     def remember(self, text: str, origin: str) -> None:
         """Keep in mind that a text is untrusted, wherever the program puts it."""
@@ -192,6 +195,7 @@ class Conversation:
         guard: str,
         messages: Sequence[Message],
         outer: CallScope | None,
+        origins: Sequence[str] = (),
     ) -> None:
         self._trust = trust
         self._run = run
@@ -203,6 +207,7 @@ class Conversation:
         self.trusted: list[str] = []
         self.label = Label()
         """of the request that was sent last"""
+        self._hear(Label(tuple(origins)))
         if outer is not None:
             self._hear(outer.label)
         for message in messages:
@@ -211,6 +216,11 @@ class Conversation:
                 self.trusted.append(message.text)
             elif origin is not None:
                 self._hear(Label((origin,)))
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Where its untrusted parts came from."""
+        return tuple(self._untrusted)
 
     def ask(self, toolbox: Toolbox) -> None:
         """A request is about to be sent: what its model may do is decided by what it holds."""

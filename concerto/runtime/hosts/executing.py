@@ -23,7 +23,8 @@ from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.hashmap import HashMap
 from concerto.natives.memory import Memory
 from concerto.runtime.agents.guarding import bounded, failed
-from concerto.runtime.agents.messages import from_memory, from_values, to_values
+from concerto.runtime.agents.history import load_memory, remember
+from concerto.runtime.agents.messages import from_values, to_values
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.hosts.pool import Pool, WorkerError
 from concerto.runtime.hosts.process import HostProcess
@@ -90,6 +91,8 @@ class Hosts:
         """A call as on any agent, or `listen`: its call's arguments, then the arms. A Result."""
         try:
             work = self._execution(self._hosts[builder.agent], builder, branch)
+            if isinstance(builder.memory, Memory):
+                work.messages += (await load_memory(self._run, builder.memory, branch)).messages
             match method:
                 case "execute":
                     work.messages.append(ChatMessage("user", arguments[0]))
@@ -126,8 +129,7 @@ class Hosts:
             raise agent_failure(
                 f"host `{host.name}` cannot be given {refused}", AgentKind.BAD_TOOLS, agent=host.name
             )
-        messages = from_memory(builder.memory) if isinstance(builder.memory, Memory) else []
-        return HostExecution(builder, settings, branch, messages)
+        return HostExecution(builder, settings, branch, [])
 
     async def _guarded(
         self, work: HostExecution, body: Callable[[], Awaitable[Value]], wanted: TypeValue | None = None
@@ -142,7 +144,7 @@ class Hosts:
                 work.process = process
                 process.begin()
                 value = await bounded(self._run, work.builder, body())
-            self._remember(work, before)
+            await self._remember(work, before)
             return value
 
         # What a memory or a context holds is not written down here, so such executions are never equal.
@@ -273,12 +275,12 @@ class Hosts:
             raise Raised(value.value)
         return to_json(value.value if isinstance(value, Ok) else value)
 
-    def _remember(self, work: HostExecution, asked: list[ChatMessage]) -> None:
+    async def _remember(self, work: HostExecution, asked: list[ChatMessage]) -> None:
         """Add the prompt and the last answer to the memory, once all went well."""
         memory = work.builder.memory
         if isinstance(memory, Memory) and work.builder.memory_auto:
-            memory.append("user", asked[-1].text)
-            memory.append("assistant", work.messages[-1].text)
+            added = [("user", asked[-1].text), ("assistant", work.messages[-1].text)]
+            await remember(self._run, memory, added, (), work.branch)
 
     def _pool(self, settings: HostSettings) -> Pool:
         if settings.name not in self._pools:
@@ -327,6 +329,8 @@ def _refused(builder: AgentBuilder, settings: HostSettings) -> str:
     """What the builder asks for that a process cannot be told; empty if there is nothing."""
     if builder.tools or builder.allowed_tools is not None or builder.tool_choice is not None:
         return "tools; it has its own"
+    if builder.session is not None:
+        return "a session"
     if builder.discovery or builder.max_iterations is not None:
         return "a limit of iterations or discovered tools; it has its own loop"
     if builder.most_tokens is not None or builder.most_usd is not None:

@@ -7,11 +7,14 @@ import json
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from greenlet import getcurrent
+
 from concerto.effects.kinds import LoadStore, SaveStore
 from concerto.natives.hashmap import MISSING, Changes, HashMap, Store
 from concerto.natives.json_text import loads
 from concerto.natives.ledger import Ledger
 from concerto.natives.memory import Memory
+from concerto.runtime.concurrency.fibers import Fiber
 from concerto.runtime.run.agent_failures import message_of
 from concerto.vm.exact import Unlike, exact_key
 from concerto.vm.json_values import to_json
@@ -63,7 +66,10 @@ class States:
         state = self._settings[kind, name]
         match kind:
             case "memory":
-                return Memory(state.settings.get("capacity") or None)
+                memory = Memory(state.settings.get("capacity") or None)
+                if state.settings.get("persistence"):
+                    self.persist_memory(memory, state.settings["persistence"])
+                return memory
             case "hashmap":
                 made = HashMap()
                 path = state.settings.get("persistence")
@@ -72,6 +78,22 @@ class States:
                 return HashMap(store=made.store, prefix=state.settings.get("scope", ""))
             case _:
                 return Ledger(prefix=state.settings.get("scope", ""))
+
+    def persist_memory(self, memory: Memory, path: str) -> None:
+        """Keep a memory in a file; what it holds already is added there. A test has none of the files."""
+        if memory.path:
+            raise failure(f"the memory is kept in `{memory.path}` already", "ValueError")
+        if self._run.options.testing:
+            return
+        held, memory.path = list(memory.entries), path
+        if not isinstance(getcurrent(), Fiber):
+            return  # An agent is about to read it.
+        perform = self._run.machine.host.perform
+        memory.take(perform(LoadStore(path)))
+        if self._run.trust is not None:
+            self._run.trust.keep(memory, perform(LoadStore(path, origins=True)))
+        while held and not perform(memory.saving(held)):
+            memory.take(perform(LoadStore(path)))
 
     def persist_hashmap(self, hashmap: HashMap, path: str, key_type: int, value_type: int) -> None:
         """Load what a file holds into a hashmap and write every change to it. Hashmaps that are kept in one

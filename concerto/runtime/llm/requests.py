@@ -50,7 +50,7 @@ class Media:
 class Message:
     """One message. `call_id`, `name` and `failed` belong to the role tool. `echo` holds a provider's own
     parts of an assistant's message (thinking, signatures), sent back as they came. `media` stands behind the
-    text of a user's."""
+    text of a user's. One that is `pinned` is never left out of a history that is shortened."""
 
     role: Role
     text: str
@@ -60,6 +60,7 @@ class Message:
     failed: bool = False
     echo: Json = None
     media: tuple[Media, ...] = ()
+    pinned: bool = False
 
 
 @record(frozen=True)

@@ -20,10 +20,12 @@ from concerto.effects.kinds import (
     HostCall,
     HostTurn,
     Http,
+    LoadSession,
     LoadStore,
     McpCall,
     McpListing,
     ModelCall,
+    SaveSession,
     SaveStore,
     Shell,
     Sleep,
@@ -122,6 +124,10 @@ class _Performer:
                 )
             case SaveStore():
                 return run.stores.save(effect.path, effect.changes, effect.expected, effect.origins)
+            case LoadSession():
+                return run.sessions.load(effect)
+            case SaveSession():
+                return run.sessions.save(effect, self._key(passage))
             case Shell():
                 from concerto.runtime.io.shell import execute
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from concerto.json_data import Json
     from concerto.natives.agentbuilder import AgentBuilder, AgentRef
     from concerto.natives.hashmap import HashMap, Store
+    from concerto.natives.memory import Memory
     from concerto.runtime.agents.trust import Trust
     from concerto.runtime.concurrency.turns import Turns
     from concerto.runtime.run.parts import Parts
@@ -152,6 +153,9 @@ class MachineHost:
 
     def persist_hashmap(self, hashmap: HashMap, path: str, key_type: int, value_type: int) -> None:
         self._run.states.persist_hashmap(hashmap, path, key_type, value_type)
+
+    def persist_memory(self, memory: Memory, path: str) -> None:
+        self._run.states.persist_memory(memory, path)
 
     def in_turn(self, store: Store, key: Value, change: Body) -> None:
         if self._turns is None:

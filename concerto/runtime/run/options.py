@@ -96,9 +96,9 @@ class RunOptions(StoredOptions):
     Not among the keywords of `Runtime`: a `testing` run calls no model and no server unless it is `live`, and
     what `answers` has recorded may answer it in place of the world; in an `interactive` one a person at the
     terminal answers awaited emits that nobody else does; `journal` is what a run did before, of which so much
-    as `already_emitted` is not said again; a `watcher` is told of every call as it begins and ends; with
-    `own_process` the process does nothing else than this run, so `max_memory_mb` is told to the system too,
-    and not only looked at now and then.
+    as `already_emitted` is not said again; `sessions` is where conversations are kept if not in `store`; a
+    `watcher` is told of every call as it begins and ends; with `own_process` the process does nothing else
+    than this run, so `max_memory_mb` is told to the system too, and not only looked at now and then.
     """
 
     manifest: Manifest | ManifestSettings | Literal["project"] | None = "project"
@@ -118,6 +118,7 @@ class RunOptions(StoredOptions):
     answers: Recording | None = None
     interactive: bool = False
     journal: Callable[[], JournalPlan] | None = None
+    sessions: HasStore | JournalStore | None = None
     already_emitted: int = 0
     watcher: Watcher | None = None
     own_process: bool = False

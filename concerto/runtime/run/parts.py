@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.executions import Agents
     from concerto.runtime.agents.pipelines import Pipelines
     from concerto.runtime.hosts.executing import Hosts
+    from concerto.runtime.io.sessions import Sessions
     from concerto.runtime.io.sqlite import StoreFiles
     from concerto.runtime.io.states import States
     from concerto.runtime.llm.models import Models
@@ -50,3 +51,6 @@ class Parts(AgentServices, Protocol):
 
     @property
     def stores(self) -> StoreFiles: ...
+
+    @property
+    def sessions(self) -> Sessions: ...

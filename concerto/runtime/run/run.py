@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from concerto.runtime.concurrency.waits import WaitGraph
     from concerto.runtime.hosts.executing import Hosts
     from concerto.runtime.io.channels import Channel
+    from concerto.runtime.io.sessions import Sessions
     from concerto.runtime.io.sqlite import StoreFiles
     from concerto.runtime.io.states import States
     from concerto.runtime.llm.connections import Connection
@@ -271,6 +272,8 @@ class Run:
         for run in list(self._related):
             if "stores" in vars(run):
                 run.stores.close()
+            if "sessions" in vars(run):
+                run.sessions.close()
 
     def interrupt(self) -> None:
         """Stop the run soon, whatever it is doing; from any thread."""
@@ -400,6 +403,13 @@ class Run:
         from concerto.runtime.io.sqlite import StoreFiles
 
         return StoreFiles(self.permissions, self.machine.poll)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """The conversations that last."""
+        from concerto.runtime.io.sessions import Sessions
+
+        return Sessions(self)
 
     def connection(self, name: str) -> Connection:
         found = self._connections.get(name)

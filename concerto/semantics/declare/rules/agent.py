@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
 from concerto.diagnostics import (
     AgentWithoutProvider,
@@ -66,6 +66,9 @@ def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, s
         _set_choice(declarations, owner, agent, references["tool_choice"].value, scope)
     if "memory" in references:
         _set_memory(declarations, owner, agent, references["memory"].value, scope)
+    if "compact" in agent.settings:
+        setting = next(each for each in node.settings if each.name.text == "compact")
+        _set_compactor(declarations, owner, agent, setting.value, scope)
     _check_hook(declarations, agent)
     _check_wire(declarations, owner, agent, node, scope)
 
@@ -237,6 +240,31 @@ def _set_choice(
         )
     else:
         agent.settings["tool_choice"] = {"tool": use.qualified, "method": use.method}
+
+
+def _set_compactor(
+    declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
+) -> None:
+    """The agent that `compact` names."""
+    assert isinstance(node, ast.MapLit), "it was read as a map"
+    for entry in node.entries:
+        if not isinstance(entry.key, ast.StringLit) or entry.key.value != "with":
+            continue
+        name = reference_name(entry.value)
+        symbol = declarations.lookup(name, scope) if name is not None else None
+        if isinstance(entry.value, ast.Path):
+            declarations.note(scope.module, entry.value.segments[0].name, symbol)
+        if isinstance(symbol, AgentSymbol) and symbol is not agent:
+            cast("dict[str, object]", agent.settings["compact"])["with"] = symbol.qualified
+        elif name is None or symbol is agent:
+            report_value(declarations, owner, "compact.with", entry.value, "the name of another agent", scope)
+        elif not declarations.is_broken(name, scope):
+            declarations.report(
+                UnknownReference,
+                scope.module,
+                entry.value,
+                f"`compact.with` of {owner} names `{name}`, which is not an agent",
+            )
 
 
 def _set_memory(

@@ -122,9 +122,16 @@ def _parts(
             message = f"`{name}` of {owner} has no key `{key}`"
             declarations.report(BadDeclarationField, scope.module, entry.key, message, help=help_)
             continue
+        if part.source is Kind.REFERENCE:
+            continue
         value = _value(declarations, owner, f"{name}.{key}", entry.value, part, scope)
         if value is not None:
             found[key] = value[0]
+    given = {entry.key.value for entry in node.entries if isinstance(entry.key, ast.StringLit)}
+    for key, part in parts.items():
+        if part.required and key not in given:
+            message = f"`{name}` of {owner} lacks `{key}`, {part.meaning}"
+            declarations.report(BadDeclarationField, scope.module, node, message)
     return (found,)
 
 

@@ -24,7 +24,7 @@ _FORMS = {
 _EXTRAS = {
     "hashmap": {"with_persistence": "persistence", "scope": "scope"},
     "ledger": {"scope": "scope"},
-    "memory": {},
+    "memory": {"with_persistence": "persistence"},
 }
 """What may be asked of the new one, and the setting that it becomes."""
 

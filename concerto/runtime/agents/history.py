@@ -1,0 +1,132 @@
+"""Conversation history: what was said before an execution, in a session or a memory, and its shortening."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+from concerto.effects.kinds import LoadSession, LoadStore, SaveSession
+from concerto.json_data import Json
+from concerto.natives.memory import Memory
+from concerto.records import field, record
+from concerto.runtime.agents.messages import from_memory
+from concerto.runtime.llm.requests import Message
+from concerto.runtime.llm.stored_messages import messages_from_json, messages_json
+
+if TYPE_CHECKING:
+    from concerto.natives.agentbuilder import AgentBuilder
+    from concerto.runtime.agents.services import AgentServices
+    from concerto.runtime.concurrency.fibers import Branch
+    from concerto.runtime.run.services import RunServices
+
+_CHARACTERS_A_TOKEN = 4
+_SUMMARY = "Summary of the conversation so far: "
+_ASK = (
+    "Summarize this conversation for whoever goes on with it. Keep facts, names, numbers, decisions, what "
+    "the user wants and what is still open. Answer with the summary alone.\n\n"
+)
+
+
+@record
+class History:
+    """What was said. `origins` say where what is untrusted in it came from, `numbers` are those of its turns
+    in a session."""
+
+    messages: list[Message]
+    origins: list[str] = field(default_factory=list)
+    numbers: tuple[int, ...] = ()
+
+
+async def load_session(run: AgentServices, builder: AgentBuilder, branch: Branch) -> History:
+    """What was said in a session."""
+    assert builder.session is not None
+    found = History([])
+    turns = await run.pass_gate(LoadSession(builder.agent, builder.session), branch)
+    found.numbers = tuple([number for number, _ in turns])
+    for _, text in turns:
+        turn = json.loads(text)
+        messages = messages_from_json(turn["messages"])
+        found.messages += messages
+        for origin in turn["origins"]:
+            if origin not in found.origins:
+                found.origins.append(origin)
+            if run.trust is not None:
+                for message in messages:
+                    run.trust.remember(message.text, origin)
+    return found
+
+
+async def load_memory(run: RunServices, memory: Memory, branch: Branch) -> History:
+    """What a memory holds, read anew from its file if it has one."""
+    if memory.path:
+        memory.take(await run.pass_gate(LoadStore(memory.path), branch))
+    origins: list[str] = []
+    if memory.path and run.trust is not None:
+        origins = await run.pass_gate(LoadStore(memory.path, origins=True), branch)
+        run.trust.keep(memory, origins)
+    return History(from_memory(memory), origins)
+
+
+async def remember(
+    run: RunServices,
+    memory: Memory,
+    added: Sequence[tuple[str, str]],
+    origins: Sequence[str],
+    branch: Branch,
+) -> None:
+    """Add messages to a memory, and to its file if it has one."""
+    while memory.path:
+        if await run.pass_gate(memory.saving(added, origins), branch):
+            break
+        memory.take(await run.pass_gate(LoadStore(memory.path), branch))
+    for role, text in added:
+        memory.append(role, text)
+
+
+async def save_turn(
+    run: AgentServices,
+    builder: AgentBuilder,
+    messages: Sequence[Message],
+    origins: Sequence[str],
+    branch: Branch,
+    replaces: tuple[int, ...] | None = None,
+) -> None:
+    """Add what was said to a session, or put it in the place of turns; nothing is done where somebody else
+    has replaced them meanwhile."""
+    assert builder.session is not None
+    turn = json.dumps({"messages": messages_json(messages), "origins": list(origins)}, ensure_ascii=False)
+    await run.pass_gate(SaveSession(builder.agent, builder.session, turn, replaces), branch)
+
+
+async def compacted(
+    messages: Sequence[Message], settings: Json, summarize: Callable[[str], Awaitable[str]] | None
+) -> list[Message] | None:
+    """A history that is shorter, None if it is short enough. Pinned messages stay, as do the last ones; what
+    leaves becomes a summary, if somebody can write one. A call stays with its results."""
+    if tokens_of(messages) < settings["at_tokens"]:
+        return None
+    cut = max(len(messages) - settings.get("keep", 0), 0)
+    while 0 < cut < len(messages) and messages[cut].role == "tool":
+        cut -= 1
+    leaving = [message for message in messages[:cut] if not message.pinned]
+    if not leaving:
+        return None
+    kept = [message for message in messages[:cut] if message.pinned]
+    if summarize is not None:
+        text = await summarize(_ASK + "\n".join(map(_line, leaving)))
+        kept.append(Message("user", _SUMMARY + text))
+    return [*kept, *messages[cut:]]
+
+
+def tokens_of(messages: Sequence[Message]) -> int:
+    """About so many tokens of a model."""
+    characters = sum(
+        len(each.text) + sum(len(call.name) + len(call.arguments) for call in each.calls) for each in messages
+    )
+    return characters // _CHARACTERS_A_TOKEN
+
+
+def _line(message: Message) -> str:
+    calls = "".join([f" [calls {call.name} {call.arguments}]" for call in message.calls])
+    return f"{message.role}: {message.text}{calls}"

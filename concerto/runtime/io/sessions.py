@@ -1,0 +1,72 @@
+"""Sessions of a run: the conversations of its project that are kept in the store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from concerto.effects.kinds import LoadSession, SaveSession
+from concerto.journal.databases import StoreError
+from concerto.vm.values import Raised, failure
+
+if TYPE_CHECKING:
+    from concerto.journal.session_store import SessionStore
+    from concerto.json_data import Json
+    from concerto.runtime.run.services import RunServices
+
+_IN_MEMORY = "sqlite::memory:"
+
+
+class Sessions:
+    """They are kept in the store of the run. One that has none, a test and one with `mock` have theirs for
+    themselves."""
+
+    def __init__(self, run: RunServices) -> None:
+        self._run = run
+        self._store: SessionStore | None = None
+        self._closes: Any = None
+
+    def load(self, effect: LoadSession) -> Json:
+        try:
+            return self._opened().load(self._key(effect))
+        except StoreError as error:
+            raise _failed(error) from error
+
+    def save(self, effect: SaveSession, key: str) -> bool:
+        try:
+            if effect.replaces is not None:
+                return self._opened().replace(self._key(effect), list(effect.replaces), key, effect.turn)
+            assert effect.turn is not None
+            return self._opened().add(self._key(effect), key, effect.turn)
+        except StoreError as error:
+            raise _failed(error) from error
+
+    def close(self) -> None:
+        if self._closes is not None:
+            self._closes.close()
+
+    def _key(self, effect: LoadSession | SaveSession) -> str:
+        """Sessions belong to an agent of a project, which is its folder."""
+        return json.dumps([str(self._run.options.folder), effect.agent, effect.session])
+
+    def _opened(self) -> SessionStore:
+        if self._store is None:
+            from concerto.journal.session_store import SessionStore
+            from concerto.journal.store import open_database
+
+            options = self._run.options
+            given: Any = options.sessions if options.sessions is not None else options.store
+            if options.testing or options.mock:
+                given = None
+            own = getattr(given, "store", given)
+            if own is None or isinstance(own, str | Path):
+                database = self._closes = open_database(_IN_MEMORY if own is None else str(own))
+            else:
+                database = own.database
+            self._store = SessionStore(database)
+        return self._store
+
+
+def _failed(error: StoreError) -> Raised:
+    return failure(str(error), "StoreFailed")
