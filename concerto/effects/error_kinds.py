@@ -66,6 +66,9 @@ class ToolKind(ErrorKind):
     OUTCOME_UNKNOWN = "OutcomeUnknown", "an MCP server ended during a call that may not be repeated"
     INTERFACE_MISMATCH = "InterfaceMismatch", "an MCP server does not offer what is declared or locked"
     UNMOCKED = "Unmocked", "a test calls a server's function that it does not mock"
+    INVALID_PROGRAM = "InvalidProgram", "a program that a model wrote does not compile"
+    PROGRAM_FAILED = "ProgramFailed", "a program that a model wrote ended with an error"
+    PROGRAM_STOPPED = "ProgramStopped", "a program that a model wrote reached a limit"
 
 
 class EmitKind(ErrorKind):

@@ -62,7 +62,8 @@ def mock(b: FunctionBuilder, node: ast.Mock) -> None:
 
 def _turns(b: FunctionBuilder, node: ast.Expr) -> None:
     """What a mocked model does turn by turn: `call("T::m", {…})` is `{"call": "T::m", "arguments": {…}}`,
-    `reply(x)` is `{"reply": x}`, and an array has several calls in one turn."""
+    `program("…")` is `{"program": "…"}`, `reply(x)` is `{"reply": x}`, and an array has several calls in one
+    turn."""
     if isinstance(node, ast.ArrayLit):
         for item in node.items:
             _turns(b, item)

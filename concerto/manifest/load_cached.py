@@ -33,6 +33,7 @@ class ManifestSettings:
     runs: dict[str, Json] = field(default_factory=dict)
     serve: dict[str, Json] = field(default_factory=dict)
     trust: dict[str, Json] = field(default_factory=dict)
+    code: dict[str, Json] = field(default_factory=dict)
 
 
 @record(frozen=True)
@@ -68,6 +69,7 @@ def settings_of(manifest: Manifest) -> ManifestSettings:
         mcp={name: server.model_dump(exclude_unset=True) for name, server in manifest.mcp.items()},
         runs=manifest.runs.model_dump(exclude_none=True),
         serve=manifest.serve.model_dump(exclude_none=True),
+        code=manifest.code.model_dump(exclude_none=True),
         trust={} if manifest.trust is None else manifest.trust.model_dump(mode="json", exclude_none=True),
     )
 

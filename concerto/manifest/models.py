@@ -119,6 +119,14 @@ class ServeTable(Table):
     tokens_env: str | None = None
 
 
+class CodeTable(Table):
+    """Limits of one program that a model writes."""
+
+    timeout: Seconds | None = None
+    max_calls: Count | None = None
+    max_output: Positive | None = None
+
+
 class RunsTable(Table):
     """Which runs are kept, and where."""
 
@@ -162,6 +170,7 @@ class Manifest(Table):
     project: ProjectTable = ProjectTable()
     connections: dict[str, ConnectionTable] = {}
     runs: RunsTable = RunsTable()
+    code: CodeTable = CodeTable()
     serve: ServeTable = ServeTable()
     mcp: dict[str, McpServerTable] = {}
     hosts: dict[str, HostTable] = {}

@@ -22,9 +22,9 @@ from concerto.vm.interpreter import (
 from concerto.vm.values import NONE, Err, Ok, Panic, Raised, Range, Some, Value, failure
 
 
-def interpreter_of(machine: Executed) -> Interpreter:
+def interpreter_of(machine: Executed, make: Callable[[Executed], Interpreter] = Interpreter) -> Interpreter:
     """The executor `interpreter` of a machine."""
-    return Interpreter(machine)
+    return make(machine)
 
 
 def _computes(name: str, count: int, compute: Callable[..., Value]) -> None:

@@ -59,16 +59,17 @@ class Machine:
         self._cancel_check = cancel_check
         self._cancelled = False
         self.left_at: tuple[int, int] | None = None
-        self._executor: Executor
+        self._executor = self._make_executor(tier, code)
+        self._give_own_methods()
+
+    def _make_executor(self, tier: Tier, code: bytes | None) -> Executor:
         if tier == "python":
             from concerto.vm.python_tier import PythonTier
 
-            self._executor = PythonTier(self, code)
-        else:
-            from concerto.vm.handlers import interpreter_of
+            return PythonTier(self, code)
+        from concerto.vm.handlers import interpreter_of
 
-            self._executor = interpreter_of(self)
-        self._give_own_methods()
+        return interpreter_of(self)
 
     def _give_own_methods(self) -> None:
         """Let values of the program's types be shown and compared as its impls say."""

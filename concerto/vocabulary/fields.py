@@ -223,6 +223,11 @@ AGENT: Final[Rows] = {
         Kind.CHOICE,
         choices=GUARDS,
     ),
+    "code": Field(
+        "whether its model may write programs that call its tools: besides calling them itself, or only so",
+        Kind.CHOICE,
+        choices=("also", "only"),
+    ),
     "retry_policy": Field(
         "which failures are tried again, and when; without it, those of the connection",
         Kind.PARTS,

@@ -12,11 +12,12 @@ from concerto.records import field, record, replace
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.requests import Message, Reply, Request
-from concerto.runtime.tools.toolbox import Toolbox, ToolKey
+from concerto.runtime.tools.toolbox import BoundTool, Toolbox, ToolKey
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.trust import Conversation
+    from concerto.runtime.code.programs import ProgramTool
 
 Sink: TypeAlias = Callable[[Any], Awaitable[None]]
 
@@ -36,6 +37,8 @@ class Plan:
     meters: tuple[Meter, ...]
     discovery: bool = False
     on_tool_error: int | None = None
+    code: str = ""
+    """Whether the model may write programs: `also`, `only`, or empty."""
     context: Value = None
     data: Value = None
     memory: Value = None
@@ -94,6 +97,15 @@ class Execution:
     """Returned values whose methods are tools, by type and id."""
     trust: Conversation | None = None
     """What the conversation was told, where trust is looked after."""
+    programs: ProgramTool | None = None
+    """What runs the programs that the model writes, if it may."""
+
+    def tool(self, name: str) -> BoundTool | None:
+        """What the model calls by this name."""
+        programs = self.programs
+        if programs is not None and name == programs.tool.offer.name:
+            return programs.tool
+        return None if programs is not None and programs.only else self.toolbox.tools.get(name)
 
     async def renew_tools(self) -> None:
         """Take over what servers have changed since the last request; what was injected stays."""
@@ -107,15 +119,20 @@ class Execution:
         """The next request: everything so far, and the tools of the moment."""
         base = self.plan.request
         offers = self.toolbox.offers if self.trust is None else self.trust.offers(self.toolbox)
+        forced = base.forced_tool
+        if self.programs is not None:
+            offers = self.programs.offers(self.toolbox, offers, self.plan.callable)
+            if forced and self.programs.only:
+                forced = self.programs.tool.offer.name
         demanding = self.demanding and (
-            offers is self.toolbox.offers or any(base.forced_tool in (offer.name, "") for offer in offers)
+            offers is self.toolbox.offers or any(forced in (offer.name, "") for offer in offers)
         )
         return replace(
             base,
             messages=tuple(self.messages),
             tools=() if base.tool_choice == "none" else offers,
             tool_choice=base.tool_choice if demanding else "auto",
-            forced_tool=base.forced_tool if demanding else "",
+            forced_tool=forced if demanding else "",
             stream=self.sink is not None,
         )
 

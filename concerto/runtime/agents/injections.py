@@ -150,7 +150,8 @@ class Injections:
             offer = ToolOffer(name, schema["description"], schema["parameters"])
             owner = self._run.module.types[provider.type].name
             call = partial(self._call, entity, owner, method)
-            yield BoundTool(offer, owner, method.name, call, entity=f"{provider.type} {identity}")
+            entity_name = f"{provider.type} {identity}"
+            yield BoundTool(offer, owner, method.name, call, entity=entity_name, declared=method)
 
     async def _call(
         self, entity: Entity, owner: str, method: MethodDef, caller: CallContext, given: dict[str, Json]

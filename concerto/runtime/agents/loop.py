@@ -27,7 +27,7 @@ from concerto.runtime.concurrency.fibers import all_of, drive
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import MADE_ID, Message, Reply, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction, agent_failure, message_of, tool_error
-from concerto.runtime.tools.toolbox import BoundTool, CallContext
+from concerto.runtime.tools.toolbox import RUN_PROGRAM, BoundTool, CallContext
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import parts_of
 from concerto.vm.trace import TraceFrame, place_of, source_trace
@@ -36,6 +36,8 @@ from concerto.vm.values import ErrorValue, Raised, Value, Variant, failure
 if TYPE_CHECKING:
     from concerto.runtime.agents.services import AgentServices
     from concerto.runtime.agents.trust import CallScope
+    from concerto.runtime.code.confinement import ToolAnswer
+    from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.run.services import RunServices
 
 
@@ -46,12 +48,16 @@ _SAME_FAILURES = 5
 _NEAREST = 5
 _REFUSED = frozenset({"ToolNotFound", "Forbidden", "InvalidArguments", "Blocked"})
 """Kinds of failures of calls that were not even begun."""
-_NUDGE = "Your answer was empty. Answer with what the tools have told you, or call another one."
+_NUDGE = "Your answer was empty. ToolAnswer with what the tools have told you, or call another one."
 
 
 async def tool_loop(run: AgentServices, work: Execution) -> Reply:
     """The reply that ends the execution. All messages so far are on an error that leaves."""
     plan = work.plan
+    if plan.code and work.programs is None:
+        from concerto.runtime.code.programs import ProgramTool
+
+        work.programs = ProgramTool(run, partial(_CallsInProgram, run, work), only=plan.code == "only")
     while True:
         await work.renew_tools()
         work.iteration += 1
@@ -156,7 +162,10 @@ async def _run_calls(run: AgentServices, work: Execution, calls: tuple[ToolCallR
     if work.trust is not None:
         scopes = work.trust.calls([work.toolbox.tools.get(call.name) for call in calls], calls, branches)
     outcomes = await all_of(
-        [partial(_run_call, run, work, call, branch) for call, branch in zip(calls, branches, strict=True)],
+        [
+            partial(_run_call, run, work, call, branch, work.tool(call.name))
+            for call, branch in zip(calls, branches, strict=True)
+        ],
         limit,
     )
     pending = [asked for outcome in outcomes if isinstance(outcome, Pending) for asked in outcome.asked]
@@ -185,8 +194,41 @@ def _considered(run: AgentServices, work: Execution, call: ToolCallRequest, outc
     return replace(outcome.message, text=_json(told))
 
 
+class _CallsInProgram:
+    """The calls of tools that a program makes which the model wrote: each is run as one that the model asks
+    for, and what it brings in holds for those after it."""
+
+    def __init__(self, run: AgentServices, work: Execution) -> None:
+        self._run = run
+        self._work = work
+        self._trust = None if work.trust is None else work.trust.program()
+
+    async def call(self, asked: ToolCallRequest, branch: Branch) -> ToolAnswer:
+        from concerto.runtime.code.confinement import ToolAnswer
+
+        work, trust = self._work, self._trust
+        tool = work.toolbox.tools[asked.name]
+        scope = None if trust is None else trust.scope(tool, asked, branch)
+        outcome = await _run_call(self._run, work, asked, branch, tool)
+        if isinstance(outcome, Pending):
+            raise RequiresAction([outcome.asked])
+        _considered(self._run, work, asked, outcome)
+        work.calls.append(outcome.record)
+        if trust is not None and scope is not None:
+            trust.record_result(scope, begun=outcome.kind not in _REFUSED)
+        if outcome.record.success:
+            return ToolAnswer(to_json(outcome.value))
+        error = tool_error(outcome.record.result["error"], outcome.kind, tool.tool, tool.method)
+        return ToolAnswer(error=error, raised=outcome.value)
+
+    def end(self, told: str) -> None:
+        if self._trust is not None:
+            self._trust.end(told)
+
+
 class CallOutcome:
-    """A call that was run: what the model is told, what is recorded, and the value if it went well."""
+    """A call that was run: what the model is told, what is recorded, and the value, or the error if it did
+    not go well."""
 
     __slots__ = ("kind", "message", "record", "value")
 
@@ -207,10 +249,9 @@ class Pending:
 
 
 async def _run_call(
-    run: AgentServices, work: Execution, call: ToolCallRequest, branch: Any
+    run: AgentServices, work: Execution, call: ToolCallRequest, branch: Any, tool: BoundTool | None
 ) -> CallOutcome | Pending:
     plan = work.plan
-    tool = work.toolbox.tools.get(call.name)
     record = CallRecord(
         call.id, call.name, tool.tool if tool else "", tool.method if tool else "", parsed(call.arguments)
     )
@@ -232,13 +273,16 @@ async def _run_call(
     except RequiresAction as action:
         return Pending(action.calls)
     except Raised as raised:
-        error = raised.value
+        value = error = raised.value
         frames = source_trace(raised)
         kind = error.kind if isinstance(error, ErrorValue) else "Error"
         said = message_of(error)
-        if work.trust is not None and kind not in _REFUSED and branch.call.hides_failures:
+        if work.trust is not None and kind not in _REFUSED and branch.call and branch.call.hides_failures:
             said = f"`{title}` failed"  # Its answers are the author's words; these are not.
+            value = None
         record.result = {"error": said, "kind": kind}
+        if _is_program(work, tool):
+            record.result = getattr(raised, "told", record.result)
         if kind in _REFUSED:
             run.note("refused", lambda: {"call": title, "id": call.id, **record.result}, branch)
         content = _json(record.result)
@@ -272,7 +316,7 @@ async def _attempts(
         try:
             return await _attempt(run, work, call, tool, caller, record)
         except Raised as raised:
-            if work.plan.on_tool_error is None:
+            if work.plan.on_tool_error is None or _is_program(work, tool):
                 raise
             error = _as_tool_error(raised.value, call, tool)
             action, most = await _call_error_hook(run, work, tool.tool if tool else call.name, error)
@@ -281,6 +325,10 @@ async def _attempts(
             if action is ToolErrorAction.REPORT or retries >= most:
                 raise
             retries += 1
+
+
+def _is_program(work: Execution, tool: BoundTool | None) -> bool:
+    return work.programs is not None and tool is work.programs.tool
 
 
 class ToolErrorAction(Enum):
@@ -315,6 +363,9 @@ async def _attempt(
 ) -> Value:
     if tool is None:
         raise Raised(tool_error(_unknown(work, call.name), ToolKind.TOOL_NOT_FOUND, call.name))
+    if _is_program(work, tool):
+        record.arguments = source = _arguments(tool, call)
+        return await tool.perform(caller, source)
     if work.calls_left is not None:
         if not work.calls_left:
             message = "no more calls are allowed in this answer"
@@ -331,10 +382,7 @@ async def _attempt(
             )
         )
     written = record.arguments
-    try:
-        record.arguments = arguments = read_arguments(call.arguments, tool.offer.parameters)
-    except BadArguments as bad:
-        raise Raised(tool_error(str(bad), ToolKind.INVALID_ARGUMENTS, tool.tool, tool.method)) from None
+    record.arguments = arguments = _arguments(tool, call)
     if isinstance(written, str) and written:
         emit_repairs(run, work, [f"the arguments of `{call.name}` stood in a string"])
     if work.trust is not None and caller.branch.call is not None:
@@ -342,8 +390,19 @@ async def _attempt(
     return await tool.perform(caller, arguments)
 
 
+def _arguments(tool: BoundTool, call: ToolCallRequest) -> dict[str, Json]:
+    try:
+        return read_arguments(call.arguments, tool.offer.parameters)
+    except BadArguments as bad:
+        raise Raised(tool_error(str(bad), ToolKind.INVALID_ARGUMENTS, tool.tool, tool.method)) from None
+
+
 def _unknown(work: Execution, name: str) -> str:
     names = list(work.toolbox.tools)
+    if work.programs is not None and work.programs.only:
+        if name in names:
+            return f"`{name}` is called in a program: call `{RUN_PROGRAM}`"
+        names = [work.programs.tool.offer.name]
     near = suggest(name, names)
     if near:
         return f"there is no tool `{name}`, {did_you_mean(near)}"

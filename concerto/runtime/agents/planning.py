@@ -88,6 +88,7 @@ class Planner:
             meters=(self._run.spent, *branch.meters),
             discovery=builder.discovery,
             on_tool_error=agent.methods.get("on_tool_error"),
+            code=str(settings.get("code") or ""),
             context=shared_map(builder.context),
             data=shared_map(builder.data),
             memory=memory,

@@ -278,6 +278,18 @@ class Conversation:
         elif scope.vouched_for or not scope.label.untrusted:
             self.trusted.append(text)
 
+    def program(self) -> ProgramTrust:
+        """What a program is told that the last reply brought."""
+        return ProgramTrust(self._trust, self._run, self)
+
+    def hear_program(self, heard: Label, text: str) -> None:
+        """The model is about to be told what a program made of what it heard."""
+        self._hear(heard)
+        if heard.untrusted or self.label.untrusted:
+            self._trust.remember(text, (*heard.untrusted, *self.label.untrusted)[0])
+        else:
+            self.trusted.append(text)
+
     def end(self) -> None:
         """The call in which this execution ran has met all that this one was told."""
         if self._outer is not None:
@@ -286,6 +298,41 @@ class Conversation:
     def _hear(self, label: Label) -> None:
         self._untrusted += [origin for origin in label.untrusted if origin not in self._untrusted]
         self._secret += [origin for origin in label.secret if origin not in self._secret]
+
+
+class ProgramTrust:
+    """The labels in a program that a model wrote: what it reads holds for all that follows in it."""
+
+    def __init__(self, trust: Trust, run: ToolSources, conversation: Conversation) -> None:
+        self._trust = trust
+        self._run = run
+        self._conversation = conversation
+        self._label = conversation.label
+        self._heard = Label()
+
+    def scope(self, tool: BoundTool, call: ToolCallRequest, branch: Branch) -> CallScope:
+        """The scope of its next call."""
+        scope = CallScope(self._trust, self._run, self._conversation, tool, call.id, branch)
+        scope.label = self._label
+        branch.call = scope
+        return scope
+
+    def record_result(self, scope: CallScope, *, begun: bool) -> None:
+        """A call has given something to the program."""
+        if begun:
+            self._heard = _joined(self._heard, scope.result)
+            self._label = _joined(self._label, scope.result)
+
+    def end(self, text: str) -> None:
+        """The model is about to be told this of the program."""
+        self._conversation.hear_program(self._heard, text)
+
+
+def _joined(one: Label, other: Label) -> Label:
+    return Label(
+        tuple(dict.fromkeys([*one.untrusted, *other.untrusted])),
+        tuple(dict.fromkeys([*one.secret, *other.secret])),
+    )
 
 
 class CallScope:
@@ -338,10 +385,7 @@ class CallScope:
 
     def meet(self, label: Label) -> None:
         """Something in the call was told what has such a label."""
-        self._met = Label(
-            tuple(dict.fromkeys([*self._met.untrusted, *label.untrusted])),
-            tuple(dict.fromkeys([*self._met.secret, *label.secret])),
-        )
+        self._met = _joined(self._met, label)
 
     async def admit(self, effect: AnyEffect) -> None:
         if self._admitted or not self._is(effect):

@@ -204,7 +204,11 @@ class McpServers:
             wire_name(declared.server, interface.name), interface.description, interface.parameters
         )
         return BoundTool(
-            offer, declared.server, interface.name, partial(self._call_function_from_model, declared)
+            offer,
+            declared.server,
+            interface.name,
+            partial(self._call_function_from_model, declared),
+            declared=declared.method,
         )
 
     def _bound_offers(self, name: str) -> list[BoundTool]:

@@ -15,7 +15,7 @@ from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.llm.providers import StreamPart
 from concerto.runtime.llm.requests import MADE_ID, Message, OutputSchema, Reply, Request, ToolCallRequest
 from concerto.runtime.run.agent_failures import agent_failure, message_of, tool_failure
-from concerto.runtime.tools.toolbox import wire_name
+from concerto.runtime.tools.toolbox import RUN_PROGRAM, wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
@@ -24,6 +24,9 @@ from concerto.wording import counted
 if TYPE_CHECKING:
     from concerto.runtime.llm.connections import Connection
     from concerto.runtime.run.services import RunServices
+
+_KINDS = frozenset({"call", "program", "reply"})
+"""What entries of a script say, by their first key."""
 
 
 @record
@@ -277,7 +280,7 @@ def _scripted(mocked: MockedAgent, request: Request) -> Reply:
 def _turn(entry: Value, number: int, request: Request) -> Reply:
     """The reply of one entry: calls, which a text may go with, or a text."""
     entries = entry if isinstance(entry, list) else [entry]
-    if not all(isinstance(each, dict) and ("call" in each or "reply" in each) for each in entries):
+    if not all(isinstance(each, dict) and _KINDS & each.keys() for each in entries):
         return _reply(entry, request)
     text = "".join(_text(each.get("reply", "")) for each in entries)
     if not any(map(_is_call, entries)):
@@ -285,8 +288,8 @@ def _turn(entry: Value, number: int, request: Request) -> Reply:
     calls = tuple(
         ToolCallRequest(
             f"{MADE_ID}{number}_{place}",
-            _offered(each["call"], request),
-            json.dumps(to_json(each.get("arguments", {}))),
+            _offered(each.get("call", RUN_PROGRAM), request),
+            json.dumps(to_json(each.get("arguments", {}) if "call" in each else {"source": each["program"]})),
         )
         for place, each in enumerate(entries)
         if _is_call(each)
@@ -301,7 +304,7 @@ def _offered(called: str, request: Request) -> str:
 
 
 def _is_call(entry: Value) -> bool:
-    return isinstance(entry, dict) and "call" in entry
+    return isinstance(entry, dict) and ("call" in entry or "program" in entry)
 
 
 def _reply(answer: Value, request: Request) -> Reply:

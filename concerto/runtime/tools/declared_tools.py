@@ -118,7 +118,11 @@ class Tools:
         name = given["name"] if given is not None else wire_name(declared.owner.name, declared.method.name)
         offer = ToolOffer(name, declared.schema["description"], declared.schema["parameters"])
         return BoundTool(
-            offer, declared.owner.name, declared.method.name, partial(self._call_from_model, declared)
+            offer,
+            declared.owner.name,
+            declared.method.name,
+            partial(self._call_from_model, declared),
+            declared=declared.method,
         )
 
     async def _call_from_model(

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import TypeAlias
 
+from concerto.ir.module import MethodDef
 from concerto.json_data import Json
 from concerto.natives.hashmap import HashMap
 from concerto.natives.toolcontext import ToolContext
@@ -23,6 +24,8 @@ from concerto.vm.values import NONE, Some, Value
 ToolKey: TypeAlias = tuple[str, str, str]
 """What a tool is: its owner, its method, and the entity that it is bound to, if it is."""
 
+RUN_PROGRAM = "run_program"
+"""The tool that runs a program which the model writes, where its agent has `code`."""
 _LONGEST_NAME = 64
 _HASH_LENGTH = 8
 
@@ -46,7 +49,8 @@ Perform: TypeAlias = Callable[[CallContext, dict[str, Json]], Awaitable[Value]]
 @record(frozen=True)
 class BoundTool:
     """One method as one execution offers it. `perform` passes the gate and gives the value, or raises.
-    `foreign` says that a server describes it, not the program; `entity` names the value it is bound to."""
+    `foreign` says that a server describes it, not the program; `entity` names the value it is bound to.
+    `declared` is what the program declares of it, types included."""
 
     offer: ToolOffer
     tool: str
@@ -54,6 +58,7 @@ class BoundTool:
     perform: Perform = field(repr=False)
     entity: str = ""
     foreign: bool = False
+    declared: MethodDef | None = None
 
     @property
     def key(self) -> ToolKey:

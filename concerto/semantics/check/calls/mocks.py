@@ -99,7 +99,7 @@ def _check_fields(checker: BodyChecker, node: ast.Mock, allowed: tuple[str, ...]
 
 
 def _check_script(checker: BodyChecker, value: ast.Expr) -> None:
-    """One entry for each turn of the model: `call(…)`, `reply(…)`, or a list of calls."""
+    """One entry for each turn of the model: `call(…)`, `program(…)`, `reply(…)`, or a list of calls."""
     if not isinstance(value, ast.ArrayLit):
         checker.infer(value, ANY)
         return
@@ -118,12 +118,12 @@ def _check_turn(checker: BodyChecker, entry: ast.Expr) -> None:
         for argument in entry.arguments:
             checker.infer(argument.value, ANY)
         name = entry.callee.name
-        if name not in ("call", "reply"):
+        if name not in ("call", "program", "reply"):
             checker.report(
                 BadDeclarationField(
                     checker.span(entry),
-                    "an entry of a script is `call(…)` or `reply(…)`",
-                    help='write `call("Tool::method", {"name": value})` or `reply("text")`',
+                    "an entry of a script is `call(…)`, `program(…)` or `reply(…)`",
+                    help='write `call("Tool::method", {"name": value})`, `program("…")` or `reply("text")`',
                 )
             )
         checker.types[entry] = ANY

@@ -1,0 +1,256 @@
+"""The compiler of programs that models write: the front end over a world that is nothing but the tools of a
+request, their types, and the pure part of the library.
+
+The world is made once for a set of tools; a program is parsed, checked and emitted against it, and leaves
+nothing in it. What is not in the world cannot be named: that is an ordinary diagnostic.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from concerto.diagnostics import Problem, Problems
+from concerto.diagnostics.syntax import MisplacedStatement, NoMain, TooDeep
+from concerto.emit import emit_program
+from concerto.ir.module import ModuleIR
+from concerto.json_data import Json
+from concerto.records import record, replace
+from concerto.runtime.code.signatures import FUNCTIONS
+from concerto.semantics.analyses.exhaustiveness import check_matches
+from concerto.semantics.analyses.flow import check_flow
+from concerto.semantics.analyses.ownership import place_copies
+from concerto.semantics.analyses.uninhabited import check_endless
+from concerto.semantics.check.bodies import check_bodies
+from concerto.semantics.declare.collect import declare_program, fill_declared, no_declarations
+from concerto.semantics.declare.library import library
+from concerto.semantics.model.analysis import EmitCall
+from concerto.semantics.model.declarations import Declarations
+from concerto.semantics.model.project import ModulePackage
+from concerto.semantics.model.symbols import FunctionSymbol, ModuleSymbol, Symbol, ToolSymbol
+from concerto.source import Source, Span
+from concerto.syntax import ast
+from concerto.syntax.parser import parse
+from concerto.syntax.walk import walk
+
+MOST_CHARACTERS = 20_000
+"""A program has no more."""
+MOST_SHOWN = 5
+"""Of the diagnostics of a program, so many are told."""
+PROGRAM = "program"
+"""The name of the file that a program is."""
+
+_MODULES = frozenset({"collections", "crypto", "fmt", "json", "math", "regex", "string"})
+_REACHING_OUT = frozenset(
+    {
+        "std::prelude::env", "std::prelude::test_emits", "std::math::random", "std::math::random_int",
+        "std::crypto::uuid", "std::crypto::random_bytes",
+    }
+)  # fmt: skip
+_HANDLES = frozenset(
+    {"AgentRef", "AgentBuilder", "ToolRef", "McpRef", "ToolContext", "Memory", "Ledger", "HashMap", "Task"}
+)
+_HEADER = "fn main() -> Any {\n"
+_HAS_MAIN = re.compile(r"^\s*(?:pub\s+)?(?:async\s+)?fn\s+main\b", re.MULTILINE)
+_DEEPEST = 60
+_OUT_OF_PLACE = (
+    ast.ToolDecl, ast.AgentDecl, ast.McpDecl, ast.ConnectDecl, ast.PipelineDecl, ast.StateDecl, ast.ModDecl,
+    ast.Listen, ast.Mock, ast.Spawn,
+)  # fmt: skip
+
+
+class ProgramWorld:
+    """What programs see. Implements `LibraryTable`: to the checker it is a library."""
+
+    def __init__(self, declared: str) -> None:
+        """Raises AssertionError if the declarations are wrong, which are made here."""
+        problems = Problems()
+        own = no_declarations(NoFiles(), problems, library())
+        declare_program(own, parse(Source("tools", declared), problems))
+        found = [problem.message for problem in problems if problem.severity == "error"]
+        assert not found, f"the signatures of tools do not compile: {found[0]}"
+        self.declarations: Declarations = library().declarations
+        self.prelude = _pure(library().prelude)
+        for name, symbol in own.root.members.items():
+            if isinstance(symbol, ToolSymbol):
+                # What is used of it is linked into the program, as that of the library is.
+                symbol.library = True
+                if name == FUNCTIONS:
+                    self.prelude.members.update(symbol.methods)
+                    continue
+            self.prelude.members[name] = symbol
+
+    def names(self) -> list[str]:
+        return sorted(_MODULES)
+
+    def module(self, name: str) -> ModuleSymbol | None:
+        return _pure_module(name) if name in _MODULES else None
+
+    def module_with(self, name: str) -> str | None:
+        modules = [self.module(each) for each in sorted(_MODULES)]
+        return next((each.path for each in modules if each is not None and name in each.members), None)
+
+
+@lru_cache(maxsize=32)
+def world_of(declarations: str) -> ProgramWorld:
+    """The world with these declarations, made once."""
+    return ProgramWorld(declarations)
+
+
+@cache
+def _pure_module(name: str) -> ModuleSymbol | None:
+    module = library().module(name)
+    return None if module is None else _pure(module)
+
+
+def _pure(module: ModuleSymbol) -> ModuleSymbol:
+    """A module of the library without what reaches out of the program."""
+    return replace(module, members=dict(_kept(module.members)))
+
+
+def _kept(members: dict[str, Symbol]) -> Iterator[tuple[str, Symbol]]:
+    for name, symbol in members.items():
+        reaches_out = isinstance(symbol, FunctionSymbol) and symbol.native in _REACHING_OUT
+        if not reaches_out and name not in _HANDLES:
+            yield name, symbol
+
+
+class NoFiles:
+    """Implements `Project`: there is nothing."""
+
+    connections: frozenset[str] = frozenset()
+    mcp_servers: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    python_tools: frozenset[str] = frozenset()
+    lock: bytes | None = None
+
+    def packages(self) -> list[ModulePackage]:
+        return []
+
+    def load(self, path: tuple[str, ...]) -> ast.Module | None:
+        return None
+
+
+@record(frozen=True)
+class CompiledProgram:
+    """A program that begins at its `main`; so many lines stand before what the model wrote."""
+
+    module: ModuleIR
+    lines_before: int
+
+
+class Rejected(Exception):
+    """A program that does not compile; `diagnostics` are for the model."""
+
+    def __init__(self, diagnostics: list[Json]) -> None:
+        super().__init__(diagnostics)
+        self.diagnostics = diagnostics
+
+
+def compile_program(text: str, world: ProgramWorld) -> CompiledProgram:
+    """The program with this text; raises Rejected."""
+    header = "" if _HAS_MAIN.search(text) else _HEADER
+    source = Source(PROGRAM, f"{header}{text}\n}}\n" if header else text)
+    problems = Problems()
+    module: ModuleIR | None = None
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        if not _is_too_much(text, source, problems):
+            tree = parse(source, problems)
+            _report_misplaced(tree, source, problems)
+            if not problems.errors:
+                module = _compiled(tree, world, problems)
+    except RecursionError:
+        problems.add(TooDeep(source.span(0, 0), "the program is nested too deeply", help="use variables"))
+    finally:
+        if paused:
+            gc.enable()
+    lines_before = 1 if header else 0
+    if module is None:
+        raise Rejected(list(_shown(problems, lines_before)))
+    return CompiledProgram(module, lines_before)
+
+
+def _is_too_much(text: str, source: Source, problems: Problems) -> bool:
+    if len(text) > MOST_CHARACTERS:
+        message = f"the program has {len(text)} characters, {MOST_CHARACTERS} are the most"
+        problems.add(TooDeep(source.span(0, 0), message, help="do less in one program"))
+    return problems.errors
+
+
+def _compiled(tree: ast.Module, world: ProgramWorld, problems: Problems) -> ModuleIR | None:
+    declarations = no_declarations(NoFiles(), problems, world)
+    analysis = declarations.analysis
+    analysis.root = declarations.root = declarations.modules.add_file("", tree)
+    declarations.modules.finish()
+    fill_declared(declarations)
+    analysis.entry = _entry(declarations, tree.source, problems)
+    check_bodies(declarations)
+    for node, call in analysis.calls.items():
+        if isinstance(call, EmitCall):
+            problems.add(_misplaced(tree.source, node))
+    check_endless(analysis, problems)
+    check_flow(analysis, problems)
+    check_matches(analysis, problems)
+    if problems.errors:
+        return None
+    place_copies(analysis, {})
+    return emit_program(analysis)
+
+
+def _entry(declarations: Declarations, source: Source, problems: Problems) -> FunctionSymbol | None:
+    """Its `main`, which may give a value of any type."""
+    main = declarations.root.members.get("main")
+    if not isinstance(main, FunctionSymbol) or main.parameters or main.generics:
+        place = source.span(0, 0) if main is None or main.node is None else _start_of(source, main.node)
+        problems.add(NoMain(place, "the program has no `main` without parameters", help="`fn main() { … }`"))
+        return None
+    return main
+
+
+def _start_of(source: Source, node: ast.Node) -> Span:
+    return source.span(node.start, node.start + 1)
+
+
+def _report_misplaced(tree: ast.Module, source: Source, problems: Problems) -> None:
+    """Declarations and statements of whole projects, which a program for a few calls has no place for."""
+    for node in walk(tree):
+        if isinstance(node, _OUT_OF_PLACE):
+            problems.add(_misplaced(source, node))
+
+
+def _misplaced(source: Source, node: ast.Node) -> MisplacedStatement:
+    found = re.match(r"@?\w+", source.text[node.start :])
+    word = "this" if found is None else found.group()
+    return MisplacedStatement(
+        source.span(node.start, node.start + len(word)),
+        f"a program that calls tools has no `{word}`",
+        help="call the tools that are there, compute with their results, and end with the value",
+    )
+
+
+def _shown(problems: Problems, lines_before: int) -> Iterator[Json]:
+    """The first few errors, by line and column of what the model wrote."""
+    errors = [problem for problem in problems if problem.severity == "error"]
+    for problem in errors[:MOST_SHOWN]:
+        yield _as_json(problem, lines_before)
+    if len(errors) > MOST_SHOWN:
+        yield {"note": f"{len(errors) - MOST_SHOWN} more"}
+
+
+def _as_json(problem: Problem, lines_before: int) -> Json:
+    source = problem.span.source
+    line, column = source.line_column(problem.span.start)
+    shown: dict[str, Json] = {"code": problem.code, "line": max(line - lines_before, 1), "column": column}
+    at = source.text.split("\n")[line - 1].strip() if line else ""
+    if at:
+        shown["at"] = at[:120]
+    shown["message"] = problem.message
+    if problem.label:
+        shown["why"] = problem.label
+    if problem.help:
+        shown["help"] = problem.help
+    return shown

@@ -1,0 +1,118 @@
+"""Programs that a model writes: what they are offered, what they give, what they cannot do."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.code.shop import run_programs, value_of
+
+
+def test_a_program_calls_tools_and_gives_its_last_value() -> None:
+    told = run_programs(
+        """
+        let orders = Shop::orders("ada");
+        let mut total = 0.0;
+        for order in orders {
+            total += order.total;
+            println("${order.id} ${order.size}");
+        }
+        let small = Shop::of_size(Size::Small);
+        (total, small, Shop::cancel(1)?, orders.map(|order| order.customer))
+        """
+    )
+    assert told.result.ok
+    assert told.results == [
+        {"value": [29.5, [1], 1, ["ada", "ada"]], "printed": "1 Size::Small\n2 Size::Large\n"}
+    ]
+
+
+def test_only_offers_nothing_else_and_also_offers_both() -> None:
+    only, also = run_programs("1"), run_programs("1", code="also")
+    assert list(only.offered) == ["run_program"]
+    assert list(also.offered) == [
+        "Shop__orders", "Shop__cancel", "Shop__of_size", "Shop__broken", "Shop__burn", "run_program",
+    ]  # fmt: skip
+    text = only.offered["run_program"]["description"]
+    assert "struct Order { id: Int, customer: String, total: Float, size: Size }" in text
+    assert (
+        "Shop::orders(customer: String, limit: Int = 10) -> Array<Order>  // The orders of a customer" in text
+    )
+    assert "Shop::cancel(id: Int, reason: Option<String> = None) -> Result<Int, ToolError>" in text
+
+
+def test_what_is_denied_is_not_there() -> None:
+    told = run_programs("Shop::burn()", manifest={"permissions": {"Shop": {"burn": False}}})
+    [found] = told.results[0]["diagnostics"]
+    assert found["code"] == "E0204" and "burn" in found["message"]
+    assert "burn" not in told.offered["run_program"]["description"]
+
+
+def test_a_program_may_have_declarations_and_a_main() -> None:
+    assert value_of("fn twice(n: Int) -> Int { n * 2 }\nfn main() -> Int { twice(21) }") == 42
+    assert value_of("struct Order { n: Int }\nfn f() -> Order { Order { n: 1 } }\nf().n") == 1
+    assert value_of("use std::math;\nmath::max(1, 2)") == 2
+
+
+def test_tools_at_once() -> None:
+    assert value_of('parallel for name in ["a", "b"] { Shop::orders(name, 1)[0].customer }') == ["a", "b"]
+    assert value_of('let (a, b) = await (Shop::of_size(Size::Large), Shop::orders("b")); (a, b.len())') == [
+        [2], 2,
+    ]  # fmt: skip
+
+
+def test_what_a_tool_fails_with_is_an_error_of_the_program() -> None:
+    unhandled, caught, thrown, propagated = run_programs(
+        "Shop::broken()",
+        "try { Shop::broken(); 1 } catch ToolError(e) { println(e.message); 2 }",
+        'throw "no";',
+        "let n = Shop::cancel(2)?; n",
+    ).results
+    assert unhandled == {"error": "index 5 is out of bounds for length 1", "line": 1, "at": "Shop::broken()"}
+    assert caught == {"value": 2, "printed": "index 5 is out of bounds for length 1\n"}
+    assert thrown["error"] == "no"
+    assert propagated == {"error": "order 2 is on its way"}
+
+
+def test_diagnostics_say_what_is_wrong_where_and_what_to_write() -> None:
+    [told] = run_programs("let orders = Shop::orders(7);\norders[0].totl + missing").results
+    first, second, third = told["diagnostics"]
+    assert (first["code"], first["line"], first["column"]) == ("E0301", 1, 27)
+    assert first["at"] == "let orders = Shop::orders(7);" and "String" in first["message"]
+    assert (second["line"], second["help"]) == (2, "did you mean `total`?")
+    assert third["code"] == "E0201"
+
+
+def test_five_diagnostics_are_enough() -> None:
+    [told] = run_programs("\n".join(f"let a{n}: Int = missing{n};" for n in range(9))).results
+    assert len(told["diagnostics"]) == 6 and told["diagnostics"][-1] == {"note": "4 more"}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'use std::fs;\nfs::read_file("/etc/passwd")',
+        "use std::env;\nenv::all()",
+        'env("HOME")',
+        'use std::http;\nhttp::get("http://example.com")',
+        "use std::time;\ntime::now()",
+        "use std::math;\nmath::random()",
+        "use std::crypto;\ncrypto::uuid()",
+        'use std::log;\nlog::info("x")',
+        'use std::tools::ShellTool;\nShellTool::exec("ls")',
+        'ShellTool::exec("ls")',
+        'Clerk.execute("more")',
+        "AgentBuilder",
+        'emit("a", 1)',
+        'await emit("a", 1)',
+        "spawn { 1 }",
+        'agent X { provider: openai, model: "m" }\nfn main() { 1 }',
+        'tool X { description: "x" }\nfn main() { 1 }',
+        'run_program("1")',
+        "use main::Clerk;\n1",
+        "mod x { }\nfn main() { 1 }",
+        "test_emits()",
+    ],
+)
+def test_there_is_nothing_else(program: str) -> None:
+    [told] = run_programs(program).results
+    assert told["diagnostics"], told
