@@ -25,10 +25,9 @@ from concerto.semantics.analyses.ownership import place_copies
 from concerto.semantics.analyses.uninhabited import check_endless
 from concerto.semantics.check.bodies import check_bodies
 from concerto.semantics.declare.collect import declare_program, fill_declared, no_declarations
-from concerto.semantics.declare.library import library
+from concerto.semantics.declare.library import NoProject, library
 from concerto.semantics.model.analysis import EmitCall
 from concerto.semantics.model.declarations import Declarations
-from concerto.semantics.model.project import ModulePackage
 from concerto.semantics.model.symbols import FunctionSymbol, ModuleSymbol, Symbol, ToolSymbol
 from concerto.source import Source, Span
 from concerto.syntax import ast
@@ -67,7 +66,7 @@ class ProgramWorld:
     def __init__(self, declared: str) -> None:
         """Raises AssertionError if the declarations are wrong, which are made here."""
         problems = Problems()
-        own = no_declarations(NoFiles(), problems, library())
+        own = no_declarations(NoProject(), problems, library())
         declare_program(own, parse(Source("tools", declared), problems))
         found = [problem.message for problem in problems if problem.severity == "error"]
         assert not found, f"the signatures of tools do not compile: {found[0]}"
@@ -115,22 +114,6 @@ def _kept(members: dict[str, Symbol]) -> Iterator[tuple[str, Symbol]]:
         reaches_out = isinstance(symbol, FunctionSymbol) and symbol.native in _REACHING_OUT
         if not reaches_out and name not in _HANDLES:
             yield name, symbol
-
-
-class NoFiles:
-    """Implements `Project`: there is nothing."""
-
-    connections: frozenset[str] = frozenset()
-    mcp_servers: frozenset[str] = frozenset()
-    hosts: frozenset[str] = frozenset()
-    python_tools: frozenset[str] = frozenset()
-    lock: bytes | None = None
-
-    def packages(self) -> list[ModulePackage]:
-        return []
-
-    def load(self, path: tuple[str, ...]) -> ast.Module | None:
-        return None
 
 
 @record(frozen=True)
@@ -182,7 +165,7 @@ def _is_too_much(text: str, source: Source, problems: Problems) -> bool:
 
 
 def _compiled(tree: ast.Module, world: ProgramWorld, problems: Problems) -> ModuleIR | None:
-    declarations = no_declarations(NoFiles(), problems, world)
+    declarations = no_declarations(NoProject(), problems, world)
     analysis = declarations.analysis
     analysis.root = declarations.root = declarations.modules.add_file("", tree)
     declarations.modules.finish()

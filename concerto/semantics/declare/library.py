@@ -48,7 +48,7 @@ class Library:
         self.prelude = ModuleSymbol(name="prelude", path="std::prelude", public=True)
         self.prelude.members.update(BUILTIN_TYPES)
         self.prelude.members.update(BUILTIN_TRAITS)
-        self.declarations = no_declarations(_NoProject(), self.problems, None)
+        self.declarations = no_declarations(NoProject(), self.problems, None)
         self.declarations.prelude = self.prelude
         self._load([name for name in self._files if name not in _ON_DEMAND])
         # Not the file of that name alone, whose names are published in it too.
@@ -103,7 +103,9 @@ def library() -> Library:
     return Library()
 
 
-class _NoProject:
+class NoProject:
+    """Implements `Project` for what has no files around it."""
+
     connections: ClassVar[Mapping[str, str]] = {}
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
