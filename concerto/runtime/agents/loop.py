@@ -211,7 +211,7 @@ class _CallsInProgram:
         scope = None if trust is None else trust.scope(tool, asked, branch)
         outcome = await _run_call(self._run, work, asked, branch, tool)
         if isinstance(outcome, Pending):
-            raise RequiresAction([outcome.asked])
+            raise RequiresAction(outcome.asked)
         _considered(self._run, work, asked, outcome)
         work.calls.append(outcome.record)
         if trust is not None and scope is not None:
