@@ -25,6 +25,10 @@ NATIVES: Final[dict[str, tuple[str, ...]]] = {
     "std::fs::remove_file": ("fs",),
     "std::hosts::listen": (UNTRUSTED,),
     "std::env::all": (SECRET,),
+    "McpRef::resources": (UNTRUSTED,),
+    "McpRef::resource": (UNTRUSTED,),
+    "McpRef::prompts": (UNTRUSTED,),
+    "McpRef::prompt": (UNTRUSTED,),
 }
 """Functions of the library that reach the world."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concerto.trust.defaults import ENVIRONMENT, NATIVES
 from concerto.vm.native import all_natives
 
-WORLDLY = ("env", "fs", "hosts", "http", "prelude")
+WORLDLY = ("env", "fs", "hosts", "http", "prelude", "McpRef")
 HARMLESS = {
     "std::env::has",
     "std::fs::exists",
@@ -18,11 +18,12 @@ HARMLESS = {
 """They tell only whether or how much there is, say something, or look into the program itself."""
 
 
+def _group(name: str) -> str:
+    """The module of a function of the library, or the type of a method."""
+    return name.removeprefix("std::").split("::")[0]
+
+
 def test_functions_that_reach_the_world_have_labels() -> None:
     natives = all_natives().values()
-    worldly = {
-        each.name
-        for each in natives
-        if each.machine and each.name.startswith("std::") and each.name.split("::")[1] in WORLDLY
-    }
+    worldly = {each.name for each in natives if each.machine and _group(each.name) in WORLDLY}
     assert worldly - NATIVES.keys() - ENVIRONMENT == HARMLESS

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -43,6 +43,7 @@ from concerto.effects.error_kinds import ToolKind
 from concerto.escape import visible_line
 from concerto.json_data import Json
 from concerto.runtime.mcp.authorization import authorization
+from concerto.runtime.mcp.besides import READERS
 from concerto.runtime.mcp.limiting import LimitedClient
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
 from concerto.runtime.mcp.sending import sending_within
@@ -170,25 +171,43 @@ class McpConnection:
         """Call a tool by the server's own name. SessionEnded if the answer can come no more."""
         seconds = self.settings.call_seconds
         meta: Any = {"idempotency_key": key}
-        try:
+        async with self._answering(tool):
             result = await self._session().call_tool(tool, arguments, seconds, progress, meta=meta)
-        except TimeoutError:  # It was not even sent.
-            raise self._too_slow(tool) from None
+        self._limit(tool, sum(len(getattr(block, "text", "")) for block in result.content))
+        return result
+
+    async def read(self, request: str, given: Mapping[str, Json]) -> Json:
+        """What the server has besides tools, as a list: addresses, parts, names or messages (`READERS`).
+        SessionEnded if the answer can come no more."""
+        async with self._answering(request):
+            with anyio.fail_after(self.settings.call_seconds):
+                found = await READERS[request](self._session(), given)
+        self._limit(request, sum(len(str(each)) for each in found))
+        return found
+
+    def _limit(self, what: str, size: int) -> None:
+        if size > MOST_BYTES:
+            message = f"{self.settings.title} answered `{what}` with too much: {TOO_LONG}"
+            raise ServerFailure(message, ToolKind.INVALID_RESULT)
+
+    @asynccontextmanager
+    async def _answering(self, what: str) -> AsyncIterator[None]:
+        """What goes wrong while the server is asked, as ServerFailure or SessionEnded."""
+        try:
+            yield
+        except TimeoutError:
+            raise self._too_slow(what) from None
         except MCPError as error:
             if error.code == CONNECTION_CLOSED and _STREAM_FAILED not in error.message:
                 await self._wait_for_end()
                 raise SessionEnded(self._ending()) from None
-            raise self._failed_call(tool, error) from None
+            raise self._failed_call(what, error) from None
         except (
             RuntimeError,
             ValidationError,
         ) as error:  # It does not fit the server's own schema, or the protocol.
-            message = f"{self.settings.title} gave `{tool}` an invalid answer: {_first_line(error)}"
+            message = f"{self.settings.title} gave `{what}` an invalid answer: {_first_line(error)}"
             raise ServerFailure(message, ToolKind.INVALID_RESULT) from None
-        if sum(len(getattr(block, "text", "")) for block in result.content) > MOST_BYTES:
-            message = f"{self.settings.title} answered `{tool}` with too much: {TOO_LONG}"
-            raise ServerFailure(message, ToolKind.INVALID_RESULT)
-        return result
 
     def _session(self) -> Client:
         if self._client is None or self.ended:

@@ -65,8 +65,10 @@ def shows_parts(declared: Json) -> bool:
     return kind in (None, "string", "array", "null")
 
 
-def _mention(block: ContentBlock) -> str:
-    """A block that is no text, in a text: that it was there, and what it was."""
+def described_in_text(block: ContentBlock) -> str:
+    """A block of content in a text; of one that is no text, that it was there and what it was."""
+    if block.type == "text":
+        return block.text
     what = described(block)
     size = f", {what['bytes']} bytes" if "bytes" in what else ""
     name = what.get("uri", "")
@@ -147,7 +149,7 @@ def _forms(result: CallToolResult, own: Json, declared: Json) -> Iterator[Json]:
         yield None
     nothing = not result.content and result.structured_content is None
     if kind == "string" and (texts or nothing):
-        yield "\n".join([block.text if block.type == "text" else _mention(block) for block in result.content])
+        yield "\n".join([described_in_text(block) for block in result.content])
     if result.structured_content is not None:
         yield _unwrapped(result.structured_content, own)
         yield result.structured_content

@@ -8,6 +8,8 @@ harmless.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
 
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import CallToolResult
@@ -17,6 +19,8 @@ from concerto.effects.error_kinds import ToolKind
 from concerto.json_data import Json
 from concerto.runtime.mcp.connection import Listener, McpConnection, ServerFailure, SessionEnded
 from concerto.runtime.mcp.settings import ServerSettings
+
+T = TypeVar("T")
 
 
 class Server:
@@ -52,22 +56,40 @@ class Server:
         self, tool: str, arguments: dict[str, Json], key: str, progress: ProgressFnT | None = None
     ) -> CallToolResult:
         """Call a tool by the server's own name, with an idempotency key; raises ServerFailure."""
+
+        def may_repeat(connection: McpConnection) -> bool:
+            known = connection.interface.get(tool)
+            return known is not None and known.repeatable
+
+        return await self._asked(
+            tool, lambda connection: connection.call(tool, arguments, key, progress), may_repeat
+        )
+
+    async def read(self, request: str, given: Mapping[str, Json]) -> Json:
+        """Ask for what the server has besides tools, as `McpConnection.read`; raises ServerFailure."""
+        return await self._asked(request, lambda connection: connection.read(request, given), lambda _: True)
+
+    async def _asked(
+        self,
+        what: str,
+        ask: Callable[[McpConnection], Awaitable[T]],
+        may_repeat: Callable[[McpConnection], bool],
+    ) -> T:
         connection = await self._connected()
         try:
-            return await connection.call(tool, arguments, key, progress)
+            return await ask(connection)
         except SessionEnded as ended:
             lost = str(ended)
-        ending = f"{self.settings.title} ended {lost}".rstrip()
-        known = connection.interface.get(tool)
-        if known is None or not known.repeatable:
-            message = f"{ending} during `{tool}`; whether the call was carried out is unknown"
+        if not may_repeat(connection):
+            ending = f"{self.settings.title} ended {lost}".rstrip()
+            message = f"{ending} during `{what}`; whether the call was carried out is unknown"
             raise ServerFailure(message, ToolKind.OUTCOME_UNKNOWN)
         connection = await self._connected()
         try:
-            return await connection.call(tool, arguments, key, progress)
+            return await ask(connection)
         except SessionEnded as ended:
             message = (
-                f"{self.settings.title} ended {ended}".rstrip() + f" during `{tool}`, for the second time"
+                f"{self.settings.title} ended {ended}".rstrip() + f" during `{what}`, for the second time"
             )
             raise ServerFailure(message, ToolKind.SERVER_UNAVAILABLE) from None
 

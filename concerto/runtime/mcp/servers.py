@@ -46,6 +46,7 @@ from concerto.runtime.run.services import RunServices
 from concerto.runtime.tools.toolbox import BoundTool, wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Err, Ok, Raised, Value, failure
+from concerto.vocabulary.mcp_requests import MCP_REQUESTS
 
 if TYPE_CHECKING:
     from concerto.effects.identity import Identity
@@ -281,6 +282,8 @@ class McpServers:
             message = mismatch(effect.server, changes)
             raise tool_failure(message, ToolKind.INTERFACE_MISMATCH, effect.server, effect.function)
         try:
+            if effect.function in MCP_REQUESTS.values():
+                return await server.read(effect.function, effect.arguments)
             return await self._call(effect, server, interface, key, identity)
         except ServerFailure as trouble:
             raise tool_failure(str(trouble), trouble.kind, effect.server, effect.function) from None

@@ -50,6 +50,9 @@ class SharedServer:
     ) -> CallToolResult:
         return await self._home.do(self._server.call(tool, arguments, key, _from_afar(progress)))
 
+    async def read(self, request: str, given: Mapping[str, Json]) -> Json:
+        return await self._home.do(self._server.read(request, given))
+
     async def close(self) -> None:
         """The run has ended; the server has not."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from concerto.effects.error_kinds import AgentKind, EmitKind, ToolKind
 from concerto.effects.kinds import AnyEffect, EmitAwait, HostCall, HostTurn, McpCall, ModelCall
@@ -19,6 +19,7 @@ from concerto.runtime.tools.toolbox import RUN_PROGRAM, wire_name
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import to_text
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
+from concerto.vocabulary.mcp_requests import MCP_REQUESTS
 from concerto.wording import counted
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _KINDS = frozenset({"call", "program", "reply"})
 """What entries of a script say, by their first key."""
+_MOCKED_REQUESTS: Final = {request: name for name, request in MCP_REQUESTS.items()}
 
 
 @record
@@ -109,7 +111,8 @@ class Mocks:
             case HostTurn():
                 return effect.host in self._agents
             case McpCall():
-                return effect.function in self._servers.get(effect.server, ())
+                name = _MOCKED_REQUESTS.get(effect.function, effect.function)
+                return name in self._servers.get(effect.server, ())
             case HostCall():
                 return effect.method in self._tools.get(effect.tool, ())
             case _:
@@ -176,10 +179,11 @@ class Mocks:
 
     async def _call_server(self, effect: McpCall) -> Json:
         functions = self._servers.get(effect.server, {})
-        if effect.function not in functions:
-            message = f"`{effect.server}::{effect.function}` is not mocked, and a test calls no server"
+        name = _MOCKED_REQUESTS.get(effect.function, effect.function)
+        if name not in functions:
+            message = f"`{effect.server}::{name}` is not mocked, and a test calls no server"
             raise tool_failure(message, ToolKind.UNMOCKED, effect.server, effect.function)
-        function = functions[effect.function]
+        function = functions[name]
         return await self._called(function, effect.server, effect.function, effect.arguments)
 
     async def _called(self, mocked: Value, tool: str, method: str, arguments: Mapping[str, Json]) -> Json:

@@ -76,6 +76,7 @@ from concerto.semantics.typing.impl_lookup import methods_named
 from concerto.semantics.typing.members import find_field
 from concerto.semantics.typing.unify import resolve, show
 from concerto.syntax import ast
+from concerto.vocabulary.mcp_requests import MCP_REQUESTS
 
 
 @checks(ast.MethodCall)
@@ -183,6 +184,8 @@ def _call_on_declared(
             if len(names) > 1 and resolve_path(checker.declarations, names, checker.scope) is None:
                 return ERROR  # It is private, which was reported.
             method = symbol.methods.get(name)
+            if method is None and isinstance(symbol, McpSymbol) and name in MCP_REQUESTS:
+                return None
             if method is None:
                 check_unknown_arguments(checker, arguments)
                 offered = offered_methods(symbol)

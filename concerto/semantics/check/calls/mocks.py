@@ -9,6 +9,7 @@ from concerto.semantics.check.paths import quiet_path
 from concerto.semantics.model.builtins import ANY, STRING
 from concerto.semantics.model.symbols import AgentSymbol, HostSymbol, McpSymbol, ToolSymbol
 from concerto.syntax import ast
+from concerto.vocabulary.mcp_requests import MCP_REQUESTS
 
 _AGENT_FIELDS = ("response", "error", "script")
 
@@ -34,7 +35,7 @@ def check_mock(checker: BodyChecker, node: ast.Mock) -> None:
             _check_fields(checker, node, _AGENT_FIELDS, "an agent")
         case McpSymbol():
             checker.analysis.uses[node.target] = symbol
-            _check_fields(checker, node, tuple(symbol.methods), f"the server `{symbol.name}`")
+            _check_fields(checker, node, (*symbol.methods, *MCP_REQUESTS), f"the server `{symbol.name}`")
         case ToolSymbol() if outside := _executed_outside(symbol):
             checker.analysis.uses[node.target] = symbol
             _check_fields(checker, node, outside, f"the tool `{symbol.name}`")
