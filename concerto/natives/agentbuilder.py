@@ -211,16 +211,6 @@ def with_system(receiver: Receiver, prompt: str) -> AgentBuilder:
     return replace(builder_of(receiver), system_prompt=prompt)
 
 
-@native("AgentBuilder::with_model")
-def with_model(receiver: Receiver, model: str) -> AgentBuilder:
-    return with_options(receiver, {"model": model})
-
-
-@native("AgentBuilder::with_temperature")
-def with_temperature(receiver: Receiver, temperature: float) -> AgentBuilder:
-    return with_options(receiver, {"temperature": temperature})
-
-
 @native("AgentBuilder::with_options")
 def with_options(receiver: Receiver, options: dict[str, Value]) -> AgentBuilder:
     builder = builder_of(receiver)
@@ -231,6 +221,16 @@ def with_options(receiver: Receiver, options: dict[str, Value]) -> AgentBuilder:
         if not accepts(row, value):
             raise failure(f"`{name}` is {row.expects}", "ValueError")
     return replace(builder, options={**(builder.options or {}), **options})
+
+
+@native("AgentBuilder::with_model")
+def with_model(receiver: Receiver, model: str) -> AgentBuilder:
+    return with_options(receiver, {"model": model})
+
+
+@native("AgentBuilder::with_temperature")
+def with_temperature(receiver: Receiver, temperature: float) -> AgentBuilder:
+    return with_options(receiver, {"temperature": temperature})
 
 
 @native("AgentBuilder::with_budget")
