@@ -53,10 +53,12 @@ class Env(Effect):
 
 @record(frozen=True)
 class ReadFile(Effect):
-    """A file's text. `FsError` of kind NotFound, NotText, PermissionDenied or IoError."""
+    """A file's text, of a `binary` one its base64. `FsError` of kind NotFound, NotText, PermissionDenied or
+    IoError."""
 
     immediate = True
     path: str
+    binary: bool = False
 
 
 @record(frozen=True)

@@ -187,6 +187,8 @@ def request_fields(effect: AnyEffect) -> dict[str, Json]:
             return {"command": effect.command}
         case WriteFile():
             return {"path": effect.path, "text": effect.text, "append": effect.append}
+        case ReadFile(binary=True):
+            return {"path": effect.path, "binary": True}
         case ReadFile() | ListFolder() | RemoveFile() | FileSize():
             return {"path": effect.path}
         case LoadStore():
@@ -235,7 +237,9 @@ def message_json(message: Any, blobs: Blobs) -> Json:
             written[name] = value
     if message.media:
         written["media"] = [
-            {"kind": each.kind, "url": blobs.text(each.url), "name": each.name} for each in message.media
+            {"kind": each.kind, "url": blobs.text(each.url), "name": each.name}
+            | ({} if each.after is None else {"after": each.after})
+            for each in message.media
         ]
     return written
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from concerto.effects.kinds import LoadSession, SaveSession
 from concerto.natives.json_text import loads
+from concerto.natives.part import part_values
 from concerto.records import record, replace
 from concerto.vm.native import native
 from concerto.vm.values import NONE, Handle, Some, Value, failure
@@ -132,6 +133,7 @@ def messages(machine: Machine, receiver: Receiver) -> list[Value]:
             tool_calls=[_call(machine, call) for call in each.get("calls", ())],
             tool_call_id=each.get("call_id", ""),
             pinned=each.get("pinned", False),
+            parts=part_values(machine, each.get("text", ""), each.get("media", ())),
         )
         for _, turn in _turns(machine, receiver)
         for each in json.loads(turn)["messages"]

@@ -15,39 +15,39 @@ if TYPE_CHECKING:
 
 @native("std::fs::read_file", machine=True)
 def read_file(machine: Machine, path: str) -> Value:
-    return _tried(machine, ReadFile(path))
+    return tried(machine, ReadFile(path))
 
 
 @native("std::fs::write_file", machine=True)
 def write_file(machine: Machine, path: str, text: str) -> Value:
-    return _tried(machine, WriteFile(path, text))
+    return tried(machine, WriteFile(path, text))
 
 
 @native("std::fs::append_file", machine=True)
 def append_file(machine: Machine, path: str, text: str) -> Value:
-    return _tried(machine, WriteFile(path, text, append=True))
+    return tried(machine, WriteFile(path, text, append=True))
 
 
 @native("std::fs::exists", machine=True)
 def exists(machine: Machine, path: str) -> bool:
     """What may not be looked at does not exist for the program."""
-    found = _tried(machine, FileSize(path))
+    found = tried(machine, FileSize(path))
     return type(found) is Ok and found.value is not None
 
 
 @native("std::fs::list_dir", machine=True)
 def list_dir(machine: Machine, path: str) -> Value:
-    return _tried(machine, ListFolder(path))
+    return tried(machine, ListFolder(path))
 
 
 @native("std::fs::remove_file", machine=True)
 def remove_file(machine: Machine, path: str) -> Value:
-    return _tried(machine, RemoveFile(path))
+    return tried(machine, RemoveFile(path))
 
 
 @native("std::fs::file_size", machine=True)
 def file_size(machine: Machine, path: str) -> Value:
-    found = _tried(machine, FileSize(path))
+    found = tried(machine, FileSize(path))
     if type(found) is Ok and found.value is None:
         return Err(make_error("FsError", f"there is no file `{path}`", "NotFound", path=path))
     if type(found) is Ok and found.value < 0:
@@ -55,7 +55,7 @@ def file_size(machine: Machine, path: str) -> Value:
     return found
 
 
-def _tried(machine: Machine, effect: AnyEffect) -> Value:
+def tried(machine: Machine, effect: AnyEffect) -> Value:
     """The effect's value as Ok, an FsError as Err; other errors go on."""
     try:
         return Ok(machine.host.perform(effect))

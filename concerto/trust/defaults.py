@@ -19,6 +19,7 @@ NATIVES: Final[dict[str, tuple[str, ...]]] = {
     "std::http::delete": (UNTRUSTED, NET),
     "std::http::request": (UNTRUSTED, NET),
     "std::fs::read_file": (UNTRUSTED,),
+    "Part::read": (UNTRUSTED,),
     "std::fs::list_dir": (UNTRUSTED,),
     "std::fs::write_file": ("fs",),
     "std::fs::append_file": ("fs",),

@@ -59,7 +59,38 @@ FEATURES: Final[Mapping[str, Feature]] = {
         "generationConfig.thinkingConfig.thinkingBudget", None,
     ),
     "service_tier": _feature("`service_tier`", "service_tier", "service_tier", "service_tier", None, None),
+    "image": _feature(
+        "an image", "messages.0.content.1.image_url", "input.0.content.1.image_url",
+        "messages.0.content.1.source.data", "contents.0.parts.1.inlineData", "messages.0.images.0",
+    ),
+    "image_url": _feature(
+        "an image by its address", "messages.0.content.1.image_url", "input.0.content.1.image_url",
+        "messages.0.content.1.source.url", "contents.0.parts.1.fileData", None,
+    ),
+    "file": _feature(
+        "a file", "messages.0.content.1.file", "input.0.content.1.file_data",
+        "messages.0.content.1.source.data", "contents.0.parts.1.inlineData", None,
+    ),
+    "file_url": _feature(
+        "a file by its address", None, "input.0.content.1.file_url", "messages.0.content.1.source.url",
+        "contents.0.parts.1.fileData", None,
+    ),
+    "audio": _feature(
+        "a sound", "messages.0.content.1.input_audio", None, None, "contents.0.parts.1.inlineData", None
+    ),
+    "audio_url": _feature(
+        "a sound by its address", None, None, None, "contents.0.parts.1.fileData", None
+    ),
+    "result_image": _feature(
+        "an image as result of a tool", "messages.3.content.1.image_url", "input.2.output.1.image_url",
+        "messages.2.content.0.content.1.source.data", "contents.2.parts.1.inlineData", "messages.3.images.0",
+    ),
 }  # fmt: skip
+
+
+def takes(wire: str, kind: str, *, by_url: bool) -> bool:
+    """Whether a wire takes media of a kind; that of a mock connection takes all."""
+    return not wire or wire in FEATURES[f"{kind}_url" if by_url else kind].wires
 
 
 def refused_settings(provider: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

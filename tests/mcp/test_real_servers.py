@@ -151,6 +151,19 @@ def test_images_and_resources_are_described(run: Run) -> None:
     ]  # fmt: skip
 
 
+def test_a_model_sees_the_image_of_a_server(run: Run, script: Script) -> None:
+    script.answer(chat_reply(None, ("id1", "Everything__get_tiny_image", "{}")), chat_reply("A cat"))
+    body = 'println(Looker.execute("Look").unwrap().text);'
+    agent = 'agent Looker { provider: openai, model: "m", tools: [Everything] }'
+    outcome = run(everything(stdio(), body) + agent, connections=chat_at(script.url))
+    assert outcome.lines == ["A cat"], outcome.err
+    result, shown = script.seen[1].body["messages"][-2:]
+    assert '"mime_type": "image/png"' in result["content"]
+    assert "base64" not in result["content"]
+    [_, image] = shown["content"]
+    assert image["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+
+
 def test_progress_is_shown_under_debug(run: Run) -> None:
     body = "Everything.trigger_long_running_operation(0.2, 2)?;"
     outcome = run(everything(stdio(), body), debug=True)

@@ -153,3 +153,14 @@ def events(*deltas: Any, finish: str = "stop") -> Answer:
     chunks = [{"choices": [{"delta": delta}]} for delta in deltas]
     chunks.append({"choices": [{"delta": {}, "finish_reason": finish}]})
     return Answer("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n")
+
+
+def test_pictures(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
+    script.answer(
+        call("Camera__take"), chat_reply("Nobody."), chat_reply('{"things": ["a wall"], "bright": false}')
+    )
+    run_example("pictures", script)
+    assert capsys.readouterr().out == 'Nobody.\nSight { things: ["a wall"], bright: false }\n'
+    shown, asked = script.seen[1].body["messages"][-1], script.seen[2].body["messages"][-1]
+    assert [part["type"] for part in shown["content"]] == ["text", "image_url"]
+    assert shown["content"][1] == asked["content"][1]

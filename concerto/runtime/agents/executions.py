@@ -13,6 +13,7 @@ from concerto.effects.kinds import AgentRun
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.natives.memory import Memory
 from concerto.records import replace
+from concerto.runtime.agents.contents import asked as asked_message
 from concerto.runtime.agents.debugging import logged_changes
 from concerto.runtime.agents.execution import Execution, Plan, Sink
 from concerto.runtime.agents.guarding import bounded, failed
@@ -52,7 +53,7 @@ class Agents:
         """One of `CALLS`, its arguments as declared in `stdlib/agent.conc`; a Result."""
         match method:
             case "execute":
-                asked = [Message("user", arguments[0])]
+                asked = [asked_message(arguments[0])]
                 return await self._guarded(
                     builder,
                     lambda track: self._respond(builder, asked, branch, track),
@@ -68,7 +69,7 @@ class Agents:
                 wanted, prompt, retry_message = arguments
                 return await self._with_schema(builder, wanted, prompt, retry_message, branch)
             case "stream":
-                return await self._stream(builder, [Message("user", arguments[0])], branch)
+                return await self._stream(builder, [asked_message(arguments[0])], branch)
             case _:
                 raise failure(f"an agent has no call `{method}`", "TypeError")
 
@@ -97,7 +98,7 @@ class Agents:
         self,
         builder: AgentBuilder,
         wanted: TypeValue,
-        prompt: str,
+        prompt: Value,
         retry_message: str,
         branch: Branch,
     ) -> Value:
@@ -111,20 +112,23 @@ class Agents:
         async def body(track: Track) -> Value:
             target = ExpectedOutput(self._run, wanted)
             plan = with_schema(await self._planner.plan(builder, branch), target.schema)
-            text = prompt_with_schema(prompt, target.schema) if plan.toolbox.offers else prompt
+            message = asked_message(prompt)
+            told = message
+            if plan.toolbox.offers:
+                told = replace(message, text=prompt_with_schema(message.text, target.schema))
             attempts = self._attempts(builder)
             work, value = await self._converse(
                 builder,
                 plan,
-                [Message("user", text)],
+                [told],
                 branch,
                 lambda work: converse_for(self._run, work, target, attempts, retry_message),
                 track,
             )
-            await self._remember(builder, work, [Message("user", prompt)], work.messages[-1].text)
+            await self._remember(builder, work, [message], work.messages[-1].text)
             return value
 
-        return await self._guarded(builder, body, branch, [wanted, prompt])
+        return await self._guarded(builder, body, branch, [wanted, to_json(prompt)])
 
     async def answer(self, asked: Asked, branch: Branch, track: Track, sink: Sink | None = None) -> Reply:
         """The reply to somebody outside who has the conversation with the agent: nothing that the runtime
@@ -389,4 +393,5 @@ def _key(builder: AgentBuilder, branch: Branch, asked: Any) -> Value:
 
 def _message_key(message: Message) -> Value:
     calls = [[call.id, call.name, call.arguments] for call in message.calls]
-    return [message.role, message.text, message.call_id, calls]
+    media = [[media.kind, media.url, media.after] for media in message.media]
+    return [message.role, message.text, message.call_id, calls, media]

@@ -20,18 +20,19 @@ from concerto.effects.kinds import ModelCall
 from concerto.json_data import Json
 from concerto.records import replace
 from concerto.runtime.agents.arguments import BadArguments, read_arguments
+from concerto.runtime.agents.contents import result_of
 from concerto.runtime.agents.debugging import log_call
 from concerto.runtime.agents.execution import CallRecord, Execution
 from concerto.runtime.agents.messages import parsed
 from concerto.runtime.concurrency.fibers import all_of, drive
 from concerto.runtime.io.channels import Channel
-from concerto.runtime.llm.requests import MADE_ID, Message, Reply, ToolCallRequest
+from concerto.runtime.llm.requests import MADE_ID, Media, Message, Reply, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction, agent_failure, message_of, tool_error
 from concerto.runtime.tools.toolbox import RUN_PROGRAM, BoundTool, CallContext
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import parts_of
 from concerto.vm.trace import TraceFrame, place_of, source_trace
-from concerto.vm.values import ErrorValue, Raised, Value, Variant, failure
+from concerto.vm.values import ErrorValue, Raised, Struct, Value, Variant, failure
 
 if TYPE_CHECKING:
     from concerto.runtime.agents.services import AgentServices
@@ -265,9 +266,16 @@ async def _run_call(
     value: Value = None
     kind = ""
     frames: list[TraceFrame] = []
+    media: tuple[Media, ...] = ()
     try:
         value = await _attempts(run, work, call, tool, caller, record)
-        record.result = to_json(value)
+        parted = (
+            result_of(value, plan.connection.provider) if isinstance(value, Struct | list | dict) else None
+        )
+        if parted is None:
+            record.result = to_json(value)
+        else:
+            record.result, media = parted
         record.success = True
         content = value if isinstance(value, str) else _json(record.result)
     except RequiresAction as action:
@@ -298,7 +306,9 @@ async def _run_call(
         },
     )
     log_call(run, plan.agent, title, record, frames)
-    message = Message("tool", content, call_id=call.id, name=call.name, failed=not record.success)
+    message = Message(
+        "tool", content, call_id=call.id, name=call.name, failed=not record.success, media=media
+    )
     return CallOutcome(message, record, value, kind)
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from concerto.natives.json_text import loads
 from concerto.natives.memory import Memory, checked_role
+from concerto.natives.part import part_values
+from concerto.runtime.agents.contents import content_of
 from concerto.runtime.agents.execution import CallRecord
 from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.vm.json_values import to_json
@@ -47,9 +49,17 @@ def to_values(machine: Machine, messages: Sequence[Message]) -> list[Value]:
             tool_calls=[call_value(machine, _call_record(call)) for call in message.calls],
             tool_call_id=message.call_id,
             pinned=message.pinned,
+            parts=_parts(machine, message) if message.media else [],
         )
         for message in messages
     ]
+
+
+def _parts(machine: Machine, message: Message) -> list[Value]:
+    media = [
+        {"kind": each.kind, "url": each.url, "name": each.name, "after": each.after} for each in message.media
+    ]
+    return part_values(machine, message.text, media)
 
 
 def call_value(machine: Machine, record: CallRecord) -> Value:
@@ -89,8 +99,12 @@ def _message(value: Any) -> Message:
         for call in value.get("tool_calls") or ()
     )
     content = value.get("content", value.get("text", ""))
-    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     call_id, pinned = str(value.get("tool_call_id") or ""), value.get("pinned") is True
+    parts = value.get("parts") or content
+    if isinstance(parts, list) and parts and all(isinstance(each, dict) and "kind" in each for each in parts):
+        text, media = content_of(parts)
+        return Message(checked_role(value["role"]), text, calls, call_id, media=media, pinned=pinned)
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     return Message(checked_role(value["role"]), text, calls, call_id, pinned=pinned)
 
 

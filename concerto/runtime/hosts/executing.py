@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from concerto.effects.error_kinds import AgentKind
 from concerto.effects.kinds import AgentRun, HostTurn
@@ -95,14 +95,14 @@ class Hosts:
                 work.messages += (await load_memory(self._run, builder.memory, branch)).messages
             match method:
                 case "execute":
-                    work.messages.append(ChatMessage("user", arguments[0]))
+                    work.messages.append(ChatMessage("user", _only_text(arguments[0])))
                     return Ok(await self._guarded(work, lambda: self._respond(work)))
                 case "chat":
-                    work.messages += from_values(arguments[0])
+                    work.messages += map(_only_text, from_values(arguments[0]))
                     return Ok(await self._guarded(work, lambda: self._respond(work)))
                 case "execute_with_schema":
                     wanted, prompt, retry_message = arguments
-                    work.messages.append(ChatMessage("user", prompt))
+                    work.messages.append(ChatMessage("user", _only_text(prompt)))
                     answer = partial(self._with_schema, work, wanted, retry_message)
                     return Ok(await self._guarded(work, answer, wanted))
                 case "listen":
@@ -383,3 +383,10 @@ def _cost(found: Json) -> Value:
     if type(found) not in (int, float) or not 0 <= found <= sys.float_info.max:
         return NONE
     return Some(float(found))
+
+
+def _only_text(asked: Any) -> Any:
+    """A prompt or a message; AgentError if it is more than text, which the protocol has no place for."""
+    if isinstance(asked, str) or (isinstance(asked, ChatMessage) and not asked.media):
+        return asked
+    raise agent_failure("a host is asked with text alone", AgentKind.UNSUPPORTED)

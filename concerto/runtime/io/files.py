@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -60,8 +61,8 @@ def perform_local(effect: Local, permissions: Permissions, environment: Mapping[
             return os.urandom(count)
         case Env(name):
             return _variables(environment) if name is None else _variable(environment.get(name))
-        case ReadFile(path):
-            return _on_file(path, permissions, _read)
+        case ReadFile(path, binary):
+            return _on_file(path, permissions, partial(_read, binary=binary))
         case WriteFile(path, text, append):
             write = partial(_write, text=text, append=append)
             return _on_file(path, permissions, write, writing=True)
@@ -119,14 +120,15 @@ def _folder_of(root: Path, way: Path) -> Iterator[tuple[int, str]]:
         os.close(folder)
 
 
-def _read(folder: int, name: str) -> str:
+def _read(folder: int, name: str, binary: bool) -> str:
     # Not blocking: a pipe without a writer must not hold the run.
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
         _require_plain(descriptor)
         if os.fstat(descriptor).st_size > _MOST_BYTES:
             raise ValueError(f"it is larger than {_MOST_BYTES // (1024 * 1024)} MB")
-        return file.read().decode("utf-8")
+        content = file.read()
+    return b64encode(content).decode() if binary else content.decode("utf-8")
 
 
 def _write(folder: int, name: str, text: str, append: bool) -> None:

@@ -20,6 +20,8 @@ _AROUND = 16
 """Tokens around a message or a tool."""
 _BYTES = 4
 """of a token, in most texts."""
+_MEDIA = 2048
+"""Tokens of an image or a file: a guess."""
 
 
 def cost_of(reply: Reply, model: str, prices: Prices) -> float | None:
@@ -82,7 +84,7 @@ def _size(request: Request) -> int:
 
 
 def _written(message: Message) -> int:
-    size = _bytes(message.text)
+    size = _bytes(message.text) + len(message.media) * _MEDIA * _BYTES
     for call in message.calls:
         size += _bytes(call.name) + _bytes(call.arguments)
     return size if message.echo is None else size + len(json.dumps(message.echo, default=str))

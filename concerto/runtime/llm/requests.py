@@ -6,11 +6,11 @@ these. All values are frozen. JSON Schemas are plain dicts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from concerto.json_data import Json
-from concerto.records import record
+from concerto.records import record, replace
 
 MADE_ID = "concerto_call_"
 """How the ids begin that are made here for calls without one."""
@@ -32,11 +32,13 @@ class ToolCallRequest:
 
 @record(frozen=True)
 class Media:
-    """What goes with a text: an `image` or a `file` at a URL, which may be a `data:` one."""
+    """What goes with a text: an `image`, a `file` or `audio` at a URL, which may be a `data:` one. It stands
+    behind so many characters of the text as `after` says, without it behind all of them."""
 
-    kind: Literal["image", "file"]
+    kind: Literal["image", "file", "audio"]
     url: str
     name: str = ""
+    after: int | None = None
 
     def data(self) -> tuple[str, str] | None:
         """The media type and the base64 of a `data:` URL; None of any other."""
@@ -49,8 +51,8 @@ class Media:
 @record(frozen=True)
 class Message:
     """One message. `call_id`, `name` and `failed` belong to the role tool. `echo` holds a provider's own
-    parts of an assistant's message (thinking, signatures), sent back as they came. `media` stands behind the
-    text of a user's. One that is `pinned` is never left out of a history that is shortened."""
+    parts of an assistant's message (thinking, signatures), sent back as they came. `media` goes with the text
+    of a user's or of a result. One that is `pinned` is never left out of a history that is shortened."""
 
     role: Role
     text: str
@@ -61,6 +63,36 @@ class Message:
     echo: Json = None
     media: tuple[Media, ...] = ()
     pinned: bool = False
+
+    def pieces(self) -> list[str | Media]:
+        """The text and the media as they stand among each other, without empty texts."""
+        found: list[str | Media] = []
+        begun = 0
+        for media in self.media:
+            end = len(self.text) if media.after is None else media.after
+            found += [self.text[begun:end].removeprefix("\n"), media]
+            begun = end
+        return [piece for piece in (*found, self.text[begun:].removeprefix("\n")) if piece]
+
+
+def with_media_apart(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages for a wire whose results are text alone: the media of neighbouring results become a
+    message of the user's."""
+    if not any(message.media and message.role == "tool" for message in messages):
+        return messages
+    told: list[Message] = []
+    waiting: list[Media] = []
+    for message in (*messages, None):
+        if waiting and (message is None or message.role != "tool"):
+            told.append(Message("user", "What the calls above gave:", media=tuple(waiting)))
+            waiting = []
+        if message is None:
+            break
+        if message.role == "tool" and message.media:
+            waiting += [replace(media, after=None) for media in message.media]
+            message = replace(message, media=())
+        told.append(message)
+    return told
 
 
 @record(frozen=True)

@@ -98,15 +98,30 @@ def described(block: ContentBlock) -> Json:
             return {**found, **_binary("resource", found.get("mime_type", ""), blob)}
 
 
+def for_model(value: Json) -> Json:
+    """The answer for a model: what it is to see stands at the top, or in the list there."""
+    if isinstance(value, list):
+        return [item if _is_binary(item) else without_data(item) for item in value]
+    return value if _is_binary(value) else without_data(value)
+
+
 def without_data(value: Json) -> Json:
-    """The answer for a model, which cannot read base64: the data of images and the like are left out."""
+    """The answer without the data of images and the like, which a model cannot read as base64."""
     if isinstance(value, list):
         return [without_data(item) for item in value]
     if isinstance(value, dict):
-        if value.keys() >= _BINARY and value["type"] in ("image", "audio", "resource"):
+        if _is_binary(value):
             return {key: item for key, item in value.items() if key != "data"}
         return {key: without_data(item) for key, item in value.items()}
     return value
+
+
+def _is_binary(value: Json) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() >= _BINARY
+        and value["type"] in ("image", "audio", "resource")
+    )
 
 
 def pruned(value: Json, schema: Json, root: Json) -> Json:

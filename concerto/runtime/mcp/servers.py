@@ -34,11 +34,11 @@ from concerto.runtime.concurrency.fibers import Branch, all_of
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.mcp.content import (
     fitting_content,
+    for_model,
     plain_content,
     sendable,
     shows_parts,
     text_of,
-    without_data,
 )
 from concerto.runtime.mcp.settings import BadSettings, read_settings
 from concerto.runtime.run.agent_failures import RunEnds, agent_failure, message_of, tool_failure
@@ -239,13 +239,13 @@ class McpServers:
             if filled.get(parameter.name) is None and parameter.has_default:
                 filled[parameter.name] = parameter.default
         answer = await self._run.pass_gate(self._effect(declared, filled), caller.branch)
-        return self._typed(declared, without_data(answer))
+        return self._typed(declared, for_model(answer))
 
     async def _call_offer_from_model(
         self, server: str, tool: str, caller: CallContext, given: dict[str, Json]
     ) -> Value:
         answer = await self._run.pass_gate(McpCall(server, tool, given), caller.branch)
-        return self._run.machine_value(without_data(answer))
+        return self._run.machine_value(for_model(answer))
 
     # Behind the gate
 

@@ -3,6 +3,7 @@ sent."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -28,6 +29,36 @@ ASKS = {
 }
 """What a program says for a feature, and what stands in the request, where that is the same on every wire."""
 
+PARTS = {
+    "image": 'Part::image("iVBORw0KGgo=")',
+    "image_url": 'Part::image("https://x.example/a.png")',
+    "file": 'Part::file("a.pdf", data: "JVBERg==", media_type: "application/pdf")',
+    "file_url": 'Part::file("https://x.example/a.pdf")',
+    "audio": 'Part::audio("UklGRg==")',
+    "audio_url": 'Part::audio("https://x.example/a.wav")',
+}
+SHOWS = """
+tool Camera {
+    description: "Takes pictures",
+    @describe("Take one")
+    pub fn take() -> Array<Part> {
+        [Part::text("Here:"), Part::image("iVBORw0KGgo="), Part::audio("UklGRg==")]
+    }
+}
+agent Assistant { provider: openai, model: "m", tools: [Camera] }
+fn main() {
+    match Assistant.execute(PROMPT) {
+        Ok(response) => {
+            println(response.text);
+            println(response.messages[0].parts.map(|part| part.kind));
+            let next = Message { role: "user", content: "And?" };
+            println(Assistant.chat(response.messages.concat([next])).unwrap().text);
+        },
+        Err(error) => println("${error.kind}: ${error.message}"),
+    }
+}
+"""
+
 PROGRAM = """
 agent Assistant { provider: openai, model: "m" }
 fn options() -> Map<String, Any> { MAP }
@@ -41,7 +72,7 @@ fn main() {
 
 
 @pytest.mark.parametrize("wire", REPLIES)
-@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize("feature", ASKS)
 def test_a_feature_stands_where_the_table_says_or_is_refused(
     script: Script, run: Run, wire: str, feature: str
 ) -> None:
@@ -57,6 +88,62 @@ def test_a_feature_stands_where_the_table_says_or_is_refused(
     assert outcome.out == "Hello\n"
     found = at_place(script.seen[0].body, place)
     assert found == value if value is not None else found
+
+
+@pytest.mark.parametrize("wire", REPLIES)
+@pytest.mark.parametrize("feature", PARTS)
+def test_a_part_stands_where_the_table_says_or_is_refused(
+    script: Script, run: Run, wire: str, feature: str
+) -> None:
+    script.answer(REPLIES[wire]("A cat"))
+    asked = f'[Part::text("What is this?"), {PARTS[feature]}, Part::text("In a word.")]'
+    outcome = run(SHOWS.replace("PROMPT", asked), connections=at(script, wire))
+    place = FEATURES[feature].wires.get(PROVIDERS[wire].wire)
+    if place is None:
+        assert outcome.out.startswith("Unsupported: connection `openai`: ")
+        assert script.seen == []
+        return
+    kind = feature.removesuffix("_url")
+    assert outcome.out == f'A cat\n["text", "{kind}", "text"]\nA cat\n', outcome.err
+    first, second = (seen.body for seen in script.seen)
+    assert at_place(first, place) == at_place(second, place)
+    given = PARTS[feature].split('"')
+    assert given[3 if "data:" in PARTS[feature] else 1] in json.dumps(at_place(first, place))
+
+
+def test_parts_stand_in_their_order(script: Script, run: Run) -> None:
+    script.answer(REPLIES["anthropic"]("A cat"))
+    asked = '[Part::image("iVBORw0KGgo="), Part::text("or"), Part::image("iVBORw0KGgo="), Part::text("?")]'
+    run(SHOWS.replace("PROMPT", asked), connections=at(script, "anthropic"))
+    said = script.seen[0].body["messages"][0]["content"]
+    assert [block.get("text", block["type"]) for block in said] == ["image", "or", "image", "?"]
+
+
+@pytest.mark.parametrize("wire", REPLIES)
+def test_a_tool_shows_an_image(script: Script, run: Run, wire: str) -> None:
+    script.answer(REPLIES[wire]("", ("id1", "Camera__take", "{}")), REPLIES[wire]("A cat"))
+    outcome = run(SHOWS.replace("PROMPT", '"What is there?"'), connections=at(script, wire))
+    assert outcome.lines[0] == "A cat", outcome.err
+    place = FEATURES["result_image"].wires[PROVIDERS[wire].wire]
+    for seen in script.seen[1:]:
+        assert "iVBORw0KGgo=" in json.dumps(at_place(seen.body, place))
+    told = json.dumps(script.seen[1].body)
+    takes = PROVIDERS[wire].wire in FEATURES["audio"].wires
+    assert ("UklGRg==" in told, "not shown" in told) == (takes, not takes)
+    assert "Here:" in told
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ('[Part::image("cat.png")]', "`Part::read(path)` reads a file"),
+        ('[Part { kind: "image" }]', "has neither data nor an address"),
+        ("[1 as Any]", "a prompt is a String or an array of Parts"),
+    ],
+)
+def test_parts_that_are_none(run: Run, prompt: str, said: str) -> None:
+    outcome = run(SHOWS.replace("PROMPT", prompt), mock=True)
+    assert (outcome.status, said in outcome.err) == (1, True), outcome.err
 
 
 def at_place(body: Json, place: str) -> Json:

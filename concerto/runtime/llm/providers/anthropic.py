@@ -227,21 +227,25 @@ def _messages(messages: Sequence[Message]) -> list[Json]:
 
 def _content(message: Message) -> list[Json]:
     if message.role == "tool":
-        result = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
+        content: Json = list(map(_piece, message.pieces())) if message.media else message.text
+        result = {"type": "tool_result", "tool_use_id": message.call_id, "content": content}
         return [{**result, "is_error": True} if message.failed else result]
     if message.echo is not None:
         return list(message.echo)
     # An empty text block is refused.
-    blocks: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
+    blocks: list[Json] = list(map(_piece, message.pieces()))
     blocks += [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call.arguments)}
         for call in message.calls
     ]
-    blocks += map(_media, message.media)
     return blocks or [{"type": "text", "text": " "}]
 
 
-def _media(media: Media) -> Json:
+def _piece(media: str | Media) -> Json:
+    if isinstance(media, str):
+        return {"type": "text", "text": media}
+    if media.kind == "audio":
+        raise Unsupported("Anthropic takes no sounds")
     kind, data = "image" if media.kind == "image" else "document", media.data()
     if data is None:
         return {"type": kind, "source": {"type": "url", "url": media.url}}

@@ -139,17 +139,20 @@ def _contents(messages: Sequence[Message]) -> list[Json]:
 def _parts(message: Message) -> list[Json]:
     if message.role == "tool":
         response = {"name": message.name, "response": _response(message.text)}
-        return [{"functionResponse": _with_id(response, message.call_id)}]
+        answered = {"functionResponse": _with_id(response, message.call_id)}
+        return [answered, *map(_piece, message.media)]
     if message.echo is not None:
         return list(message.echo)
-    parts: list[Json] = [{"text": message.text}] if message.text or not message.calls else []
+    parts = list(map(_piece, message.pieces() or ([] if message.calls else [""])))
     for call in message.calls:
         asked = {"name": call.name, "args": _response(call.arguments)}
         parts.append({"functionCall": _with_id(asked, call.echo or "")})
-    return parts + list(map(_media, message.media))
+    return parts
 
 
-def _media(media: Media) -> Json:
+def _piece(media: str | Media) -> Json:
+    if isinstance(media, str):
+        return {"text": media}
     data = media.data()
     if data is None:
         return {"fileData": {"fileUri": media.url}}

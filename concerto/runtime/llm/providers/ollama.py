@@ -14,13 +14,21 @@ from concerto.runtime.llm.providers.reading import (
     optional_text,
     text_of,
 )
-from concerto.runtime.llm.requests import Media, Message, Reply, Request, ToolCallRequest, ToolOffer
+from concerto.runtime.llm.requests import (
+    Media,
+    Message,
+    Reply,
+    Request,
+    ToolCallRequest,
+    ToolOffer,
+    with_media_apart,
+)
 
 
 def encode(request: Request) -> WireCall:
     body: dict[str, Json] = {
         "model": request.model,
-        "messages": [_message(message) for message in request.messages],
+        "messages": [_message(message) for message in with_media_apart(request.messages)],
         "stream": request.stream,
     }
     # A tool is forced by offering nothing else.

@@ -22,9 +22,11 @@ from concerto.runtime.llm.requests import (
     RequestOptions,
     ToolCallRequest,
     ToolOffer,
+    with_media_apart,
 )
 
 _REASONING = ("o1", "o3", "o4", "gpt-5")
+_SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _STOP_REASONS = {
     "stop": "stop",
     "tool_calls": "tool_calls",
@@ -34,7 +36,10 @@ _STOP_REASONS = {
 
 
 def encode(request: Request) -> WireCall:
-    body: dict[str, Json] = {"model": request.model, "messages": [_message(m) for m in request.messages]}
+    body: dict[str, Json] = {
+        "model": request.model,
+        "messages": [_message(m) for m in with_media_apart(request.messages)],
+    }
     reasoning = is_reasoning(request.model)
     if request.tools:
         body["tools"] = [_tool(offer) for offer in request.tools]
@@ -186,15 +191,21 @@ def _message(message: Message) -> Json:
             ]
             return {"role": "assistant", "content": message.text or None, "tool_calls": calls}
         case "user" if message.media:
-            text = {"type": "text", "text": message.text}
-            return {"role": "user", "content": [text, *map(_media, message.media)]}
+            return {"role": "user", "content": list(map(_piece, message.pieces()))}
         case _:
             return {"role": message.role, "content": message.text}
 
 
-def _media(media: Media) -> Json:
+def _piece(media: str | Media) -> Json:
+    if isinstance(media, str):
+        return {"type": "text", "text": media}
     if media.kind == "image":
         return {"type": "image_url", "image_url": {"url": media.url}}
+    if media.kind == "audio":
+        kind, data = media.data() or ("", "")
+        if kind not in _SOUNDS:
+            raise Unsupported("this wire takes sounds as WAV or MP3 only, and not by their URL")
+        return {"type": "input_audio", "input_audio": {"data": data, "format": _SOUNDS[kind]}}
     if media.data() is None:
         raise Unsupported("this wire takes no file by its URL")
     return {"type": "file", "file": {"filename": media.name or "file", "file_data": media.url}}

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from concerto.json_data import Json
-from concerto.runtime.llm.providers import BadReply, Provider, StreamPart, WireCall, bearer, hosted_kind
+from concerto.runtime.llm.providers import (
+    BadReply,
+    Provider,
+    StreamPart,
+    Unsupported,
+    WireCall,
+    bearer,
+    hosted_kind,
+)
 from concerto.runtime.llm.providers.openai_chat import is_reasoning
 from concerto.runtime.llm.providers.reading import (
     arguments_text,
@@ -153,12 +161,12 @@ def _items(message: Message) -> list[Json]:
         case "system":
             return []
         case "tool":
-            return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
+            output: Json = list(map(_piece, message.pieces())) if message.media else message.text
+            return [{"type": "function_call_output", "call_id": message.call_id, "output": output}]
         case "assistant" if message.echo is not None:
             return list(message.echo)
         case "user" if message.media:
-            text = {"type": "input_text", "text": message.text}
-            return [{"role": "user", "content": [text, *map(_media, message.media)]}]
+            return [{"role": "user", "content": list(map(_piece, message.pieces()))}]
         case _:
             texts: list[Json] = [{"role": message.role, "content": message.text}] if message.text else []
             return texts + [
@@ -167,7 +175,11 @@ def _items(message: Message) -> list[Json]:
             ]
 
 
-def _media(media: Media) -> Json:
+def _piece(media: str | Media) -> Json:
+    if isinstance(media, str):
+        return {"type": "input_text", "text": media}
+    if media.kind == "audio":
+        raise Unsupported("the Responses API takes no sounds")
     if media.kind == "image":
         return {"type": "input_image", "image_url": media.url, "detail": "auto"}
     if media.data() is None:

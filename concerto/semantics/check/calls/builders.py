@@ -23,15 +23,18 @@ from concerto.semantics.model.builtins import (
     AGENT_BUILDER,
     ANY,
     MCP_REF,
+    PROMPT,
     STRING,
     TOOL_REF,
     array_item,
     array_of,
 )
 from concerto.semantics.model.symbols import (
+    ERROR,
     AgentSymbol,
     FunctionSymbol,
     McpSymbol,
+    Named,
     StructSymbol,
     Symbol,
     ToolSymbol,
@@ -70,6 +73,25 @@ def check_builder_call(
             return None
         case _:
             return None
+
+
+def check_prompt(checker: BodyChecker, function: FunctionSymbol, arguments: Sequence[ast.Argument]) -> None:
+    """What an agent is asked is a text or an array of Parts (E0301)."""
+    if function.name not in ("execute", "execute_with_schema", "stream"):
+        return
+    for place, argument in enumerate(arguments):
+        if (argument.name.text if argument.name else ("" if place else "prompt")) != "prompt":
+            continue
+        found = resolve(widened(checker.types.get(argument.value, ERROR)))
+        inside = array_item(found)
+        if found in (STRING, PROMPT, ANY) or is_erroneous(found) or (inside is not None and _is_part(inside)):
+            continue
+        checker.mismatch(argument.value, PROMPT, found)
+
+
+def _is_part(type_: Type) -> bool:
+    found = resolve(type_)
+    return found is ANY or (isinstance(found, Named) and found.symbol.name == "Part") or is_erroneous(found)
 
 
 def _without_tools(

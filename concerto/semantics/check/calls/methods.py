@@ -13,7 +13,7 @@ from concerto.diagnostics import (
 from concerto.semantics.check.assignability import require_mutable
 from concerto.semantics.check.body_checker import BodyChecker, checks
 from concerto.semantics.check.calls.arguments import check_arguments, check_unknown_arguments
-from concerto.semantics.check.calls.builders import check_builder_call, offered_methods
+from concerto.semantics.check.calls.builders import check_builder_call, check_prompt, offered_methods
 from concerto.semantics.check.calls.functions import call_function, call_tool
 from concerto.semantics.check.holes import note_member_hole
 from concerto.semantics.check.paths import count, quiet_path, require_visible, written_types
@@ -133,9 +133,12 @@ def check_method_call(
         check_unknown_arguments(checker, arguments)
         return report_without_self(checker, node, plain)
     given = receiver if function.receiver else None
-    return call_function(
+    result = call_function(
         checker, node, node.method, function, types, arguments, hint, given, match.dynamic, inferred
     )
+    if plain is AGENT_REF or plain is AGENT_BUILDER:
+        check_prompt(checker, function, arguments)
+    return result
 
 
 def _is_hole(checker: BodyChecker, name: ast.Ident, receiver: ast.Expr, symbol: Symbol | None) -> bool:
