@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from concerto.runtime.run.reporting import RunResult
 
 
+_PROGRAMS = 16
+"""So many programs are held for runs to come."""
 _OF_THE_JOURNAL = ("manifest", "said", "model")
 """What stands among the options of a kept run and is none of `RunOptions`."""
 
@@ -67,12 +69,25 @@ class StoredRun:
     waits_for: list[dict[str, Json]]
 
 
+@record(frozen=True)
+class _Settled:
+    """A run that may go on, and the effects that were decided on."""
+
+    row: RunRow
+    program: Program
+    options: RunOptions
+    effects: list[EffectRow]
+    changed: list[EffectRow]
+    new: dict[str, bytes]
+
+
 class RunStore:
     """All runs of a store; what `open_store` gives. Everything raises StoreError where the database fails,
     NoSuchRun for an id that it does not know."""
 
     def __init__(self, store: JournalStore) -> None:
         self._store = store
+        self._programs: dict[str, Program] = {}
 
     @property
     def store(self) -> JournalStore:
@@ -171,6 +186,17 @@ class RunStore:
         recording = recording_from(self.store, run)
         return await forked(self.store, recording, at, answer, model, program, options, keywords).run_async()
 
+    def enlist(self, program: Program, options: RunOptions) -> str:
+        """A run that waits in the store until somebody goes on with it, on whatever machine: its id. What
+        the manifest says is kept with it."""
+        project = program.project
+        if project is not None and options.manifest == "project":
+            folder = project.folder if options.folder is None else options.folder
+            options = replace(options, manifest=project.settings, folder=folder)
+        row = new_run(options, resolve(options, project), program.module, project)
+        self.store.begin(replace(row, status="queued"), program.encoded, durable=True)
+        return row.id
+
     def begin(
         self, program: Program, options: RunOptions | None = None, **keywords: Unpack[RunKeywords]
     ) -> Runtime:
@@ -206,26 +232,11 @@ class RunStore:
     ) -> Runtime:
         """The Runtime with which `resume` goes on; the run belongs to this process from then on. With
         `say_again` it emits what it has emitted before."""
-        results, decisions = results or {}, [effect] if isinstance(effect, Decision) else list(effect)
-        row = self.store.run(run)
-        if row.status in ENDED:
-            raise CannotResume(f"run `{run}` has ended: it is {row.status}")
-        effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run))
-        changed = settle(run, effects, blobs, results, answers or {}, decisions)
-        module = decoded(self.store.program(row.program), run)
-        now = {each.key: each for each in [*effects, *changed]}
-        given, project = _with_manifest(row, _given(row, options, keywords))
-        _require_fitting(
-            Program(module, project=project),
-            given,
-            [each for each in changed if each.state == "done"],
-            results,
-            effects,
-            blobs,
-        )
-        epoch = self.store.claim(row)
-        if changed:
-            self.store.write(run, epoch, changed, blobs.new, durable=True)
+        settled = self._settle(run, results, answers, effect, _given(self.store.run(run), options, keywords))
+        row, epoch = settled.row, self.store.claim(settled.row)
+        if settled.changed:
+            self.store.write(run, epoch, settled.changed, settled.new, durable=True)
+        now = {each.key: each for each in [*settled.effects, *settled.changed]}
         plan = JournalPlan(
             row,
             lambda: b"",
@@ -237,10 +248,56 @@ class RunStore:
             closes=False,
             model=row.options.get("model"),
         )
-        program = Program(module, project=project)
         emitted = 0 if say_again else row.said
-        given = replace(given, journal=lambda: plan, sessions=self._store, already_emitted=emitted)
-        return Runtime(program, given)
+        given = replace(settled.options, journal=lambda: plan, sessions=self._store, already_emitted=emitted)
+        return Runtime(settled.program, given)
+
+    def answer(
+        self,
+        run: str,
+        results: Mapping[str, Json] | None = None,
+        answers: Mapping[str, Json] | None = None,
+        effect: Decision | Sequence[Decision] = (),
+        options: RunOptions | None = None,
+    ) -> None:
+        """Write down what `resume` is given, and leave it to a worker to go on. Raises as it does."""
+        settled = self._settle(
+            run, results, answers, effect, _given(self.store.run(run), options or RunOptions(), {})
+        )
+        with self.store.database.transaction():
+            epoch = self.store.claim(settled.row)
+            self.store.write(run, epoch, settled.changed, settled.new, durable=True, status="queued")
+
+    def _settle(
+        self,
+        run: str,
+        results: Mapping[str, Json] | None,
+        answers: Mapping[str, Json] | None,
+        effect: Decision | Sequence[Decision],
+        given: RunOptions,
+    ) -> _Settled:
+        """What decisions change of a run that has not ended. Raises CannotResume."""
+        results, decisions = results or {}, [effect] if isinstance(effect, Decision) else list(effect)
+        row = self.store.run(run)
+        if row.status in ENDED:
+            raise CannotResume(f"run `{run}` has ended: it is {row.status}")
+        effects, blobs = self.store.effects(run), Blobs(self.store.blobs(run))
+        changed = settle(run, effects, blobs, results, answers or {}, decisions)
+        given, project = _with_manifest(row, given)
+        program = self._program(row, project)
+        if ended := [each for each in changed if each.state == "done"]:
+            _require_fitting(program, given, ended, results, effects, blobs)
+        return _Settled(row, program, given, effects, changed, blobs.new)
+
+    def _program(self, row: RunRow, project: ProjectSettings | None) -> Program:
+        """The program of a run; many runs of one share what was made of it."""
+        known = self._programs.pop(row.program, None)
+        if known is None or known.project != project:
+            known = Program(decoded(self.store.program(row.program), row.id), project=project)
+        self._programs[row.program] = known
+        if len(self._programs) > _PROGRAMS:
+            del self._programs[next(iter(self._programs))]
+        return known
 
 
 def decoded(ir: bytes, run: str) -> ModuleIR:
@@ -340,6 +397,8 @@ def _given(row: RunRow, options: RunOptions | None, keywords: RunKeywords) -> Ru
     """The options of a run that goes on: those that it keeps, and those of this process."""
     kept = {name: value for name, value in row.options.items() if name not in _OF_THE_JOURNAL}
     given = RunOptions(**keywords) if options is None else replace(options, **keywords)
+    if given.folder is not None and not Path(kept["folder"]).is_dir():
+        del kept["folder"]  # It is another machine's.
     return replace(given, **kept)
 
 

@@ -339,6 +339,75 @@ def upgrade_run(run_id: str, target: str, store: str | None) -> int:
     return runs.upgrade(store, run_id, target)
 
 
+@stored_runs.command(name="answer")
+@click.argument("run_id", metavar="RUN")
+@click.argument("answers", metavar="CALL=JSON...", nargs=-1)
+@click.option("--effect", "effects", multiple=True, metavar="E", help="Decide on an effect as `resume` does:")
+@click.option("--happened", multiple=True, metavar="JSON", help="it was done and gave this;")
+@click.option("--repeat", is_flag=True, help="it was not done, and is to be;")
+@click.option("--fail", multiple=True, metavar="TEXT", help="it failed so.")
+@_store_option
+def answer_run(run_id: str, store: str | None, **given: Any) -> int:
+    """Answer what a submitted run waits for; a worker goes on with it."""
+    from concerto.cli import workers
+
+    return workers.answer(store, run_id, **given)
+
+
+_queue_option = click.option("--queue", default="default", show_default=True, metavar="Q", help="Its queue.")
+
+
+@concerto_command.command()
+@click.argument("target", metavar="[FILE, IR or DIR]", default=".")
+@click.argument("args", metavar="[-- ARGS]", nargs=-1)
+@_queue_option
+@click.option("--id", "key", metavar="K", help="Submitted under this id already, it is not again.")
+@click.option(
+    "--delay", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Seconds to wait first."
+)
+@click.option("--priority", type=int, default=0, metavar="N", help="Higher ones go first; default: 0.")
+@_mock_option
+@_allow_option
+@_deny_option
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="As for `run`.")
+@click.option("--max-usd", type=click.FloatRange(min=0), metavar="X", help="As for `run`.")
+@click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="As for `run`.")
+@_store_option
+def submit(target: str, **given: Any) -> int:
+    """Let a worker run a program: its run waits in the store, and its id is printed."""
+    from concerto.cli import workers
+
+    return workers.submit(target, **given)
+
+
+@concerto_command.command()
+@click.option("--queue", "queues", multiple=True, metavar="Q", help="A queue to serve; default: `default`.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="Runs at a time.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=30.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds that runs may go on when the worker is told to stop.",
+)
+@_handlers_option
+@_environment_option
+@_store_option
+def worker(**given: Any) -> int:
+    """Go on with submitted runs, until it is told to stop."""
+    from concerto.cli import workers
+
+    return workers.work(**given)
+
+
 @concerto_command.command(name="test")
 @click.argument("target", metavar="[FILE or DIR]", default=".")
 @click.option("--filter", "filter", default="", metavar="S", help="Only tests with S in their file or name.")

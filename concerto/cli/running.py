@@ -82,8 +82,8 @@ def prepare(
         show_problems(broken.problems)
         return None
     if to_run:
-        _check_arguments(given.get("args", ()), program)
-    _check_permissions([*given.get("allowed", ()), *given.get("denied", ())], program)
+        check_arguments(given.get("args", ()), program)
+    check_permissions([*given.get("allowed", ()), *given.get("denied", ())], program)
     if to_run:
         given["store"] = store_url(given.get("store"), program.project)
     return Runtime(program, run_options(quiet=quiet, **given))
@@ -130,7 +130,7 @@ def run_options(
     )
 
 
-def _check_arguments(given: Sequence[str], program: Program) -> None:
+def check_arguments(given: Sequence[str], program: Program) -> None:
     """A program that takes no arguments would not notice them."""
     entry = program.module.entry
     if given and entry is not None and not program.module.functions[entry].parameters:
@@ -139,7 +139,7 @@ def _check_arguments(given: Sequence[str], program: Program) -> None:
         )
 
 
-def _check_permissions(given: list[str], program: Program) -> None:
+def check_permissions(given: list[str], program: Program) -> None:
     """A misspelt name would protect nothing."""
     if not given:
         return

@@ -73,7 +73,7 @@ def cancel(store: str | None, run: str) -> int:
 
 
 def prune(store: str | None, older: str | None) -> int:
-    project = _project()
+    project = project_here()
     days = 30.0 if project is None else project.settings.runs.get("prune_days", 30.0)
     with _Required(store) as found:
         count = found.prune(days * 86400 if older is None else _seconds(older))
@@ -132,7 +132,7 @@ def resume(
 ) -> int:
     """The exit status of the run that goes on. `given` are options that a run does not keep."""
     outside = dict(_result(each) for each in results)
-    decisions = _decisions(effects, happened, repeat, fail)
+    decisions = decisions_of(effects, happened, repeat, fail)
     if environment is not None:
         running.load_environment(Path(environment))
     with _Required(store, run) as found:
@@ -206,7 +206,7 @@ def fork(
     own = None if program is None else running.load(program)
     if program is not None and own is None:
         return USAGE
-    value = ... if answer is None else _json(f"--answer `{answer}`", answer)
+    value = ... if answer is None else json_of(f"--answer `{answer}`", answer)
     with _Opened(store) as found:
         assert found is not None
         recording = _read(target) if _is_file(target) else _recording(found, target)
@@ -254,7 +254,7 @@ class _Required(_Opened):
 
     def __init__(self, given: str | None, run: str | None = None) -> None:
         if run is not None:
-            _run_id(run)
+            run_id(run)
         super().__init__(given, create=False)
         if self._store is None:
             raise Failure(f"there is no store `{_url(given)}` yet; a run that reaches the world makes it")
@@ -265,10 +265,10 @@ class _Required(_Opened):
 
 
 def _url(given: str | None) -> str:
-    return running.store_url(given, _project())
+    return running.store_url(given, project_here())
 
 
-def _project() -> ProjectSettings | None:
+def project_here() -> ProjectSettings | None:
     """That of the current folder, if its manifest can be read."""
     from concerto.manifest.load_cached import project_around
 
@@ -286,7 +286,7 @@ def _project_folder() -> Path:
 
 
 def _recording(store: JournalStore, run: str) -> Recording:
-    return recording_from(store, _run_id(run))
+    return recording_from(store, run_id(run))
 
 
 def _is_file(target: str) -> bool:
@@ -308,7 +308,7 @@ def _read(file: str) -> Recording:
         raise cannot("read", file, error) from None
 
 
-def _run_id(run: str) -> str:
+def run_id(run: str) -> str:
     if len(run) != 12 or not all(each in "0123456789abcdef" for each in run):
         raise Failure(f"`{run}` is no id of a run; `concerto runs --all` lists them")
     return run
@@ -346,17 +346,17 @@ def _result(given: str) -> tuple[str, Json]:
     call_id, equals, text = given.partition("=")
     if not equals or not call_id:
         raise Failure(f"`--result {given}`: expected CALL_ID=JSON")
-    return call_id, _json(f"`--result {call_id}`", text)
+    return call_id, json_of(f"`--result {call_id}`", text)
 
 
-def _json(what: str, text: str) -> Json:
+def json_of(what: str, text: str) -> Json:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise Failure(f"{what}: it is not JSON; a String needs its quotes") from None
 
 
-def _decisions(
+def decisions_of(
     effects: Sequence[str], happened: Sequence[str], repeat: bool, fail: Sequence[str]
 ) -> list[Decision]:
     said = len(happened) + len(fail) + repeat
@@ -370,7 +370,7 @@ def _decisions(
         return [Decision(effects[0], "repeat")]
     if fail:
         return [Decision(effects[0], "failed", fail[0])]
-    return [Decision(effects[0], "happened", _json("--happened", happened[0]))]
+    return [Decision(effects[0], "happened", json_of("--happened", happened[0]))]
 
 
 def _split(answers: Iterable[str], waiting: set[str]) -> tuple[dict[str, Json], list[str]]:
@@ -381,7 +381,7 @@ def _split(answers: Iterable[str], waiting: set[str]) -> tuple[dict[str, Json], 
     for each in answers:
         channel, equals, text = each.partition("=")
         if equals and channel in waiting and channel not in settled:
-            settled[channel] = _json(f"--answer `{each}`", text)
+            settled[channel] = json_of(f"--answer `{each}`", text)
         else:
             later.append(each)
     return settled, later

@@ -12,6 +12,7 @@ from concerto.redaction import without_user
 
 try:
     import psycopg
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
 except ImportError:
     raise StoreError(
         "a store in PostgreSQL needs the extra `postgres`: pip install 'concerto-lang[postgres]'"
@@ -22,12 +23,30 @@ _MIGRATING = 0x436F6E63
 """The lock under which tables are made."""
 
 
+_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""How soon it is known that a server is gone, unless the address says otherwise."""
+
+
+def connect(url: str) -> psycopg.Connection[Row]:
+    """A connection to the server of a store. Raises `psycopg.Error`."""
+    return psycopg.connect(make_conninfo(url, **{**_PATIENCE, **conninfo_to_dict(url)}), autocommit=True)
+
+
 class _PostgresTransaction:
-    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+    def __init__(self, connection: psycopg.Connection[Row], pipeline: psycopg.Pipeline) -> None:
         self._connection = connection
+        self._pipeline = pipeline
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
-        return self._connection.execute(_placed(statement), values or None).rowcount
+        cursor = self._connection.execute(_placed(statement), values or None)
+        self._pipeline.sync()
+        return cursor.rowcount
 
     def execute_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor:
@@ -45,7 +64,7 @@ class PostgresDatabase:
         self._shown = without_user(url)
         self._lock = threading.RLock()
         with self._store_errors():
-            self._connection = psycopg.connect(url, autocommit=True, connect_timeout=10)
+            self._connection = connect(url)
         try:
             with self._store_errors():
                 self._prepare()
@@ -68,10 +87,16 @@ class PostgresDatabase:
 
     @contextmanager
     def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:
-        with self._lock, self._store_errors(), self._connection.transaction():
+        # What needs no answer goes to the server together with what follows.
+        with (
+            self._lock,
+            self._store_errors(),
+            self._connection.pipeline() as pipeline,
+            self._connection.transaction(),
+        ):
             if not durable and not reading:
                 self._connection.execute("SET LOCAL synchronous_commit = off")
-            yield _PostgresTransaction(self._connection)
+            yield _PostgresTransaction(self._connection, pipeline)
 
     def compact(self) -> None:
         with self._lock, self._store_errors():

@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 from concerto.json_data import Json
 from concerto.records import field, record
 
-Status: TypeAlias = Literal["running", "waiting", "unknown", "interrupted", "done", "failed", "cancelled"]
+Status: TypeAlias = Literal[
+    "queued", "running", "waiting", "unknown", "interrupted", "done", "failed", "cancelled"
+]
 State: TypeAlias = Literal["begun", "asked", "done", "failed", "cancelled"]
 
 NEVER_TRIED = 0

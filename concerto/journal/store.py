@@ -83,11 +83,15 @@ class JournalStore:
 
     # -- One run
 
-    def begin(self, run: RunRow, ir: bytes) -> int:
+    @property
+    def database(self) -> Database:
+        return self._database
+
+    def begin(self, run: RunRow, ir: bytes, *, durable: bool = False) -> int:
         """Keep a new run, with the program that it runs, as one of this process; its epoch."""
         program = sha256(ir).hexdigest()
         row = replace(run, program=program, owner=this_process(), epoch=1)
-        with self._database.transaction(durable=False) as database:
+        with self._database.transaction(durable=durable) as database:
             database.execute(
                 "INSERT INTO programs (hash, ir) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 (program, zlib.compress(ir, 1)),

@@ -159,7 +159,7 @@ class KilledRun:
             assert status in (3, -9), (status, run)
             command = ["resume", run.id]
             if unknown := [each for each in run.waits_for if each["kind"] == "unknown"]:
-                where = _place(unknown[0]["arguments"])
+                where = place_of(unknown[0]["arguments"])
                 self.unknown += 1
                 # A person looks whether it was done.
                 command += ["--effect", unknown[0]["effect"]]
@@ -199,11 +199,11 @@ class KilledRun:
     def _compare(self, runs: RunStore, run: str) -> None:
         """Whether nothing recorded was asked again, and all that is in flight is told as unknown."""
         asked = self.world.asked
-        told = {_place(each["arguments"]) for each in runs.get(run).waits_for if each["kind"] == "unknown"}
+        told = {place_of(each["arguments"]) for each in runs.get(run).waits_for if each["kind"] == "unknown"}
         ended = set()
         for row in runs.effects(run):
             if row.state == "done" and row.kind in ("Http", "ModelCall"):
-                where = _place(row.request if row.kind == "Http" else self._prompt(runs, run, row))
+                where = place_of(row.request if row.kind == "Http" else self._prompt(runs, run, row))
                 ended.add(where)
                 assert self._recorded.setdefault(where, asked[where]) == asked[where], where
         for where, count in asked.items():
@@ -227,7 +227,7 @@ class KilledRun:
         assert self.said.endswith("all is done\n")
 
 
-def _place(arguments: Any) -> str:
+def place_of(arguments: Any) -> str:
     """What of the world an effect is about."""
     told = arguments if isinstance(arguments, str) else json.dumps(arguments)
     if found := re.findall(r"/(?:read|write)/[\d.]+", told):

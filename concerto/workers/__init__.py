@@ -1,0 +1,1 @@
+"""Many machines: runs that wait in a database until a worker takes them."""

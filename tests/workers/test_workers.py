@@ -1,0 +1,159 @@
+"""Runs that are submitted, and the processes that go on with them."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from concerto import compile_source
+from concerto.runtime.run.options import RunOptions
+from concerto.workers.dispatcher import Job
+from concerto.workers.postgres_dispatcher import PostgresDispatcher
+from concerto.workers.submitting import submit
+from tests.journal.killing import world
+from tests.workers.killing import kill_once
+from tests.workers.processes import Farm
+
+ASKING = """
+fn main(args: Array<String>) -> Result<Any, EmitError> {
+    println("begins with ${args}");
+    let answer = await emit("allowed", {"n": 1})?;
+    println("heard ${answer}");
+    Ok(answer)
+}
+"""
+
+
+def test_a_worker_runs_what_is_submitted_and_goes_on_when_it_is_answered(tmp_path: Path, url: str) -> None:
+    with Farm(tmp_path, url, ASKING) as farm:
+        run = farm.command("submit", "main.conc", "--", "a", "b")
+        assert farm.wait_for(run, "queued").effects == 0
+        worker = farm.begin_worker()
+        [waiting] = farm.wait_for(run, "waiting").waits_for
+        assert (waiting["name"], waiting["arguments"]) == ("allowed", {"n": 1})
+        assert farm.command("runs", "answer", run, 'allowed="yes"') == f"run {run} goes on"
+        farm.wait_for(run, "done")
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(30) == 0
+        log = farm.log()
+    assert f'{run} | begins with ["a", "b"]\n' in log
+    assert log.count("begins with") == 1
+    assert f"{run} | heard yes\n" in log
+
+
+def test_what_is_submitted_under_one_id_is_submitted_once(tmp_path: Path, url: str) -> None:
+    with Farm(tmp_path, url, ASKING) as farm:
+        run = farm.submit(job=Job("", key="order 7"))
+        assert farm.submit(job=Job("", key="order 7")) == run
+        assert farm.submit(job=Job("", key="order 8")) != run
+        with farm.store() as store:
+            assert len(store.runs()) == 2
+
+
+def test_an_answer_that_does_not_fit_changes_nothing(tmp_path: Path, url: str) -> None:
+    source = 'fn main() -> Result<Bool, EmitError> { let sure: Bool = await emit("sure", nil)?; Ok(sure) }'
+    with Farm(tmp_path, url, source) as farm:
+        run = farm.submit()
+        farm.begin_worker()
+        farm.wait_for(run, "waiting")
+        for wrong in ('sure="maybe"', "other=1"):
+            with pytest.raises(AssertionError):
+                farm.command("runs", "answer", run, wrong)
+        assert farm.wait_for(run, "waiting").waits_for
+        farm.command("runs", "answer", run, "sure=true")
+        farm.wait_for(run, "done")
+        with pytest.raises(AssertionError, match="has ended"):
+            farm.command("runs", "answer", run, "sure=true")
+
+
+def test_no_run_is_lost_and_nothing_done_twice_when_a_worker_is_killed(tmp_path: Path, url: str) -> None:
+    with world() as made:
+        came = kill_once(tmp_path / "p", url, made, 12, random.Random(3))
+    assert (came.repeated, came.lost) == (0, 0)
+
+
+def test_a_run_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(
+    tmp_path: Path, url: str
+) -> None:
+    source = (
+        "use std::time;\n"
+        'tool Deadly { description: "x", @read_only @describe("It kills") pub fn poison() -> Nil; }\n'
+        "fn main(args: Array<String>) -> Result<Nil, Any> {\n"
+        '    if args[0] == "bad" { Deadly::poison(); } else { time::sleep(300); }\n    Ok(nil)\n}\n'
+    )
+    (tmp_path / "handlers.py").write_text(
+        "import os\nHANDLERS = {'tool:Deadly::poison': lambda asked: os._exit(9)}\n"
+    )
+    with Farm(tmp_path, url, source) as farm:
+        bad = farm.submit("bad")
+        good = [farm.submit("good") for _ in range(3)]
+        for _ in range(5):
+            farm.begin_worker("--handlers", "handlers.py").wait(60)
+        farm.begin_worker("--handlers", "handlers.py")
+        runs = farm.wait(lambda found: all(each.status in ("done", "failed") for each in found))
+        assert {each.id: each.status for each in runs} == {bad: "failed", **dict.fromkeys(good, "done")}
+        assert f"{bad} is given up" in farm.log()
+        with farm.store() as store:
+            assert "given up after 5 tries" in store.store.run(bad).result["error"]
+
+
+def test_a_worker_that_is_stopped_loses_its_runs_and_says_so_when_it_wakes(tmp_path: Path, url: str) -> None:
+    source = "use std::time; fn main() { for n in 0..30 { time::sleep(400); time::now(); } }"
+    with Farm(tmp_path, url, source) as farm:
+        run = farm.submit()
+        first = farm.begin_worker()
+        farm.wait_for(run, "running")
+        second = farm.begin_worker()
+        while "serves" not in (tmp_path / "worker1.log").read_text():
+            time.sleep(0.05)
+        os.kill(first.pid, signal.SIGSTOP)
+        try:
+            while f"{run} go on" not in farm.log():
+                assert second.poll() is None
+                time.sleep(0.1)
+        finally:
+            os.kill(first.pid, signal.SIGCONT)
+        while "lost its lease" not in farm.log():
+            time.sleep(0.05)
+        farm.wait_for(run, "done")
+
+
+def test_a_database_that_is_gone_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+    from tests.postgres import server
+
+    with server() as database, Farm(tmp_path, database.new_database(), ASKING) as farm:
+        run = farm.submit()
+        farm.begin_worker()
+        farm.wait_for(run, "waiting")
+        database.stop()
+        time.sleep(1.5)
+        database.start()
+        farm.command("runs", "answer", run, "allowed=true")
+        farm.wait_for(run, "done")
+        assert "trying again" in farm.log()
+
+
+def test_higher_priorities_and_older_jobs_go_first_and_limits_hold(url: str) -> None:
+    from concerto import open_store
+
+    runs = open_store(url)
+    dispatcher = PostgresDispatcher(runs.store.database)
+    program = compile_source("fn main() {}")
+    low, high, later = [
+        submit(runs, dispatcher, program, RunOptions(), Job("", "q", priority)) for priority in (0, 5, 0)
+    ]
+    submit(runs, dispatcher, program, RunOptions(), Job("", "q", delay=1000))
+    dispatcher.limit("q", 2, None, 1)
+    taken = dispatcher.claim(1, ["q"], 10, doubtful=True)
+    assert [each.run for each in taken] == [high, low]
+    assert dispatcher.claim(2, ["q"], 10, doubtful=True) == []
+    dispatcher.limit("q", None, 3, 1000)
+    assert [each.run for each in dispatcher.claim(2, ["q"], 10, doubtful=True)] == [later]
+    [queue] = dispatcher.queues()
+    assert (queue.running, queue.delayed, queue.queued, queue.most_starts) == (3, 1, 0, 3)
+    runs.close()
