@@ -83,10 +83,6 @@ class JournalStore:
 
     # -- One run
 
-    @property
-    def database(self) -> Database:
-        return self._database
-
     def begin(self, run: RunRow, ir: bytes, *, durable: bool = False) -> int:
         """Keep a new run, with the program that it runs, as one of this process; its epoch."""
         program = sha256(ir).hexdigest()
