@@ -204,6 +204,10 @@ AGENT: Final[Rows] = {
     "service_tier": Field("how the provider serves its requests, in the provider's own word", Kind.TEXT),
     "extra": Field("put into the body of each request as it is", Kind.JSON_MAP),
     "timeout": Field("seconds for one request; without it, those of the connection", Kind.NUMBER),
+    "fallback": Field(
+        "who is asked when the model fails for good: other models of the connection, or agents for theirs",
+        Kind.REFERENCE,
+    ),
     "tools": Field("tools, their methods, MCP servers and hosted tools that it may call", Kind.REFERENCE),
     "tool_choice": Field(
         'whether it calls tools: `"auto"`, `"required"`, `"none"`, or one method that it has to call',

@@ -164,3 +164,11 @@ def test_pictures(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
     shown, asked = script.seen[1].body["messages"][-1], script.seen[2].body["messages"][-1]
     assert [part["type"] for part in shown["content"]] == ["text", "image_url"]
     assert shown["content"][1] == asked["content"][1]
+
+
+def test_fallback_models(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
+    down = Answer({"error": {"message": "overloaded"}}, 404)
+    script.answer(lambda seen: chat_reply("Blue") if seen.body["model"] == "gpt-5-mini" else down)
+    run_example("fallback_models", script)
+    assert capsys.readouterr().out == "Blue, says openai\n"
+    assert [seen.body["model"] for seen in script.seen] == ["gpt-5", "gpt-5-mini"]

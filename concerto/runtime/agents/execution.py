@@ -42,6 +42,12 @@ class Plan:
     context: Value = None
     data: Value = None
     memory: Value = None
+    asks: str = ""
+    """The agent whose model is asked in place of its own."""
+    fallen_back: int = 0
+    """How many models have failed."""
+    fall_back: Callable[[Plan], Plan | None] | None = None
+    """gives the plan with the next model, where there are others to ask; None after the last"""
     renewed: Callable[[Plan], Awaitable[Plan]] | None = None
     """gives the plan with the tools of the moment, where servers may change what they offer"""
 

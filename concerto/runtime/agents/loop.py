@@ -23,6 +23,7 @@ from concerto.runtime.agents.arguments import BadArguments, read_arguments
 from concerto.runtime.agents.contents import result_of
 from concerto.runtime.agents.debugging import log_call
 from concerto.runtime.agents.execution import CallRecord, Execution
+from concerto.runtime.agents.fallback import falls_back
 from concerto.runtime.agents.messages import parsed
 from concerto.runtime.concurrency.fibers import all_of, drive
 from concerto.runtime.io.channels import Channel
@@ -114,14 +115,25 @@ def _nudged(run: AgentServices, work: Execution, reply: Reply) -> bool:
 
 
 async def _call_model(run: AgentServices, work: Execution) -> Reply:
-    plan = work.plan
-    connection = plan.connection
     if work.trust is not None:
         work.trust.ask(work.toolbox)
-    call = ModelCall(
-        plan.agent, connection.name, work.request(), plan.policy, plan.meters, work.sink, connection.provider
-    )
-    reply: Reply = await run.pass_gate(call, work.branch)
+    while True:
+        plan, connection = work.plan, work.plan.connection
+        call = ModelCall(
+            plan.asks or plan.agent,
+            connection.name,
+            work.request(),
+            plan.policy,
+            plan.meters,
+            work.sink,
+            connection.provider,
+        )
+        try:
+            reply: Reply = await run.pass_gate(call, work.branch)
+            break
+        except Raised as raised:
+            if not falls_back(run, work, raised):
+                raise
     work.count(reply)
     if work.trust is not None:
         work.trust.answered(reply.message.text, work.toolbox.offers)

@@ -92,7 +92,38 @@ class Planner:
             context=shared_map(builder.context),
             data=shared_map(builder.data),
             memory=memory,
+            fall_back=partial(self._fall_back, builder) if "fallback" in settings else None,
             renewed=partial(self._renewed, builder, branch) if servers else None,
+        )
+
+    def _fall_back(self, builder: AgentBuilder, plan: Plan) -> Plan | None:
+        """The plan with the next model of `fallback`: the conversation, the tools and what is asked stay."""
+        fixed = self.fixed(builder.agent)
+        agent, chosen = fixed.agent, fixed
+        others: Any = agent.settings["fallback"]
+        if plan.fallen_back == len(others):
+            return None
+        next_one = others[plan.fallen_back]
+        if "agent" in next_one:
+            chosen = self.fixed(next_one["agent"])
+            request = chosen.request
+        else:
+            settings = {**agent.settings, **(builder.options or {}), "model": next_one["model"]}
+            request = _request(agent.name, fixed.connection, settings)
+        asked = plan.request
+        return replace(
+            plan,
+            connection=chosen.connection,
+            request=replace(
+                request,
+                tool_choice=asked.tool_choice,
+                forced_tool=asked.forced_tool,
+                parallel_tool_calls=asked.parallel_tool_calls,
+                schema=asked.schema,
+            ),
+            policy=chosen.policy,
+            asks=chosen.agent.name,
+            fallen_back=plan.fallen_back + 1,
         )
 
     async def _renewed(self, builder: AgentBuilder, branch: Branch, plan: Plan) -> Plan:

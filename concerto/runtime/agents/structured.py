@@ -18,6 +18,7 @@ from concerto.natives.lenient import CLOSED, Unreadable
 from concerto.natives.schema import read_text
 from concerto.records import record, replace
 from concerto.runtime.agents.execution import Execution, Plan
+from concerto.runtime.agents.fallback import falls_back
 from concerto.runtime.agents.loop import emit_repairs, tool_loop
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.io.channels import Channel
@@ -116,9 +117,16 @@ async def converse_for(
         return True
 
     agent = work.plan.agent
-    value, repairs = await first_valid(
-        run, agent, work.branch, wanted, attempts, retry_message, ask, complain, widen
-    )
+    while True:
+        try:
+            value, repairs = await first_valid(
+                run, agent, work.branch, wanted, attempts, retry_message, ask, complain, widen
+            )
+            break
+        except Raised as raised:
+            if not falls_back(run, work, raised):
+                raise
+            complain(_again(retry_message, raised.value.message, wanted.schema))
     if repairs:
         emit_repairs(run, work, repairs)
     return value

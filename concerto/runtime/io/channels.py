@@ -17,6 +17,7 @@ class Channel(StrEnum):
     AGENT_TOOLS_INJECTED = "agent:tools_injected"
     AGENT_SCHEMA_RETRY = "agent:schema_retry"
     AGENT_REPAIRED = "agent:repaired"
+    AGENT_FALLBACK = "agent:fallback"
     AGENT_COMPLETE = "agent:complete"
     AGENT_ERROR = "agent:error"
     PIPELINE_START = "pipeline:start"

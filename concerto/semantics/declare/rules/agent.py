@@ -64,6 +64,8 @@ def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, s
         agent.allowed_tools = _allowed(declarations, owner, agent, allowed, scope, tools_known)
     if "tool_choice" in references:
         _set_choice(declarations, owner, agent, references["tool_choice"].value, scope)
+    if "fallback" in references:
+        _set_fallback(declarations, owner, agent, references["fallback"].value, scope)
     if "memory" in references:
         _set_memory(declarations, owner, agent, references["memory"].value, scope)
     if "compact" in agent.settings:
@@ -265,6 +267,39 @@ def _set_compactor(
                 entry.value,
                 f"`compact.with` of {owner} names `{name}`, which is not an agent",
             )
+
+
+def _set_fallback(
+    declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
+) -> None:
+    if not isinstance(node, ast.ArrayLit):
+        report_value(declarations, owner, "fallback", node, "an array of agents and names of models", scope)
+        return
+    found: list[dict[str, str]] = []
+    for item in node.items:
+        if isinstance(item, ast.StringLit):
+            found.append({"model": item.value})
+            continue
+        name = reference_name(item)
+        symbol = declarations.lookup(name, scope) if name is not None else None
+        if isinstance(item, ast.Path):
+            declarations.note(scope.module, item.segments[0].name, symbol)
+        if isinstance(symbol, AgentSymbol) and symbol is not agent:
+            found.append({"agent": symbol.qualified})
+        elif name is None or symbol is agent:
+            report_value(
+                declarations, owner, "fallback", item, "an array of other agents and names of models", scope
+            )
+        elif symbol is not None or not declarations.is_broken(name, scope):
+            names = [
+                each
+                for each, other in declarations.visible_names(scope)
+                if isinstance(other, AgentSymbol) and other is not agent
+            ]
+            near = did_you_mean(suggest(name, names), f'a model of its own connection is a text: `"{name}"`')
+            message = f"`fallback` of {owner} names `{name}`, which is no agent"
+            declarations.report(UnknownReference, scope.module, item, message, help=near)
+    agent.settings["fallback"] = found
 
 
 def _set_memory(
