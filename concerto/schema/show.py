@@ -87,6 +87,8 @@ class _Writer:
 
     def _literals(self, values: list[Json]) -> str:
         given = [value for value in values if value is not None]
+        if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in given):
+            return "Any"
         text = " | ".join([literal(value) for value in given]) or "nil"
         return f"Option<{text}>" if given and len(given) < len(values) else text
 

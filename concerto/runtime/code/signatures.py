@@ -97,7 +97,7 @@ class ToolSignatures:
 
 def signatures(module: ModuleIR, tools: Iterable[BoundTool]) -> ToolSignatures:
     """The signatures of tools."""
-    names = _Names({FUNCTIONS})
+    names = _Names({FUNCTIONS, *_PLAIN, *_GENERIC.values()})
     types = _TypeTexts(module.types, names)
     found = [_signature(tool, types, names) for tool in tools]
     return ToolSignatures(tuple(found), tuple(types.declarations))
