@@ -54,7 +54,7 @@ def serve(
     except StoreError as error:
         raise Failure(str(error), FAILED) from None
     try:
-        app = application(ServedProgram(program, options), database, tokens)
+        app = application(ServedProgram(program, options, database), database, tokens)
         serve_app(app, listening)
     finally:
         database.close()

@@ -14,9 +14,10 @@ from starlette.routing import Route
 
 from concerto.json_data import Json
 from concerto.runtime.agents.asked import Asked
-from concerto.runtime.llm.requests import Message, ToolOffer
-from concerto.serving.answers import AgentAnswer, Called, News, Returned, Text
+from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
+from concerto.serving.answers import AgentAnswer, AgentRequest, Called, News, Returned, Text
 from concerto.serving.bodies import RequestBody, read_body
+from concerto.serving.callers import caller_of
 from concerto.serving.chat_completions import chat_items
 from concerto.serving.items import messages_of, new_id, require_answered, with_ids
 from concerto.serving.response_requests import Name, agent_of
@@ -72,13 +73,14 @@ class AgUi:
     async def run(self, request: Request) -> Response:
         agent = agent_of(request.path_params["name"], self._served.agents)
         wanted = await read_body(request, UiRequest)
-        return EventStream(self._events(wanted, wanted.asked(agent)))
+        asking = self._served.request(wanted.asked(agent), caller_of(request))
+        return EventStream(self._events(wanted, asking))
 
-    async def _events(self, wanted: UiRequest, asked: Asked) -> AsyncIterator[str]:
+    async def _events(self, wanted: UiRequest, asking: AgentRequest) -> AsyncIterator[str]:
         run = {"threadId": wanted.thread_id, "runId": wanted.run_id}
         yield _written("RUN_STARTED", **run)
         telling = _Telling()
-        async with aclosing(self._served.news(asked)) as told:
+        async with aclosing(self._served.news(asking)) as told:
             async for news in told:
                 for event in telling.events(news):
                     yield event
@@ -110,22 +112,27 @@ class _Telling:
                     _written("TEXT_MESSAGE_CONTENT", messageId=self._message, delta=news.text),
                 ]
             case Called():
-                call = news.call
-                return [
-                    *self._end_message(),
-                    _written("TOOL_CALL_START", toolCallId=call.id, toolCallName=call.name),
-                    _written("TOOL_CALL_ARGS", toolCallId=call.id, delta=call.arguments or "{}"),
-                    _written("TOOL_CALL_END", toolCallId=call.id),
-                ]
+                return [*self._end_message(), *_call(news.call)]
             case Returned():
                 return self._end_message() + self._result(news.message)
             case AgentAnswer():
                 return self._end_message() + self._rest(news)
 
     def _rest(self, answer: AgentAnswer) -> list[str]:
-        """The results that were not told before the end."""
-        left = [each for each in answer.said if each.role == "tool" and each.call_id not in self._returned]
-        return [event for each in left for event in self._result(each)]
+        """What was not told before the end."""
+        events: list[str] = []
+        for message in answer.said[answer.heard :]:
+            if message.role == "tool" and message.call_id not in self._returned:
+                events += self._result(message)
+            elif message.role == "assistant" and not answer.told:
+                if message.text:
+                    events += self.events(Text(0, message.text))
+                for call in message.calls:
+                    events += self.events(Called(0, call))
+                events += self._end_message()
+        for call in answer.calls if answer.waits else ():
+            events += _call(call)
+        return events
 
     def _end_message(self) -> list[str]:
         message, self._message = self._message, ""
@@ -135,6 +142,14 @@ class _Telling:
         self._returned.add(message.call_id)
         said = {"toolCallId": message.call_id, "content": message.text, "role": "tool"}
         return [_written("TOOL_CALL_RESULT", messageId=new_id("msg"), **said)]
+
+
+def _call(call: ToolCallRequest) -> list[str]:
+    return [
+        _written("TOOL_CALL_START", toolCallId=call.id, toolCallName=call.name),
+        _written("TOOL_CALL_ARGS", toolCallId=call.id, delta=call.arguments or "{}"),
+        _written("TOOL_CALL_END", toolCallId=call.id),
+    ]
 
 
 def _written(kind: str, **more: Json) -> str:

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.effects.error_kinds import AgentKind
+from concerto.journal.store import JournalStore
 from concerto.json_data import Json
 from concerto.program import Program, Runtime
 from concerto.records import field, record, replace
@@ -23,9 +24,12 @@ from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction
 from concerto.runtime.run.options import resolve
 from concerto.runtime.run.permission_names import in_program
+from concerto.serving.waiting import Waiting, WaitingAnswers, may_wait
+from concerto.stored_runs import RunStore
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
+    from concerto.journal.databases import Database
     from concerto.runtime.run.options import RunOptions
     from concerto.runtime.run.run import Run
 
@@ -56,6 +60,7 @@ class Returned:
 
 News: TypeAlias = Text | Called | Returned
 Tell: TypeAlias = Callable[[News], Awaitable[None]]
+Work: TypeAlias = "Callable[[Run], Awaitable[Value]]"
 
 _MOST_UNREAD = 16
 """News that wait for a slow reader; then the agent waits."""
@@ -70,21 +75,45 @@ class AgentAnswer:
     calls: list[ToolCallRequest] = field(default_factory=list)
     text: str = ""
     stop_reason: str = "stop"
+    turn: int = 0
+    """the number of the last reply"""
     tokens_in: int = 0
     tokens_out: int = 0
     tokens_cached: int = 0
     failure: str = ""
     kind: str = ""
+    heard: int = 0
+    """how many of `said` the caller has heard before"""
+    streamed: bool = False
+    """whether the model was asked for a stream"""
+    told: bool = False
+    """whether its text was told as it came"""
+    waits: bool = False
+    """whether the run goes on once the calls have results"""
     whole: bool = False
     """whether `text` is all that is to be shown, and nothing of what was said before it"""
+
+
+@record
+class AgentRequest:
+    """What a caller asks of an agent. `kept` is the run in the store that answers, if there is one; one that
+    has waited goes on from `waiting`."""
+
+    asked: Asked
+    caller: str
+    kept: Runtime | None = None
+    waiting: Waiting | None = None
 
 
 class ServedProgram:
     """A program whose agents can be asked, each request in a run of its own."""
 
-    def __init__(self, program: Program, options: RunOptions) -> None:
+    def __init__(self, program: Program, options: RunOptions, database: Database) -> None:
         self.program = program
-        self.options = options
+        self.runs = RunStore(JournalStore(database))
+        self.options = replace(options, sessions=self.runs)
+        self.waiting = WaitingAnswers(database, self.runs)
+        self._may_wait = may_wait(program.module)
         settled = resolve(options, program.project)
         self.hide = redactor(settled.environment, settled.connections)
         permitted = in_program(settled.permitted, program.module)
@@ -95,25 +124,37 @@ class ServedProgram:
         }
 
     def kept_options(self) -> RunOptions:
-        """The options of a run that is kept; what there is to say about it stands in the store. Whoever
-        asked an agent does not wait for an approval."""
-        return replace(self.options, errors=io.StringIO(), wait=False)
+        """The options of a run that is kept; what there is to say about it stands in the store."""
+        return replace(self.options, errors=io.StringIO(), wait=True)
 
-    async def answer(
-        self, asked: Asked, tell: Tell | None = None, kept: Runtime | None = None
-    ) -> AgentAnswer:
-        """Ask an agent; `tell` hears what comes meanwhile, `kept` is a run in a store. Cancelling the task
-        that waits ends the run."""
+    def request(self, asked: Asked, caller: str) -> AgentRequest:
+        """What a conversation asks for. Where it ends in answers to what an earlier one waits for, that goes
+        on; raises ApiError if they do not fit."""
+        going_on = self.waiting.going_on(asked.messages, caller, self.kept_options())
+        if going_on is None:
+            return AgentRequest(asked, caller)
+        waiting, kept = going_on
+        return AgentRequest(waiting.asked, caller, kept, waiting)
+
+    def begin_kept(self, request: AgentRequest) -> Runtime:
+        """Let a request have a run in the store."""
+        if request.kept is None:
+            request.kept = self.runs.begin(self.program, self.kept_options())
+        return request.kept
+
+    async def answer(self, request: AgentRequest, tell: Tell | None = None) -> AgentAnswer:
+        """Ask an agent; `tell` hears what comes meanwhile. Cancelling the task that waits ends the run."""
+        asked, before = request.asked, request.waiting
         answer = AgentAnswer(whole=asked.schema is not None)
 
         async def work(run: Run) -> Value:
-            await _Execution(run, asked, answer, tell).go()
+            await _Execution(run, asked, answer, tell, before).go()
             return None
 
-        if kept is not None:
-            result = await kept.result_of_work(work)
-            if not result.ok:
-                answer.failure, answer.kind = self.hide(result.error or ""), result.kind or "Error"
+        answer.told = tell is not None and (before is None or before.streamed)
+
+        if request.kept is not None or self._may_wait:
+            await self._answer_kept(request, answer, work)
             return answer
         runtime = Runtime(self.program, replace(self.options, errors=io.StringIO()))
         ended = await runtime.use_async(work)
@@ -122,15 +163,41 @@ class ServedProgram:
         answer.failure = answer.failure and self.hide(answer.failure)
         return answer
 
-    async def news(
-        self, asked: Asked, kept: Runtime | None = None
-    ) -> AsyncGenerator[News | AgentAnswer, None]:
+    async def _answer_kept(self, request: AgentRequest, answer: AgentAnswer, work: Work) -> None:
+        """Answer by a run in the store, which may wait for somebody."""
+        kept, before = self.begin_kept(request), request.waiting
+        try:
+            result = await kept.result_of_work(work)
+        except asyncio.CancelledError:
+            self.runs.cancel(kept.run_id)
+            raise
+        spent = (answer.tokens_in, answer.tokens_out, answer.tokens_cached)
+        if before is not None:
+            answer.heard = before.said
+            answer.tokens_in -= before.spent[0]
+            answer.tokens_out -= before.spent[1]
+            answer.tokens_cached -= before.spent[2]
+        if result.kind == "RequiresAction":
+            last = max((n for n, each in enumerate(answer.said, 1) if each.role == "assistant"), default=0)
+            answer.said = answer.said[:last]
+            waiting = Waiting(
+                kept.run_id, request.caller, request.asked, answer.turn, last, spent, answer.streamed
+            )
+            answer.calls, answer.waits = self.waiting.put(waiting), True
+            answer.stop_reason = "tool_calls"
+            return
+        if before is not None:
+            self.waiting.remove(before.run)
+        if not result.ok:
+            answer.failure, answer.kind = self.hide(result.error or ""), result.kind or "Error"
+
+    async def news(self, request: AgentRequest) -> AsyncGenerator[News | AgentAnswer, None]:
         """Ask an agent: what comes meanwhile, and at last the answer. Whoever stops reading ends the run."""
         heard: asyncio.Queue[News | AgentAnswer | Exception] = asyncio.Queue(_MOST_UNREAD)
 
         async def work() -> None:
             try:
-                last: AgentAnswer | Exception = await self.answer(asked, heard.put, kept)
+                last: AgentAnswer | Exception = await self.answer(request, heard.put)
             except Exception as fault:
                 last = fault
             await heard.put(last)
@@ -149,16 +216,20 @@ class ServedProgram:
 class _Execution:
     """One execution, and what there is to tell of it."""
 
-    def __init__(self, run: Run, asked: Asked, answer: AgentAnswer, tell: Tell | None) -> None:
+    def __init__(
+        self, run: Run, asked: Asked, answer: AgentAnswer, tell: Tell | None, before: Waiting | None
+    ) -> None:
         self._run = run
         self._asked = asked
         self._answer = answer
         self._tell = tell
+        self._heard_turns = 0 if before is None else before.turn
+        answer.streamed = tell is not None if before is None else before.streamed
         self._track: list[Execution] = []
         self._told = 0
 
     async def go(self) -> None:
-        answer, sink = self._answer, None if self._tell is None else self._take
+        answer, sink = self._answer, self._take if self._answer.streamed else None
         try:
             reply = await self._run.executions.answer(self._asked, self._run.root(), self._track, sink)
             answer.text, answer.stop_reason = reply.message.text, reply.stop_reason
@@ -170,8 +241,15 @@ class _Execution:
             if not isinstance(error, ErrorValue) or error.type_name != "AgentError":
                 raise
             answer.failure, answer.kind = error.message, error.kind
+        finally:
+            self._take_over()
+
+    def _take_over(self) -> None:
+        """Have in the answer what came of the execution."""
+        answer = self._answer
         if self._track:
             work = self._track[-1]
+            answer.turn = work.iteration
             answer.said = work.messages[work.begun_with :]
             answer.tokens_in, answer.tokens_out = work.tokens_in, work.tokens_out
             answer.tokens_cached = work.tokens_cached
@@ -188,8 +266,9 @@ class _Execution:
         return [replace(call, name=named.get(call.name, call.name)) for call in calls]
 
     async def _take(self, part: StreamPart) -> None:
-        assert self._tell is not None
         work = self._track[-1]
+        if self._tell is None or work.iteration <= self._heard_turns:
+            return
         for message in work.messages[max(self._told, work.begun_with) :]:
             if message.role == "tool":
                 await self._tell(Returned(work.iteration, message))

@@ -16,7 +16,6 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from concerto.journal.databases import StoreError
-from concerto.journal.store import JournalStore
 from concerto.serving.ag_ui import AgUi
 from concerto.serving.callers import Admission
 from concerto.serving.chat_completions import ChatCompletions
@@ -28,7 +27,6 @@ from concerto.serving.response_store import ResponseStore
 from concerto.serving.responses import Responses
 from concerto.serving.runs import Runs
 from concerto.serving.websockets import ResponseSocket
-from concerto.stored_runs import RunStore
 
 if TYPE_CHECKING:
     from concerto.journal.databases import Database
@@ -37,10 +35,10 @@ if TYPE_CHECKING:
 
 def application(served: ServedProgram, database: Database, tokens: Sequence[str] = ()) -> Starlette:
     """All that clients may ask. With `tokens` each of them is a caller of its own, and needed."""
-    store, stored_runs = ResponseStore(database), RunStore(JournalStore(database))
+    store = ResponseStore(database)
     news = EventLog(store)
-    responses = Responses(served, store, stored_runs, news)
-    runs = Runs(served, store, stored_runs, news)
+    responses = Responses(served, store, news)
+    runs = Runs(served, store, news)
     begun = int(time())
 
     def model(name: str) -> dict[str, object]:

@@ -16,8 +16,9 @@ from starlette.routing import Route
 from concerto.json_data import Json
 from concerto.runtime.agents.asked import Asked
 from concerto.runtime.llm.requests import OutputSchema, ToolCallRequest
-from concerto.serving.answers import AgentAnswer, Text
+from concerto.serving.answers import AgentAnswer, AgentRequest, Text
 from concerto.serving.bodies import RequestBody, read_body
+from concerto.serving.callers import caller_of
 from concerto.serving.errors import ApiError, failure
 from concerto.serving.items import messages_of, new_id, require_answered, with_ids
 from concerto.serving.response_requests import (
@@ -186,16 +187,18 @@ class ChatCompletions:
     async def create(self, request: Request) -> Response:
         wanted = await read_body(request, ChatRequest)
         agent = agent_of(wanted.model, self._served.agents)
-        asked = wanted.asked(agent)
+        asking = self._served.request(wanted.asked(agent), caller_of(request))
         if wanted.stream:
             options = wanted.stream_options
-            return EventStream(self._stream(asked, options is not None and bool(options.include_usage)))
-        answer = await unless_left(request, self._served.answer(asked))
+            with_usage = options is not None and bool(options.include_usage)
+            return EventStream(self._stream(asking, with_usage))
+        answer = await unless_left(request, self._served.answer(asking))
         if answer.failure:
             raise _failed(answer)
-        return JSONResponse(_completion(asked, answer))
+        return JSONResponse(_completion(asking.asked, answer))
 
-    async def _stream(self, asked: Asked, with_usage: bool) -> AsyncIterator[str]:
+    async def _stream(self, asking: AgentRequest, with_usage: bool) -> AsyncIterator[str]:
+        asked = asking.asked
         frame = {**_frame(asked), "object": "chat.completion.chunk"}
         if with_usage:
             frame["usage"] = None
@@ -208,8 +211,8 @@ class ChatCompletions:
             if answer.failure:
                 yield f"data: {json.dumps({'error': _failed(answer).error})}\n\n"
                 return
-            if answer.whole and answer.text:
-                yield chunk({"content": answer.text})
+            if (text := _text(answer)) and (answer.whole or not answer.told):
+                yield chunk({"content": text})
             if answer.calls:
                 calls = [{"index": place, **_call(call)} for place, call in enumerate(answer.calls)]
                 yield chunk({"tool_calls": calls})
@@ -219,7 +222,7 @@ class ChatCompletions:
             yield "data: [DONE]\n\n"
 
         yield chunk({"role": "assistant", "content": ""})
-        async with aclosing(self._served.news(asked)) as told:
+        async with aclosing(self._served.news(asking)) as told:
             async for news in told:
                 if isinstance(news, AgentAnswer):
                     for piece in ending(news):
@@ -233,8 +236,7 @@ def _frame(asked: Asked) -> dict[str, Json]:
 
 
 def _completion(asked: Asked, answer: AgentAnswer) -> Json:
-    spoken = [each.text for each in answer.said if each.role == "assistant" and each.text]
-    text = answer.text if answer.whole else "\n\n".join(spoken)
+    text = _text(answer)
     message: dict[str, Json] = {"role": "assistant", "content": text or None, "refusal": None}
     if answer.calls:
         message["tool_calls"] = [_call(call) for call in answer.calls]
@@ -243,6 +245,13 @@ def _completion(asked: Asked, answer: AgentAnswer) -> Json:
     choice = {"index": 0, "message": message, "finish_reason": _reason(answer), "logprobs": None}
     whole = {**_frame(asked), "object": "chat.completion", "choices": [choice]}
     return {**whole, "usage": _usage(answer)}
+
+
+def _text(answer: AgentAnswer) -> str:
+    if answer.whole:
+        return answer.text
+    said = answer.said[answer.heard :]
+    return "\n\n".join([each.text for each in said if each.role == "assistant" and each.text])
 
 
 def _reason(answer: AgentAnswer) -> str:

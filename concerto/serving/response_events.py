@@ -171,7 +171,7 @@ class ResponseBuilder:
             if answer.text and not answer.failure:
                 yield from self.say(0, answer.text)
         elif not told:
-            spoken = [message for message in answer.said if message.role == "assistant"]
+            spoken = [message for message in answer.said[answer.heard :] if message.role == "assistant"]
             for turn, message in enumerate(spoken):
                 if message.text:
                     yield from self.say(turn, message.text)

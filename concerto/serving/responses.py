@@ -15,10 +15,9 @@ from concerto.journal.settling import CannotResume
 from concerto.journal.store import Busy, NoSuchRun
 from concerto.json_data import Json
 from concerto.manifest import ManifestError
-from concerto.runtime.agents.asked import Asked
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import Message
-from concerto.serving.answers import AgentAnswer, Text
+from concerto.serving.answers import AgentAnswer, AgentRequest, Text
 from concerto.serving.bodies import read_body
 from concerto.serving.callers import caller_of
 from concerto.serving.errors import ApiError, not_found, server_fault
@@ -29,11 +28,9 @@ from concerto.serving.response_store import StoredResponse
 from concerto.serving.sse import event_stream, flag, number, unless_left
 
 if TYPE_CHECKING:
-    from concerto.program import Runtime
     from concerto.serving.answers import ServedProgram
     from concerto.serving.event_log import EventLog
     from concerto.serving.response_store import ResponseStore
-    from concerto.stored_runs import RunStore
 
 Known: TypeAlias = Mapping[str, StoredResponse]
 NOTHING_KNOWN: Known = {}
@@ -44,10 +41,10 @@ _ENDED = frozenset({"completed", "failed", "incomplete", "cancelled"})
 class Responses:
     """The responses of all callers: those that are stored, and the work of this process."""
 
-    def __init__(self, served: ServedProgram, store: ResponseStore, runs: RunStore, news: EventLog) -> None:
+    def __init__(self, served: ServedProgram, store: ResponseStore, news: EventLog) -> None:
         self._served = served
         self._store = store
-        self._runs = runs
+        self._runs = served.runs
         self._news = news
         self._working: dict[str, asyncio.Task[None]] = {}
 
@@ -140,7 +137,13 @@ class Responses:
         if not given and not before:
             raise ApiError("`input` is missing", code="missing_required_parameter", param="input")
         messages = messages_of(given, before)
-        require_answered([*before, *messages])
+        asking = self._served.request(wanted.asked(agent, [*before, *messages]), caller)
+        if asking.waiting is None:
+            require_answered([*before, *messages])
+        elif wanted.previous_response_id:
+            messages = []
+        else:
+            messages = list(asking.asked.messages)
         status = "queued" if wanted.background else "in_progress"
         response = resource(wanted, agent, self._served.agents[agent], status)
         stored = StoredResponse(
@@ -153,30 +156,29 @@ class Responses:
             messages,
             response,
         )
-        return Begun(stored, wanted.asked(agent, [*before, *messages]))
+        return Begun(stored, asking)
 
     async def whole(self, begun: Begun) -> Json:
         """The response, once it has ended."""
-        answer = await self._served.answer(begun.asked)
+        answer = await self._served.answer(begun.asking)
         ResponseBuilder(begun.stored.response).whole(answer)
         self.ended(begun, answer)
         return begun.stored.response
 
-    async def stream(self, begun: Begun, kept: Runtime | None = None) -> AsyncGenerator[Event, None]:
-        """The events of a response, on which a run works that may be kept. Whoever stops reading stops the
-        work."""
+    async def stream(self, begun: Begun) -> AsyncGenerator[Event, None]:
+        """The events of a response. Whoever stops reading stops the work."""
         builder = ResponseBuilder(begun.stored.response)
         for event in builder.begin():
             yield event
         try:
-            async with aclosing(self._served.news(begun.asked, kept)) as told:
+            async with aclosing(self._served.news(begun.asking)) as told:
                 async for news in told:
                     if isinstance(news, AgentAnswer):
-                        last = [*builder.untold(news, told=True), *builder.end(news)]
+                        last = [*builder.untold(news, told=news.told), *builder.end(news)]
                         self.ended(begun, news)
                         for event in last:
                             yield event
-                    elif isinstance(news, Text) and begun.asked.schema is None:
+                    elif isinstance(news, Text) and begun.asking.asked.schema is None:
                         for event in builder.say(news.turn, news.text):
                             yield event
         except Exception:
@@ -187,7 +189,10 @@ class Responses:
         """Keep a response that has ended, if it is to be."""
         stored = begun.stored
         stored.status = stored.response["status"]
-        stored.messages = [*stored.messages, *answer.said]
+        if begun.asking.kept is not None:
+            stored.run = begun.asking.kept.run_id
+        if not answer.waits:  # What was said until then is said again by what goes on.
+            stored.messages = [*stored.messages, *answer.said]
         if not stored.response["store"]:
             return
         if stored.response["background"]:
@@ -237,18 +242,20 @@ class Responses:
             wanted = ResponseRequest.model_validate(stored.request)
             before = self._conversation(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)
             asked = wanted.asked(stored.response["model"], [*before, *stored.messages])
-            self._drive(Begun(stored, asked), runtime)
+            waiting = self._served.waiting.get(stored.run)
+            if waiting is not None:
+                asked = waiting.asked
+            self._drive(Begun(stored, AgentRequest(asked, stored.caller, runtime, waiting)))
 
     def _work_in_background(self, begun: Begun) -> None:
-        runtime = self._runs.begin(self._served.program, self._served.kept_options())
-        begun.stored.run = runtime.run_id
+        begun.stored.run = self._served.begin_kept(begun.asking).run_id
         self._store.add(begun.stored)
-        self._drive(begun, runtime)
+        self._drive(begun)
 
-    def _drive(self, begun: Begun, runtime: Runtime) -> None:
+    def _drive(self, begun: Begun) -> None:
         async def work() -> None:
             place = 0
-            async with aclosing(self.stream(begun, runtime)) as events:
+            async with aclosing(self.stream(begun)) as events:
                 async for event in events:
                     self._news.add(begun.stored.id, place, event)
                     place += 1
@@ -276,6 +283,6 @@ class Responses:
 class Begun:
     """A response that has been accepted, and what its agent is asked."""
 
-    def __init__(self, stored: StoredResponse, asked: Asked) -> None:
+    def __init__(self, stored: StoredResponse, asking: AgentRequest) -> None:
         self.stored = stored
-        self.asked = asked
+        self.asking = asking

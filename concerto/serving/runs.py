@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from concerto.serving.answers import ServedProgram
     from concerto.serving.event_log import EventLog
     from concerto.serving.response_store import ResponseStore
-    from concerto.stored_runs import RunStore, StoredRun
+    from concerto.stored_runs import StoredRun
 
 _END = "run:end"
 
@@ -49,10 +49,10 @@ class AnswerRequest(RequestBody):
 
 
 class Runs:
-    def __init__(self, served: ServedProgram, store: ResponseStore, runs: RunStore, news: EventLog) -> None:
+    def __init__(self, served: ServedProgram, store: ResponseStore, news: EventLog) -> None:
         self._served = served
         self._store = store
-        self._runs = runs
+        self._runs = served.runs
         self._news = news
         self._working: dict[str, tuple[Runtime, asyncio.Task[None]]] = {}
 
@@ -82,7 +82,7 @@ class Runs:
         wanted = await read_body(request, RunRequest)
         if self._served.program.module.entry is None:
             raise ApiError("the program has no `main`", code="no_main")
-        options = replace(self._served.kept_options(), args=wanted.args, wait=True)
+        options = replace(self._served.kept_options(), args=wanted.args)
         runtime = self._runs.begin(self._served.program, options)
         self._store.add_run(runtime.run_id, caller_of(request))
         self._drive(runtime)
@@ -134,7 +134,7 @@ class Runs:
     # Inside
 
     def _going_on(self, run: str, decisions: list[Decision]) -> Runtime:
-        options = replace(self._served.kept_options(), wait=True)
+        options = self._served.kept_options()
         runtime = self._runs.going_on(run, {}, {}, decisions, options, say_again=True)
         runtime.open_journal()
         return runtime

@@ -106,7 +106,7 @@ def test_every_route_is_described(server: Served, tmp_path: Path) -> None:
     from concerto.serving.app import application
 
     database = open_database(f"sqlite:{tmp_path / 'runs.db'}")
-    app = application(ServedProgram(compile_source("fn main() { }"), RunOptions()), database)
+    app = application(ServedProgram(compile_source("fn main() { }"), RunOptions(), database), database)
     database.close()
     routes = {
         (method.lower(), route.path)

@@ -3,6 +3,8 @@ itself, and settings that hold for this execution alone."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
 from concerto.effects.error_kinds import AgentKind
@@ -12,6 +14,7 @@ from concerto.records import record, replace
 from concerto.runtime.agents.execution import Execution, Plan
 from concerto.runtime.agents.structured import Misread
 from concerto.runtime.llm.requests import Message, OutputSchema, ToolOffer
+from concerto.runtime.llm.stored_messages import messages_from_json, messages_json
 from concerto.runtime.run.agent_failures import RequiresAction, agent_failure
 from concerto.runtime.tools.toolbox import BoundTool, CallContext, Toolbox
 from concerto.schema.validate import complaints
@@ -79,6 +82,26 @@ class Asked:
             if (tool.method if tool.tool == CLIENT else wire) == name:
                 return wire
         raise agent_failure(f"`{agent}` has no tool `{name}`", AgentKind.BAD_TOOLS, agent=agent)
+
+
+def asked_json(asked: Asked) -> Json:
+    written = {name: value for name, value in asdict(asked).items() if value not in (None, (), "")}
+    allowed = asked.allowed_tools
+    return written | {
+        "messages": messages_json(asked.messages),
+        "allowed_tools": None if allowed is None else sorted(allowed),
+    }
+
+
+def asked_from_json(written: Mapping[str, Json]) -> Asked:
+    allowed, schema = written["allowed_tools"], written.get("schema")
+    known = {
+        "messages": tuple(messages_from_json(written["messages"])),
+        "tools": tuple([ToolOffer(**each) for each in written.get("tools", ())]),
+        "allowed_tools": None if allowed is None else frozenset(allowed),
+        "schema": None if schema is None else OutputSchema(**schema),
+    }
+    return Asked(**{**written, **known})
 
 
 def _handed_out(offer: ToolOffer) -> BoundTool:
