@@ -12,12 +12,18 @@ SHORTEST_SECRET = 6
 """Anything shorter would be found in many innocent places."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_QUERY = re.compile(r"(\w://[^\s?`'\"]+\?)[^\s`'\"]+")
 _USER = re.compile(r"(\w://)[^\s/@`'\"]+@")
 
 
 def without_user(text: str) -> str:
     """The text with users and passwords in its URLs hidden."""
     return _USER.sub(rf"\1{HIDDEN}@", text) if "://" in text else text
+
+
+def without_query(text: str) -> str:
+    """The text with the queries in its URLs cut off."""
+    return _QUERY.sub(r"\1…", text) if "://" in text else text
 
 
 def is_secret(variable: str, connections: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -45,6 +45,9 @@ _store_option = click.option(
 _trace_option = click.option(
     "--trace", metavar="F", help="Write a JSON line to F for all that the run asks of the world."
 )
+_otlp_option = click.option(
+    "--otlp", metavar="URL", help="Send spans and metrics to this OpenTelemetry collector."
+)
 
 
 class _Commands(click.Group):
@@ -186,6 +189,7 @@ def concerto_command() -> None:
     help="Memory that the run may take.",
 )
 @_trace_option
+@_otlp_option
 @_store_option
 @click.option("--wait", is_flag=True, help="Stop, to be resumed, where nobody answers an awaited emit.")
 @click.option("--record", metavar="F", help="Write a recording of the run to F.")
@@ -219,6 +223,7 @@ def trace(file: str) -> int:
 @_answer_option
 @_environment_option
 @_trace_option
+@_otlp_option
 @_store_option
 def resume(run_id: str, **given: Any) -> int:
     """Go on with a run that was interrupted or waits, with the options that it was given."""
@@ -257,6 +262,7 @@ def view(target: str, output: str | None, store: str | None) -> int:
 @_handlers_option
 @_environment_option
 @_trace_option
+@_otlp_option
 @_store_option
 def fork(target: str, **given: Any) -> int:
     """A new run that has done what another one had, and goes on from there."""

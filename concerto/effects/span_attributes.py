@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TypeAlias
 
+from concerto.effects.conventions import operation_attributes, result_attributes
 from concerto.effects.kinds import (
     AgentRun,
     AnyEffect,
@@ -27,7 +28,6 @@ from concerto.json_data import Json
 from concerto.vm.failures import language_error
 from concerto.vm.trace import place_of, source_trace
 from concerto.vm.values import ErrorValue, Raised, Value
-from concerto.vocabulary.providers import PROVIDERS
 
 Facts: TypeAlias = dict[str, Json]
 
@@ -70,7 +70,7 @@ def request_facts(effect: AnyEffect) -> Facts:
             path = getattr(effect, "path", None)
             if path is not None:
                 facts["path"] = path
-    attributes = _attributes(effect)
+    attributes = operation_attributes(effect)
     return {**facts, "attributes": attributes} if attributes else facts
 
 
@@ -84,12 +84,7 @@ def outcome_facts(effect: AnyEffect, value: Value) -> Facts:
                 "tokens_out": value.tokens_out,
                 "usd": value.cost_usd,
                 "stop_reason": value.stop_reason,
-                "attributes": {
-                    "gen_ai.response.model": value.model,
-                    "gen_ai.response.finish_reasons": [value.stop_reason],
-                    "gen_ai.usage.input_tokens": value.tokens_in,
-                    "gen_ai.usage.output_tokens": value.tokens_out,
-                },
+                "attributes": result_attributes(effect, value),
             }
             return {**facts, "tool_calls": calls} if calls else facts
         case Http():
@@ -113,35 +108,3 @@ def _written(data: Json) -> str:
         return json.dumps(data, ensure_ascii=False)
     except (TypeError, ValueError):
         return "(no JSON)"
-
-
-def _traced_provider(kind: str) -> str:
-    """A provider as OpenTelemetry calls it; a host's connector is its own name."""
-    return PROVIDERS[kind].traced_as if kind in PROVIDERS else kind
-
-
-def _attributes(effect: AnyEffect) -> Facts:
-    """By the semantic conventions of OpenTelemetry for generative AI."""
-    match effect:
-        case AgentRun():
-            return {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": effect.agent}
-        case ModelCall(request=request):
-            asked = {
-                "gen_ai.operation.name": "chat",
-                "gen_ai.agent.name": effect.agent,
-                "gen_ai.provider.name": _traced_provider(effect.provider),
-                "gen_ai.request.model": request.model,
-                "gen_ai.request.temperature": request.temperature,
-                "gen_ai.request.top_p": request.top_p,
-                "gen_ai.request.max_tokens": request.max_tokens,
-            }
-            return {name: value for name, value in asked.items() if value is not None}
-        case ToolCall() | HostCall() | McpCall():
-            kind = "extension" if isinstance(effect, McpCall) else "function"
-            return {
-                "gen_ai.operation.name": "execute_tool",
-                "gen_ai.tool.name": subject_of(effect),
-                "gen_ai.tool.type": kind,
-            }
-        case _:
-            return {}

@@ -14,12 +14,14 @@ Prompts and answers are never part of it; what tools are given is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeAlias
 
+from concerto.effects.conventions import Spanned, Workflow
 from concerto.effects.gate import Passage
-from concerto.effects.identity import Identity, key_of
-from concerto.effects.kinds import AgentRun, AnyEffect, StageRun, ToolCall
+from concerto.effects.identity import Identity, branch_key, key_of
+from concerto.effects.kinds import AgentRun, StageRun, ToolCall
 from concerto.effects.span_attributes import error_facts, outcome_facts, request_facts
 from concerto.json_data import Json
 from concerto.vm.values import Value
@@ -28,11 +30,12 @@ Line: TypeAlias = dict[str, Json]
 
 
 class Opened:
-    """An effect under way. `tokens` and `usd` are those of the model calls in an execution."""
+    """An effect under way. `tokens` and `usd` are those of the model calls in an execution; `span` is what a
+    SpanSink knows it by."""
 
-    __slots__ = ("attempts", "begun", "effect", "key", "parent", "tokens_in", "tokens_out", "usd")
+    __slots__ = ("attempts", "begun", "effect", "key", "parent", "span", "tokens_in", "tokens_out", "usd")
 
-    def __init__(self, effect: AnyEffect, key: str, parent: Opened | None, begun: float) -> None:
+    def __init__(self, effect: Spanned, key: str, parent: Opened | None, begun: float) -> None:
         self.effect = effect
         self.key = key
         self.parent = parent
@@ -41,14 +44,40 @@ class Opened:
         self.tokens_in = 0
         self.tokens_out = 0
         self.usd: float | None = 0.0
+        self.span: Any = None
+
+
+class SpanSink(Protocol):
+    """What makes spans of effects."""
+
+    def begin(self, opened: Opened, place: Callable[[], str] | None) -> None:
+        """An effect begins; `place` gives where in the source."""
+
+    def end(self, opened: Opened, line: Line, value: Value, seconds: float) -> None:
+        """An effect ended, as the line of the trace says it."""
+
+    def event(self, opened: Opened | None, name: str, facts: Mapping[str, Json]) -> None:
+        """Something happened during an effect, or in the run."""
+
+    def carrier(self, opened: Opened) -> dict[str, str]:
+        """What tells those who do an effect which trace it belongs to, as headers."""
+
+    def close(self, status: int, error: str | None) -> None:
+        """The run ended."""
 
 
 class Trace:
-    """`write` takes a line; `now` gives seconds since some moment."""
+    """`write` takes a line, `spans` what becomes spans; `now` gives seconds since some moment."""
 
-    def __init__(self, write: Callable[[Line], None], now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        write: Callable[[Line], None] | None,
+        now: Callable[[], float],
+        spans: SpanSink | None = None,
+    ) -> None:
         self._write = write
         self._now = now
+        self._spans = spans
         self._around: dict[tuple[int, ...], list[Opened]] = {}
         """By path, what is under way there and has effects of its own."""
         self._opened: dict[str, Opened] = {}
@@ -60,26 +89,63 @@ class Trace:
         self._opened[opened.key] = opened
         if isinstance(effect, AgentRun | StageRun | ToolCall):
             self._around.setdefault(identity.path, []).append(opened)
-        self._write(
-            {"event": "begin", "id": opened.key, "parent": _key(opened.parent), **request_facts(effect)},
-        )
+        if self._write is not None:
+            facts = request_facts(effect)
+            if passage.place is not None and (place := passage.place()):
+                facts["place"] = place
+            self._write({"event": "begin", "id": opened.key, "parent": _key(opened.parent), **facts})
+        if self._spans is not None:
+            self._spans.begin(opened, passage.place)
         return opened
 
     def end(self, opened: Opened, identity: Identity, outcome: Line, value: Value = None) -> None:
         effect = opened.effect
         del self._opened[opened.key]
         if isinstance(effect, AgentRun | StageRun | ToolCall):
-            around = self._around[identity.path]
-            around.remove(opened)
-            if not around:
-                del self._around[identity.path]
+            self._leave(opened, identity.path)
         line = {"event": "end", "id": opened.key, "duration_ms": self._since(opened.begun), **outcome}
         if opened.attempts > 1:
             line["attempts"] = opened.attempts
-        if outcome["outcome"] == "ok":
+        if outcome["outcome"] == "ok" and not isinstance(effect, Workflow):
             line |= outcome_facts(effect, value)
         self._count(opened, line)
-        self._write(line)
+        if self._write is not None:
+            self._write(line)
+        if self._spans is not None:
+            self._spans.end(opened, line, value, self._now() - opened.begun)
+
+    @contextmanager
+    def workflow(self, pipeline: str, path: tuple[int, ...]) -> Iterator[None]:
+        """A pipeline runs in a branch; only spans show it."""
+        if self._spans is None:
+            yield
+            return
+        opened = Opened(Workflow(pipeline), branch_key(path), self._innermost(path), self._now())
+        self._around.setdefault(path, []).append(opened)
+        self._spans.begin(opened, None)
+        line: Line = {"outcome": "ok"}
+        try:
+            yield
+        except Exception as error:
+            line = {"outcome": "error", "error": error_facts(error)}
+            raise
+        except BaseException as stop:
+            line = {"outcome": "stopped", "reason": type(stop).__name__}
+            raise
+        finally:
+            self._leave(opened, path)
+            self._spans.end(opened, line, None, self._now() - opened.begun)
+
+    def carrier(self, identity: Identity) -> dict[str, str]:
+        """What tells those who do an effect which trace it belongs to, as headers."""
+        opened = self._opened.get(key_of(identity))
+        return {} if opened is None or self._spans is None else self._spans.carrier(opened)
+
+    def _leave(self, opened: Opened, path: tuple[int, ...]) -> None:
+        around = self._around[path]
+        around.remove(opened)
+        if not around:
+            del self._around[path]
 
     def attempt(self, passage: Passage) -> float:
         """Count one more try; the time at which it begins."""
@@ -89,24 +155,31 @@ class Trace:
     def failed(self, passage: Passage, begun: float, error: BaseException) -> None:
         """A try that failed."""
         opened = self._opened[key_of(passage.identity)]
-        self._write(
-            {
-                "event": "attempt",
-                "id": opened.key,
-                "attempt": opened.attempts,
-                "duration_ms": self._since(begun),
-                "error": error_facts(error),
-            }
-        )
+        facts = {
+            "attempt": opened.attempts,
+            "duration_ms": self._since(begun),
+            "error": error_facts(error),
+        }
+        if self._write is not None:
+            self._write({"event": "attempt", "id": opened.key, **facts})
+        if self._spans is not None:
+            self._spans.event(opened, "attempt", facts)
 
     def note(self, kind: str, facts: Mapping[str, Json], of: Identity | tuple[int, ...]) -> None:
         """Something that happened during an effect, or at the path of a branch."""
         parent = self._innermost(of) if isinstance(of, tuple) else self._opened.get(key_of(of))
-        self._write({"event": "note", "kind": kind, "parent": _key(parent), "facts": facts})
+        if self._write is not None:
+            self._write({"event": "note", "kind": kind, "parent": _key(parent), "facts": facts})
+        if self._spans is not None:
+            self._spans.event(parent, kind, facts)
 
-    def write(self, line: Line) -> None:
-        """A line about the run itself."""
-        self._write(line)
+    def close(self, status: int, error: str | None) -> None:
+        """The run ended."""
+        if self._write is not None:
+            ending: Line = {"event": "end_of_run", "status": status}
+            self._write(ending if error is None else {**ending, "error": error})
+        if self._spans is not None:
+            self._spans.close(status, error)
 
     def _innermost(self, path: tuple[int, ...]) -> Opened | None:
         """What is under way on the way to a path, as far down as possible."""
@@ -137,4 +210,6 @@ class Trace:
 
 
 def _key(opened: Opened | None) -> str | None:
+    while opened is not None and isinstance(opened.effect, Workflow):
+        opened = opened.parent
     return None if opened is None else opened.key

@@ -98,6 +98,16 @@ class Journal:
 
         return Order(recorded_steps(self._earlier.values(), self._steps_after), diverged)
 
+    @property
+    def only_shows(self) -> bool:
+        """Whether nothing is done, but shown again."""
+        return self._writer is None
+
+    def answers(self, key: str) -> bool:
+        """Whether an effect was recorded before, with what it gave."""
+        known = self._earlier.get(key)
+        return known is not None and known.policy != "inside" and known.state in ("done", "failed")
+
     # -- The way of an effect
 
     def covers(self, effect: AnyEffect) -> bool:

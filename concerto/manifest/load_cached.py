@@ -32,6 +32,7 @@ class ManifestSettings:
     mcp: dict[str, dict[str, Json]] = field(default_factory=dict)
     runs: dict[str, Json] = field(default_factory=dict)
     serve: dict[str, Json] = field(default_factory=dict)
+    telemetry: dict[str, Json] = field(default_factory=dict)
     trust: dict[str, Json] = field(default_factory=dict)
     code: dict[str, Json] = field(default_factory=dict)
 
@@ -70,6 +71,7 @@ def settings_of(manifest: Manifest) -> ManifestSettings:
         runs=manifest.runs.model_dump(exclude_none=True),
         serve=manifest.serve.model_dump(exclude_none=True),
         code=manifest.code.model_dump(exclude_none=True),
+        telemetry=manifest.telemetry.model_dump(exclude_none=True),
         trust={} if manifest.trust is None else manifest.trust.model_dump(mode="json", exclude_none=True),
     )
 

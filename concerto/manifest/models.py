@@ -135,6 +135,12 @@ class RunsTable(Table):
     prune_days: Annotated[float, Field(ge=0)] | None = None
 
 
+class TelemetryTable(Table):
+    """Where spans and metrics go: the address of an OpenTelemetry collector."""
+
+    otlp: str | None = None
+
+
 class TrustToolSection(Table):
     """What `@source` and `@sink` would say of a tool that cannot be edited."""
 
@@ -172,6 +178,7 @@ class Manifest(Table):
     runs: RunsTable = RunsTable()
     code: CodeTable = CodeTable()
     serve: ServeTable = ServeTable()
+    telemetry: TelemetryTable = TelemetryTable()
     mcp: dict[str, McpServerTable] = {}
     hosts: dict[str, HostTable] = {}
     agents: dict[str, HostTable] = {}

@@ -8,7 +8,7 @@ a function.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ class Pipelines:
         branch, begun = current_branch(), self._now()
         self._run.emit_event(Channel.PIPELINE_START, lambda: {"pipeline": name})
         try:
-            with in_force(branch, pipeline.tools):
+            with self._workflow(name, branch), in_force(branch, pipeline.tools):
                 for stage in pipeline.stages:
                     arguments = (self._step(pipeline, stage, arguments, branch),)
         except Raised as raised:
@@ -49,6 +49,10 @@ class Pipelines:
             return Err(error)
         self._run.emit_event(Channel.PIPELINE_COMPLETE, lambda: {"pipeline": name, "ms": self._ms(begun)})
         return Ok(arguments[0])
+
+    def _workflow(self, name: str, branch: Branch) -> AbstractContextManager[None]:
+        trace = self._run.trace
+        return nullcontext() if trace is None else trace.workflow(name, branch.path)
 
     def _step(self, pipeline: Pipeline, stage: Stage, arguments: Sequence[Value], branch: Branch) -> Value:
         """What a stage passes on, with the events around it."""

@@ -40,9 +40,14 @@ class Models:
         self._waiting = waiting
         self._servers: dict[str, tuple[ModelServer, Throttle | None]] = {}
 
-    async def call(self, effect: ModelCall, connection: Connection) -> Reply:
+    async def call(
+        self, effect: ModelCall, connection: Connection, headers: Mapping[str, str] | None = None
+    ) -> Reply:
+        """`headers` go with the request, beside those of the provider and the connection."""
         server, throttle = self._server(connection)
         call = _encoded(server.provider, effect.request, connection)
+        if headers:
+            call = replace(call, headers={**headers, **call.headers})
         if throttle is None:
             reply = await _answered(server, call, effect)
         else:

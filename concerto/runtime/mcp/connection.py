@@ -13,7 +13,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import anyio
 import httpx2
@@ -166,13 +166,12 @@ class McpConnection:
         raise ServerFailure(f"{self.settings.title} {what}", ToolKind.SERVER_FAILED)
 
     async def call(
-        self, tool: str, arguments: dict[str, Json], key: str, progress: ProgressFnT | None
+        self, tool: str, arguments: dict[str, Json], meta: dict[str, Json], progress: ProgressFnT | None
     ) -> CallToolResult:
         """Call a tool by the server's own name. SessionEnded if the answer can come no more."""
         seconds = self.settings.call_seconds
-        meta: Any = {"idempotency_key": key}
         async with self._answering(tool):
-            result = await self._session().call_tool(tool, arguments, seconds, progress, meta=meta)
+            result = await self._session().call_tool(tool, arguments, seconds, progress, meta=cast(Any, meta))
         self._limit(tool, sum(len(getattr(block, "text", "")) for block in result.content))
         return result
 

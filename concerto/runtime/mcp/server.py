@@ -53,16 +53,20 @@ class Server:
         return self._closed or (self._restarted and not self.running and self._opening is None)
 
     async def call(
-        self, tool: str, arguments: dict[str, Json], key: str, progress: ProgressFnT | None = None
+        self,
+        tool: str,
+        arguments: dict[str, Json],
+        meta: dict[str, Json],
+        progress: ProgressFnT | None = None,
     ) -> CallToolResult:
-        """Call a tool by the server's own name, with an idempotency key; raises ServerFailure."""
+        """Call a tool by the server's own name; `meta` goes with the request. Raises ServerFailure."""
 
         def may_repeat(connection: McpConnection) -> bool:
             known = connection.interface.get(tool)
             return known is not None and known.repeatable
 
         return await self._asked(
-            tool, lambda connection: connection.call(tool, arguments, key, progress), may_repeat
+            tool, lambda connection: connection.call(tool, arguments, meta, progress), may_repeat
         )
 
     async def read(self, request: str, given: Mapping[str, Json]) -> Json:

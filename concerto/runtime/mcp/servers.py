@@ -271,9 +271,9 @@ class McpServers:
             kind = trouble.kind if isinstance(trouble, ServerFailure) else ToolKind.SERVER_UNAVAILABLE
             raise tool_failure(str(trouble), kind, effect.server, effect.function) from None
 
-    async def perform(self, effect: McpCall, key: str, identity: Identity) -> Json:
-        """The answer of a tool as JSON that fits its declaration, if it has one; a ToolError otherwise. `key`
-        is the call's idempotency key."""
+    async def perform(self, effect: McpCall, meta: dict[str, Json], identity: Identity) -> Json:
+        """The answer of a tool as JSON that fits its declaration, if it has one; a ToolError otherwise.
+        `meta` goes with the request."""
         from concerto.runtime.mcp.connection import ServerFailure
 
         server, interface = await self._ready_for(effect)
@@ -284,7 +284,7 @@ class McpServers:
         try:
             if effect.function in MCP_REQUESTS.values():
                 return await server.read(effect.function, effect.arguments)
-            return await self._call(effect, server, interface, key, identity)
+            return await self._call(effect, server, interface, meta, identity)
         except ServerFailure as trouble:
             raise tool_failure(str(trouble), trouble.kind, effect.server, effect.function) from None
 
@@ -298,7 +298,7 @@ class McpServers:
         effect: McpCall,
         server: Server | SharedServer,
         interface: Interface,
-        key: str,
+        meta: dict[str, Json],
         identity: Identity,
     ) -> Json:
         title, where = server.settings.title, (effect.server, effect.function)
@@ -315,7 +315,7 @@ class McpServers:
         if declared is not None:
             names = parameter_names(declared.interface, tool)
             arguments = {names.get(key, key): value for key, value in arguments.items()}
-        result = await server.call(name, arguments, key, self._progress(effect, identity))
+        result = await server.call(name, arguments, meta, self._progress(effect, identity))
         if result.is_error:
             said = text_of(result) or str(plain_content(result, None))
             raise tool_failure(said, ToolKind.TOOL_FAILED, *where)

@@ -46,9 +46,13 @@ class SharedServer:
         return await self._home.do(self._server.interface())
 
     async def call(
-        self, tool: str, arguments: dict[str, Json], key: str, progress: ProgressFnT | None = None
+        self,
+        tool: str,
+        arguments: dict[str, Json],
+        meta: dict[str, Json],
+        progress: ProgressFnT | None = None,
     ) -> CallToolResult:
-        return await self._home.do(self._server.call(tool, arguments, key, _from_afar(progress)))
+        return await self._home.do(self._server.call(tool, arguments, meta, _from_afar(progress)))
 
     async def read(self, request: str, given: Mapping[str, Json]) -> Json:
         return await self._home.do(self._server.read(request, given))

@@ -5,7 +5,7 @@ Each kind of effect is done in one place, in `_Performer`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ class EffectGateway:
             run.journal or run.matched_answers,
             trusting=run.trust is not None,
         )
-        self._places = None if run.journal is None else Places()
+        self._places = None if run.journal is None and run.trace is None else Places()
         if run.options.watcher is not None:
             layers.insert(0, watch_layer(run.options.watcher))
         self._way = gate(layers, _Performer(run).perform)
@@ -87,17 +87,18 @@ class _Performer:
 
     async def perform(self, passage: Passage) -> Value:
         run, effect = self._run, passage.effect
+        carrier = {} if run.trace is None else run.trace.carrier(passage.identity)
         match effect:
             case ToolCall() | AgentRun() | StageRun():
                 if isinstance(effect, ToolCall) and effect.outside:
                     IDEMPOTENCY_KEY.set(self._key(passage))
                 return await effect.body()
             case ModelCall():
-                return await run.models.call(effect, run.connection(effect.connection))
+                return await run.models.call(effect, run.connection(effect.connection), carrier)
             case HostCall():
                 return await self._call_host(effect, passage)
             case HostTurn():
-                known = {"idempotency_key": self._key(passage)} if effect.begins else {}
+                known = {"idempotency_key": self._key(passage), **carrier} if effect.begins else {}
                 return await effect.turn(effect.message and {**effect.message, **known})
             case EmitAwait():
                 path = passage.identity.path
@@ -105,7 +106,8 @@ class _Performer:
                     raise self._waiting(passage, "emit", effect.channel, effect.payload)
                 return await run.emits.ask(effect, run.options.emit_timeout, path)
             case McpCall():
-                return await run.mcp.perform(effect, self._key(passage), passage.identity)
+                meta = {"idempotency_key": self._key(passage), **carrier}
+                return await run.mcp.perform(effect, meta, passage.identity)
             case McpListing():
                 return await run.mcp.listing(effect.server)
             case Sleep():
@@ -113,9 +115,8 @@ class _Performer:
             case Http():
                 from concerto.runtime.io.http import fetch
 
-                return await fetch(
-                    _with_key(effect, self._key(passage)), run.permissions, run.options.max_response_mb
-                )
+                asked = _with_key(_with_context(effect, carrier), self._key(passage))
+                return await fetch(asked, run.permissions, run.options.max_response_mb)
             case LoadStore():
                 return (
                     run.stores.origins(effect.path)
@@ -180,6 +181,13 @@ class _Performer:
         asked: dict[str, Json] = {"effect": key, "call_id": key, "kind": kind, "name": name}
         asked |= {**more, "arguments": arguments, "idempotency_key": self._key(passage)}
         return RequiresAction([asked])
+
+
+def _with_context(effect: Http, carrier: Mapping[str, str]) -> Http:
+    """The request with the headers of its trace, those that it has not itself."""
+    own = {name.lower() for name in effect.headers}
+    more = {name: value for name, value in carrier.items() if name not in own}
+    return replace(effect, headers={**effect.headers, **more}) if more else effect
 
 
 def _with_key(effect: Http, key: str) -> Http:

@@ -8,6 +8,7 @@ record; `resolve` puts what the project's manifest says beneath.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.manifest.models import Manifest
     from concerto.vm.machine import Tier
+
+
+_OTLP_ENDPOINTS = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+)
 
 
 class HasStore(Protocol):
@@ -89,7 +97,8 @@ class RunOptions(StoredOptions):
     Python functions, classes or objects by the names that agents use, `strategies` ToolInjectionStrategies.
     `connections` holds settings of connections; an `api_key` may stand among them. What the program prints
     goes to `output`, what is to be said about it to `errors`: the process's streams if not given. `trace`
-    gets a JSON line for all that the run asks of the world. `environment` is read, never changed. The run is
+    gets a JSON line for all that the run asks of the world; spans and metrics of it go to the OpenTelemetry
+    collector whose address is `otlp`. `environment` is read, never changed. The run is
     kept in `store` (`sqlite:PATH`, `postgresql://…` or an open one) and written to the file `record`; with
     `replay` it is done again from such a file, without touching the world.
 
@@ -110,6 +119,7 @@ class RunOptions(StoredOptions):
     output: TextIO | None = None
     errors: TextIO | None = None
     trace: TextIO | None = None
+    otlp: str | None = None
     store: str | Path | JournalStore | HasStore | None = None
     record: str | Path | None = None
     replay: str | Path | None = None
@@ -156,6 +166,7 @@ if TYPE_CHECKING:
         output: TextIO | None
         errors: TextIO | None
         trace: TextIO | None
+        otlp: str | None
         store: str | Path | JournalStore | HasStore | None
         record: str | Path | None
         replay: str | Path | None
@@ -173,6 +184,21 @@ class ResolvedOptions(RunOptions):
     handlers: Mapping[str, Handler]
     tools: Mapping[str, Any]
     permitted: Permissions = field(default_factory=Permissions)
+
+    @property
+    def sends_telemetry(self) -> bool:
+        """Whether OpenTelemetry is to see the run: a collector is named, or the process that it is part of
+        has set providers of its own. Tests and recordings that are shown again are not."""
+        if self.testing or self.replay is not None:
+            return False
+        if self.environment.get("OTEL_SDK_DISABLED", "").lower() == "true":
+            return False
+        return bool(
+            self.otlp
+            or self.manifest.telemetry.get("otlp")
+            or any(self.environment.get(name) for name in _OTLP_ENDPOINTS)
+            or "opentelemetry.sdk.trace" in sys.modules
+        )
 
     @property
     def is_recorded(self) -> bool:

@@ -119,11 +119,12 @@ class Run:
             self.states.inherit(earlier.states, anew)
 
     def _begin_trace(self) -> Trace | None:
-        if self.options.trace is None:
+        to_telemetry = self.options.sends_telemetry
+        if self.options.trace is None and not to_telemetry:
             return None
         from concerto.runtime.run.tracing import begin_trace
 
-        return begin_trace(self)
+        return begin_trace(self, to_telemetry=to_telemetry)
 
     @cached_property
     def open_journal(self) -> OpenJournal | None:
@@ -460,6 +461,4 @@ class Run:
     def end_trace(self, status: int, error: str | None) -> None:
         """Tell the trace, if there is one, how the run ended."""
         if self.trace is not None:
-            from concerto.runtime.run.tracing import end_trace
-
-            end_trace(self.trace, status, error)
+            self.trace.close(status, error)
