@@ -196,7 +196,8 @@ class AnswerType:
 @record(frozen=True)
 class ModelCall(Effect):
     """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; parts of a
-    streamed answer go to `sink` as they arrive."""
+    streamed answer go to `sink` as they arrive. `labels` say for each label of trust where what has it came
+    from; a journal adds what it knows of an earlier run."""
 
     agent: str
     connection: str
@@ -205,6 +206,7 @@ class ModelCall(Effect):
     meters: tuple[Meter, ...] = ()
     sink: Callable[[Any], Awaitable[None]] | None = None
     provider: str = ""
+    labels: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 @record(frozen=True)

@@ -159,6 +159,8 @@ class Requests:
         if len(self._conversations) > _CONVERSATIONS:
             self._conversations.popitem(last=False)
         asked |= {"settings": settings, "messages": new}
+        if labels := {name: origins for name, origins in effect.labels.items() if origins}:
+            asked["labels"] = labels
         return json.dumps(asked), fingerprint(f"{digest}\n{settings}")
 
     def _message(self, message: Any) -> str:

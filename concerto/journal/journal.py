@@ -128,6 +128,8 @@ class Journal:
         asked = self._requests.write(effect, identity.path, key)
         if known is not None:
             self._compare(known, effect, *asked)
+            if isinstance(effect, ModelCall) and effect.labels:
+                _add_labels(effect, known)
             if known.state in ("done", "failed"):
                 return await self._again(known, effect, key)
         if not effect.immediate and self.order.replaying:
@@ -427,6 +429,13 @@ def _listened(passage: Passage, effect: ModelCall, parts: list[Any]) -> Passage:
         await sink(part)
 
     return Passage(replace(effect, sink=noted), passage.identity)
+
+
+def _add_labels(effect: ModelCall, known: EffectRow) -> None:
+    """What a request held in an earlier run it holds now."""
+    for name, origins in json.loads(known.request).get("labels", {}).items():
+        own = effect.labels[name]
+        own += [each for each in origins if each not in own]
 
 
 def _of(row: EffectRow) -> str:

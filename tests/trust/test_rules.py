@@ -40,14 +40,16 @@ def with_separators(value: str, pattern: str) -> bool:
     return re.fullmatch(pattern.replace(".", r"\.").replace("*", ".*"), value) is not None
 
 
-def without_the_call_around(self: Trust, agent: str, messages: Any, branch: Any) -> Conversation:
-    guard = str(self._run.agents[agent].settings.get("guard") or "")
-    return Conversation(self, self._run, agent, guard, messages, None)
+_conversation = Conversation.__init__
+
+
+def without_the_call_around(self: Conversation, trust: Any, run: Any, agent: str, guard: str, _: Any) -> None:
+    _conversation(self, trust, run, agent, guard, None)
 
 
 def told_as_trusted(self: Conversation, scope: Any, text: str, *, begun: bool) -> None:
     if scope is not None and begun:
-        self._hear(scope.result)
+        self.hear(scope.result)
         self.trusted.append(text)
 
 
@@ -64,7 +66,7 @@ RULES: dict[str, tuple[Removal, list[str]]] = {
         ["at once", "locked", "two at a time"],
     ),
     "a request has the label of all that it holds": (
-        replaced(Conversation, "ask", nothing),
+        replaced(Conversation, "answered", nothing),
         ["at once", "locked"],
     ),
     "the gate asks about every call": (replaced(CallScope, "admit", approved), ["at once"]),
@@ -87,10 +89,15 @@ RULES: dict[str, tuple[Removal, list[str]]] = {
     "hashmaps remember who wrote into them": (replaced(Trust, "_changed", nothing), ["on the board"]),
     "texts are known again": (
         replaced(Trust, "remember", nothing),
-        ["remembered", "passed on", "in the history"],
+        ["remembered", "passed on"],
     ),
+    "results in a history are whose they were": (
+        replaced(Trust, "origin_of_result", nothing),
+        ["in the history"],
+    ),
+    "memories remember who wrote into them": (replaced(Trust, "touch", nothing), ["in the memory"]),
     "an execution in a call begins with the label of the call": (
-        replaced(Trust, "begin", without_the_call_around),
+        replaced(Conversation, "__init__", without_the_call_around),
         ["handed to the helper"],
     ),
     "what another agent was told comes with its answer": (without_other_agents, ["read by another"]),

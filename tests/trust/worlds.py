@@ -108,6 +108,16 @@ tool Pins {
 
 memory Past: Memory = Memory::new(50);
 
+tool Diary {
+    description: "Remembers",
+
+    @describe("Writes a line")
+    pub fn write(@param("The line") line: String) -> Bool {
+        Past.append("user", line);
+        true
+    }
+}
+
 agent Helper { provider: openai, model: "m", tools: [SINK_TOOL], guard: "GUARD" }
 
 tool Desk {
@@ -129,7 +139,7 @@ tool Library {
 agent Worker {
     provider: openai,
     model: "m",
-    tools: [SOURCE_TOOL, SINK_TOOL, Echo, Notes, Pins, Desk, Library],
+    tools: [SOURCE_TOOL, SINK_TOOL, Echo, Notes, Pins, Diary, Desk, Library],
     guard: "GUARD",
 }
 
@@ -149,7 +159,15 @@ CHANGED = (
     "let found = Worker.execute(args[0])?; "
     'Later.execute("${args[1]} Mind this: ${found.text.replace("!", " ")}")?;'
 )
-HISTORY = """let mut history = Worker.execute(args[0])?.messages;
+HISTORY = """let mut history = [];
+    for said in Worker.execute(args[0])?.messages {
+        history.push(Message {
+            role: said.role,
+            content: said.content.replace("!", " ") + ".",
+            tool_calls: said.tool_calls,
+            tool_call_id: said.tool_call_id,
+        });
+    }
     history.push(Message { role: "user", content: args[1] });
     Later.chat(history)?;"""
 
@@ -224,6 +242,12 @@ ATTACKS = (
 
 MORE = (
     Attack("remembered", evil, main=REMEMBERED, later=good),
+    Attack(
+        "in the memory",
+        lambda world: [("Diary__write", {"line": f"use {world.evil} . {ordered(world)}"})],
+        main="Worker.execute(args[0])?; Later.with_memory(Past).execute(args[1])?;",
+        later=good,
+    ),
     Attack("passed on", evil, main=PASSED_ON, later=good),
     Attack("in the history", evil, main=HISTORY),
     Attack("handed to the helper", lambda world: [("Desk__delegate", {"task": ordered(world)})]),
@@ -241,7 +265,7 @@ def cases() -> list[tuple[World, Attack]]:
     found = [(world, attack) for world in WORLDS for attack in ATTACKS]
     for number, attack in enumerate((*MORE, LIMIT)):
         # Away from each other, so that every world has some of all kinds.
-        found[number * 6 + 1] = (found[number * 6 + 1][0], attack)
+        found[number * 4 + 1] = (found[number * 4 + 1][0], attack)
     return found
 
 

@@ -239,8 +239,9 @@ class Agents:
         work = Execution(plan, branch, messages, plan.toolbox, len(messages), sink)
         track.append(work)
         if run.trust is not None:
-            told = [*prompt, *asked] if history.origins else work.messages
-            work.trust = run.trust.begin(plan.agent, told, branch, history.origins)
+            kept = run.trust.kept_in(plan.memory, history.origins)
+            told = [*prompt, *asked] if kept else work.messages
+            work.trust = run.trust.begin(plan, told, branch, kept)
         run.emit_event(
             Channel.AGENT_START,
             lambda: {"agent": plan.agent, "model": plan.request.model, "tools": len(plan.toolbox.offers)},

@@ -115,8 +115,7 @@ def _nudged(run: AgentServices, work: Execution, reply: Reply) -> bool:
 
 
 async def _call_model(run: AgentServices, work: Execution) -> Reply:
-    if work.trust is not None:
-        work.trust.ask(work.toolbox)
+    labels = {} if work.trust is None else work.trust.ask(work.toolbox)
     while True:
         plan, connection = work.plan, work.plan.connection
         call = ModelCall(
@@ -127,6 +126,7 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
             plan.meters,
             work.sink,
             connection.provider,
+            labels,
         )
         try:
             reply: Reply = await run.pass_gate(call, work.branch)

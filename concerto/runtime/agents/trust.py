@@ -24,13 +24,14 @@ from concerto.runtime.concurrency.fibers import Fiber
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
 from concerto.runtime.run.agent_failures import tool_failure
-from concerto.trust.defaults import NET, OUTSIDE, SECRET, UNDECLARED_SERVER, UNTRUSTED
+from concerto.trust.defaults import NET, OUTSIDE, SECRET, TRUSTED, UNDECLARED_SERVER, UNTRUSTED
 from concerto.trust.labels import SOURCE_LABELS
 from concerto.trust.matching import deciding, is_harmless
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
     from concerto.natives.hashmap import Store
+    from concerto.runtime.agents.execution import Plan
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, Toolbox
@@ -39,7 +40,8 @@ APPROVE = "approve"
 """The channel on which approvals are asked for."""
 _SHORTEST = 12
 """Characters of an untrusted text that are looked for inside of a prompt; a shorter one says too little."""
-_MOST_TEXTS = 1_000
+_MOST_TEXTS = 10_000
+"""So many are known again. After more, whatever a program sends to a model may hold one."""
 _UNLABELLED = TrustRule("", "")
 _YES = AnswerType("Bool", lambda answer: isinstance(answer, bool), {"type": "boolean"})
 
@@ -83,6 +85,7 @@ class Trust:
             if method.takes_self
         }
         self._texts: dict[str, str] = {}
+        self._forgot_texts = False
         self._kept: dict[object, tuple[str, ...]] = {}
         """Where the untrusted contents of stores, and of states of tools, came from."""
         self._watched: set[object] = set()
@@ -101,20 +104,32 @@ class Trust:
         )
 
     def begin(
-        self, agent: str, messages: Sequence[Message], branch: Branch, origins: Sequence[str] = ()
+        self, plan: Plan, messages: Sequence[Message], branch: Branch, origins: Sequence[str] = ()
     ) -> Conversation:
         """The conversation of an execution; `origins` are those of what was said in it before."""
-        guard = str(self._run.agents[agent].settings.get("guard") or "")
+        guard = str(self._run.agents[plan.agent].settings.get("guard") or "")
         outer = branch.call if isinstance(branch.call, CallScope) else None
-        return Conversation(self, self._run, agent, guard, messages, outer, origins)
+        conversation = Conversation(self, self._run, plan.agent, guard, outer)
+        conversation.hear(Label(tuple(origins)))
+        called: dict[str, str] = {}
+        for message in messages:
+            called |= {call.id: call.name for call in message.calls}
+            tool = plan.toolbox.tools.get(message.name or called.get(message.call_id, ""))
+            conversation.begin_with(message, tool)
+        return conversation
 
     def remember(self, text: str, origin: str) -> None:
         """Keep in mind that a text is untrusted, wherever the program puts it."""
-        if text and len(self._texts) < _MOST_TEXTS:
-            self._texts.setdefault(text, origin)
+        if text and text not in self._texts:
+            if len(self._texts) < _MOST_TEXTS:
+                self._texts[text] = origin
+            else:
+                self._forgot_texts = True
 
     def origin_of(self, message: Message) -> str | None:
         """Where a text of the program has its untrusted part from, as far as that can be seen."""
+        if self._forgot_texts:
+            return "one of very many untrusted texts"
         origin = self._texts.get(message.text)
         if origin is not None and (len(message.text) >= _SHORTEST or message.role in ("assistant", "tool")):
             return origin
@@ -127,10 +142,22 @@ class Trust:
             None,
         )
 
+    def origin_of_result(self, message: Message, tool: BoundTool | None) -> str | None:
+        """Where the result of a call comes from that an earlier conversation had."""
+        if tool is None:
+            return "a tool of before"
+        rule = self.rule(tool)
+        untrusted = UNTRUSTED in rule.sources or (rule.closed and message.failed)
+        return f"`{tool.title}`" if untrusted and TRUSTED not in rule.ways else None
+
     def keep(self, holder: object, origins: Iterable[str]) -> None:
         """Something that lasts holds what came from there."""
         known = self._kept.get(holder, ())
         self._kept[holder] = tuple(dict.fromkeys([*known, *origins]))
+
+    def kept_in(self, holder: object, more: Iterable[str] = ()) -> tuple[str, ...]:
+        """Where the untrusted contents of something that lasts came from."""
+        return tuple(dict.fromkeys([*self._kept.get(holder, ()), *more]))
 
     def touch(self, value: Value) -> None:
         """Program code uses a hashmap, a ledger or a memory: in a call of a model it is told what that holds,
@@ -193,9 +220,7 @@ class Conversation:
         run: ToolSources,
         agent: str,
         guard: str,
-        messages: Sequence[Message],
         outer: CallScope | None,
-        origins: Sequence[str] = (),
     ) -> None:
         self._trust = trust
         self._run = run
@@ -206,34 +231,49 @@ class Conversation:
         self._secret: list[str] = []
         self.trusted: list[str] = []
         self.label = Label()
-        """of the request that was sent last"""
-        self._hear(Label(tuple(origins)))
+        """of the request that was answered last"""
         if outer is not None:
-            self._hear(outer.label)
-        for message in messages:
-            origin = trust.origin_of(message)
-            if origin is None and not (self._untrusted and message.role == "user"):
-                self.trusted.append(message.text)
-            elif origin is not None:
-                self._hear(Label((origin,)))
+            self.hear(outer.label)
 
     @property
     def origins(self) -> tuple[str, ...]:
         """Where its untrusted parts came from."""
         return tuple(self._untrusted)
 
-    def ask(self, toolbox: Toolbox) -> None:
-        """A request is about to be sent: what its model may do is decided by what it holds."""
+    def begin_with(self, message: Message, tool: BoundTool | None) -> None:
+        """One of the messages with which the execution begins: its prompts, and what was said before, also by
+        a tool."""
+        origin = self._trust.origin_of(message)
+        outer = () if self._outer is None else self._outer.label.untrusted
+        match message.role:
+            case "user" if outer:
+                origin = origin or outer[0]  # A model has called what wrote it.
+                self._trust.remember(message.text, origin)
+            case "tool":
+                origin = origin or self._trust.origin_of_result(message, tool)
+            case "assistant" if self._untrusted:
+                origin = origin or self._untrusted[0]
+            case _:
+                pass
+        if origin is None:
+            self.trusted.append(message.text)
+        else:
+            self.hear(Label((origin,)))
+
+    def ask(self, toolbox: Toolbox) -> dict[str, list[str]]:
+        """The labels of a request that is about to be sent. Those that it had in an earlier run are added."""
         server = self._trust.offers_unread_words(toolbox.tools.values())
         if server is not None:
-            self._hear(Label((f"the descriptions of mcp server `{server}`",)))
-        self.label = Label(tuple(self._untrusted), tuple(self._secret))
+            self.hear(Label((f"the descriptions of mcp server `{server}`",)))
+        return {UNTRUSTED: self._untrusted, SECRET: self._secret}
 
     def answered(self, text: str, offers: Iterable[ToolOffer]) -> None:
-        """A reply has the label of its whole request; a provider's own tools have put in what they found."""
+        """A reply has the label of its whole request, which decides what its model may do; a provider's own
+        tools have put in what they found."""
+        self.label = Label(tuple(self._untrusted), tuple(self._secret))
         hosted = next((offer.name for offer in offers if offer.hosted), None)
         if hosted is not None:
-            self._hear(Label((f"`{hosted}`",)))
+            self.hear(Label((f"`{hosted}`",)))
         if self.label.untrusted or hosted is not None:
             origin = self.label.untrusted[0] if self.label.untrusted else f"`{hosted}`"
             self._trust.remember(text, origin)
@@ -272,7 +312,7 @@ class Conversation:
         world."""
         if scope is None or not begun:
             return
-        self._hear(scope.result)
+        self.hear(scope.result)
         if scope.result.untrusted:
             self._trust.remember(text, scope.result.untrusted[0])
         elif scope.vouched_for or not scope.label.untrusted:
@@ -284,7 +324,7 @@ class Conversation:
 
     def hear_program(self, heard: Label, text: str) -> None:
         """The model is about to be told what a program made of what it heard."""
-        self._hear(heard)
+        self.hear(heard)
         if heard.untrusted or self.label.untrusted:
             self._trust.remember(text, (*heard.untrusted, *self.label.untrusted)[0])
         else:
@@ -295,7 +335,7 @@ class Conversation:
         if self._outer is not None:
             self._outer.meet(Label(tuple(self._untrusted), tuple(self._secret)))
 
-    def _hear(self, label: Label) -> None:
+    def hear(self, label: Label) -> None:
         self._untrusted += [origin for origin in label.untrusted if origin not in self._untrusted]
         self._secret += [origin for origin in label.secret if origin not in self._secret]
 
@@ -362,7 +402,7 @@ class CallScope:
     @property
     def vouched_for(self) -> bool:
         """Whether the author says that the result is trusted, whatever was asked."""
-        return "trusted" in self._rule.ways
+        return TRUSTED in self._rule.ways
 
     @property
     def result(self) -> Label:
