@@ -158,7 +158,7 @@ class Served:
 @record
 class ToolUse:
     """An entry of a `tools:` list. `kind`: tool, mcp, method (`name` and `method`), hosted (`name`
-    "openai:web_search")."""
+    "openai:web_search"), agent."""
 
     kind: str
     name: str

@@ -194,6 +194,7 @@ AGENT: Final[Rows] = {
     "provider": Field("the connection that reaches its model; required", Kind.REFERENCE),
     "model": Field("the model's name; without it, the connection's `default_model`", Kind.TEXT),
     "base": Field("the same as `model`", Kind.TEXT),
+    "description": Field("what models are told of it where it is a tool of another agent", Kind.TEXT),
     "system_prompt": Field("what the model is told before all messages", Kind.TEXT),
     "temperature": Field("how much answers vary", Kind.NUMBER),
     "max_tokens": Field("the longest answer, in tokens", Kind.COUNT),
@@ -208,7 +209,9 @@ AGENT: Final[Rows] = {
         "who is asked when the model fails for good: other models of the connection, or agents for theirs",
         Kind.REFERENCE,
     ),
-    "tools": Field("tools, their methods, MCP servers and hosted tools that it may call", Kind.REFERENCE),
+    "tools": Field(
+        "tools, their methods, MCP servers, hosted tools and agents that it may call", Kind.REFERENCE
+    ),
     "tool_choice": Field(
         'whether it calls tools: `"auto"`, `"required"`, `"none"`, or one method that it has to call',
         Kind.REFERENCE,

@@ -172,3 +172,13 @@ def test_fallback_models(script: Script, capsys: pytest.CaptureFixture[str]) -> 
     run_example("fallback_models", script)
     assert capsys.readouterr().out == "Blue, says openai\n"
     assert [seen.body["model"] for seen in script.seen] == ["gpt-5", "gpt-5-mini"]
+
+
+def test_agents_as_tools(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
+    script.answer(
+        call("Researcher", prompt="How heavy is it?"),
+        chat_reply("150 tonnes"),
+        chat_reply("It weighs 150 tonnes."),
+    )
+    run_example("agents_as_tools", script)
+    assert capsys.readouterr().out == 'It weighs 150 tonnes.\nasked: [{"prompt": "How heavy is it?"}]\n'

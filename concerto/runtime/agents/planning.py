@@ -19,7 +19,17 @@ from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.requests import Request, RequestOptions, ToolOffer
 from concerto.runtime.run.agent_failures import agent_failure
-from concerto.runtime.tools.toolbox import EMPTY, BoundTool, Toolbox, ToolKey, shared_map, toolbox
+from concerto.runtime.tools.toolbox import (
+    ASKED,
+    EMPTY,
+    BoundTool,
+    CallContext,
+    Toolbox,
+    ToolKey,
+    shared_map,
+    toolbox,
+    wire_name,
+)
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
 from concerto.vocabulary.features import refused_settings
@@ -206,12 +216,23 @@ class Planner:
                 return [
                     BoundTool(ToolOffer(mention.name, "", {}, hosted=kind), mention.name, "", _unreachable)
                 ]
+            case "agent":
+                return [self._agent_tool(mention.name)]
             case _ if self._server(mention):
                 return self._run.mcp.bound(mention)
             case _ if self._run.tools.knows(mention.name):
                 return self._run.tools.bound(mention)
             case _:
                 return self._run.python_tools.bound(mention.name, mention.method)
+
+    def _agent_tool(self, name: str) -> BoundTool:
+        """Another agent as a tool; what it spends is in the budgets around the call."""
+        description = str(self._run.agents[name].settings["description"])
+
+        async def ask(caller: CallContext, arguments: dict[str, Json]) -> Value:
+            return await self._run.ask(name, arguments["prompt"], caller.branch)
+
+        return BoundTool(ToolOffer(wire_name(name), description, ASKED), name, "", ask)
 
     def _callable(self, agent: Agent, builder: AgentBuilder) -> frozenset[ToolKey] | None:
         mentions: Iterable[Mention] | None = builder.allowed_tools

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 from concerto.runtime.run.services import RunServices
 
 if TYPE_CHECKING:
+    from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.mcp.servers import McpServers
     from concerto.runtime.tools.declared_tools import Tools
     from concerto.runtime.tools.python_tools import PythonTools
+    from concerto.vm.values import Value
 
 
 class ToolSources(RunServices, Protocol):
@@ -23,3 +25,7 @@ class ToolSources(RunServices, Protocol):
 
     @property
     def mcp(self) -> McpServers: ...
+
+    async def ask(self, agent: str, prompt: str, branch: Branch) -> Value:
+        """What an agent answers to a prompt: its text, or its AgentError raised."""
+        ...

@@ -112,6 +112,13 @@ def renamed(tool: BoundTool, name: str) -> BoundTool:
 
 EMPTY = Toolbox({}, ())
 
+ASKED: Json = {
+    "type": "object",
+    "properties": {"prompt": {"type": "string", "description": "What the agent is asked"}},
+    "required": ["prompt"],
+}
+"""The parameters of an agent that is a tool."""
+
 
 def wire_name(*parts: str) -> str:
     """`Tool__method` in the letters that every wire allows; a name too long ends in a hash of the whole."""

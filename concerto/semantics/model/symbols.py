@@ -421,9 +421,9 @@ class McpSymbol(SymbolBase):
 
 @record(eq=False, kw_only=True)
 class ToolUseSymbol(SymbolBase):
-    """One entry of a tools list: kind tool, mcp, method or hosted; `name` (and `method`)."""
+    """One entry of a tools list: kind tool, mcp, method, hosted or agent; `name` (and `method`)."""
 
-    kind: Literal["tool", "mcp", "method", "hosted"]
+    kind: Literal["tool", "mcp", "method", "hosted", "agent"]
     method: str = ""
 
 

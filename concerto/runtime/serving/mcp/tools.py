@@ -22,7 +22,7 @@ from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
 from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.content import blocks_of, parts_of, returns_parts
-from concerto.runtime.tools.toolbox import BoundTool, CallContext, renamed, toolbox, wire_name
+from concerto.runtime.tools.toolbox import ASKED, BoundTool, CallContext, renamed, toolbox, wire_name
 from concerto.schema.validate import complaints
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
@@ -31,12 +31,6 @@ if TYPE_CHECKING:
     from concerto.runtime.run.run import Run
 
 Context = ServerRequestContext[Any, Any]
-
-_PROMPT = {
-    "type": "object",
-    "properties": {"prompt": {"type": "string", "description": "What the agent is asked"}},
-    "required": ["prompt"],
-}
 
 
 class ServedTools:
@@ -131,7 +125,10 @@ def _with_short_names(tools: list[BoundTool]) -> list[BoundTool]:
 
 def _agent_tool(run: Run, agent: Agent) -> BoundTool:
     name = wire_name(agent.name)
-    offer = ToolOffer(name, f"Asks the agent {agent.name} and gives its answer", _PROMPT)
+    description = str(
+        agent.settings.get("description") or f"Asks the agent {agent.name} and gives its answer"
+    )
+    offer = ToolOffer(name, description, ASKED)
     return BoundTool(offer, agent.name, "execute", partial(_ask, run, agent.name))
 
 

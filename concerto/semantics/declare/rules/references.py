@@ -7,6 +7,7 @@ from concerto.semantics.declare.resolution import resolve_path, start_of
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
 from concerto.semantics.model.symbols import (
+    AgentSymbol,
     FunctionSymbol,
     McpSymbol,
     ModuleSymbol,
@@ -80,15 +81,34 @@ def _named_tool(
                 )
                 return None
             return ToolUseSymbol(name=tool.name, module=tool.module, kind="method", method=found.name)
+        case AgentSymbol():
+            return _agent_tool(declarations, owner, node, found, scope)
         case None if by_module:
             return None  # Reported with the segment that is wrong.
         case None:
             return _from_manifest(declarations, owner, node, names, scope)
         case _:
             message = f"`{node.name}` in {owner} is not a tool"
-            help_ = "tools, their methods and MCP servers can be listed"
+            help_ = "tools, their methods, MCP servers and agents can be listed"
             declarations.report(UnknownReference, scope.module, node, message, help=help_)
             return None
+
+
+def _agent_tool(
+    declarations: Declarations, owner: str, node: ast.Path, agent: AgentSymbol, scope: TypeScope
+) -> ToolUseSymbol | None:
+    """An agent that others ask: models have to be told what it is for."""
+    said = agent.node.settings if isinstance(agent.node, ast.AgentDecl) else []
+    if owner == f"agent `{agent.name}`":
+        message = f"{owner} lists itself among its tools"
+        declarations.report(BadDeclarationField, scope.module, node, message, help="list other agents")
+        return None
+    if not any(setting.name.text == "description" for setting in said):
+        message = f"agent `{agent.name}` has no `description`, so no model can be told what it is for"
+        help_ = f'add `description: "what it is for",` to `{agent.name}`'
+        declarations.report(BadDeclarationField, scope.module, node, message, help=help_)
+        return None
+    return ToolUseSymbol(name=agent.name, module=agent.module, kind="agent")
 
 
 def _starts_at_module(declarations: Declarations, node: ast.Path, scope: TypeScope) -> bool:
@@ -160,7 +180,7 @@ def is_offered(use: ToolUseSymbol, offered: list[ToolUseSymbol]) -> bool:
     """Whether a tool or method is among those that an agent is given; a tool also by one of its methods."""
     for other in offered:
         if other.name == use.name and other.module == use.module:
-            whole = other.kind in ("tool", "mcp")
+            whole = other.kind in ("tool", "mcp", "agent")
             if whole or use.kind in ("tool", "mcp") or other.method == use.method:
                 return True
     return False

@@ -1,0 +1,70 @@
+"""Agents as tools: on every wire, within one budget, and what they may do wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from concerto.json_data import Json
+from tests.runtime.llm.test_bad_servers import REPLIES, at
+from tests.runtime.running import Outcome
+from tests.runtime.servers import Answer, Script, Seen, chat_reply
+
+Run = Callable[..., Outcome]
+
+PROGRAM = """
+agent Researcher {
+    provider: openai, model: "small", description: "Finds facts", system_prompt: "One fact",
+    retry_policy: { max_attempts: 1 },
+}
+agent Writer { provider: openai, model: "large", tools: [Researcher] }
+fn main() {
+    match Writer.BODY {
+        Ok(response) => {
+            println(response.text);
+            for call in response.tool_calls { println("${call.tool} ${call.success} ${call.result}"); }
+        },
+        Err(error) => println("${error.kind} ${error.agent}"),
+    }
+}
+"""
+ASKS = ("id1", "Researcher", '{"prompt": "How heavy?"}')
+
+
+def program(body: str = 'execute("Whales")') -> str:
+    return PROGRAM.replace("BODY", body)
+
+
+@pytest.mark.parametrize("wire", REPLIES)
+def test_an_agent_asks_another_on_every_wire(script: Script, run: Run, wire: str) -> None:
+    reply = REPLIES[wire]
+    script.answer(reply("", ASKS), reply("150 tonnes"), reply("Whales are heavy."))
+    outcome = run(program(), connections=at(script, wire))
+    assert outcome.lines == ["Whales are heavy.", "Researcher true 150 tonnes"], outcome.err
+    first, inner, last = (json.dumps(seen.body) for seen in script.seen)
+    assert '"Finds facts"' in first
+    assert ("How heavy?" in inner, "One fact" in inner, "Whales" in inner) == (True, True, False)
+    assert ("150 tonnes" in last, "One fact" in last) == (True, False)
+
+
+def test_what_it_spends_is_in_the_callers_budget(script: Script, run: Run) -> None:
+    def answer(seen: Seen) -> Json:
+        if seen.body["model"] == "small":
+            return chat_reply("150 tonnes", usage={"prompt_tokens": 2000, "completion_tokens": 10})
+        return chat_reply(None, ASKS)
+
+    script.answer(answer)
+    outcome = run(program('with_budget(tokens: 1500).execute("Whales")'), connections=at(script, "openai"))
+    assert outcome.out == "BudgetExceeded Writer\n"
+    assert [seen.body["model"] for seen in script.seen] == ["large", "small"]
+
+
+def test_its_failure_is_told_to_the_model(script: Script, run: Run) -> None:
+    down = Answer({"error": {"message": "down"}}, 503)
+    script.answer(chat_reply(None, ASKS), down, chat_reply("I do not know."))
+    outcome = run(program(), connections=at(script, "openai"))
+    assert outcome.lines[0] == "I do not know."
+    assert outcome.lines[1].startswith("Researcher false ")
+    assert '"kind": "ProviderError"' in script.seen[2].body["messages"][-1]["content"]
