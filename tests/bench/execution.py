@@ -1,14 +1,16 @@
 """How long programs run beside the same programs in hand-written Python: `python -m tests.bench.execution
-[NAME …]`.
+[FOLDER …] [NAME …]`.
 
-Every `programs/NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in
-one process, the best CPU time of each counts, and the memory that `work` had at its peak. Overflow checks and
-polling for cancellation are on, as always.
+Every `NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in one process, the
+best CPU time of each counts, and the memory that `work` had at its peak. Overflow checks and polling for
+cancellation are on, as always. The folders: `programs` has one construct a program, `everyday` what users write, and
+`set_aside` the same kinds of programs, by which nothing is tuned: look at its figures, never into what they come from.
 """
 
 from __future__ import annotations
 
 import math
+import platform
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -22,7 +24,7 @@ from concerto.ir.module import ModuleIR
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine
 
-PROGRAMS = Path(__file__).parent / "programs"
+FOLDERS = {name: Path(__file__).parent / name for name in ("programs", "everyday", "set_aside")}
 
 ROUNDS = 7
 
@@ -37,20 +39,37 @@ class _NoHost:
         return refuse
 
 
-def main(names: list[str]) -> None:
+def main(arguments: list[str]) -> None:
+    names = [each for each in arguments if each not in FOLDERS]
+    everything = []
+    print(f"Python {platform.python_version()}")
+    for folder in [each for each in FOLDERS if each in arguments] or FOLDERS:
+        everything += _compare(folder, names)
+    if everything:
+        _show_mean("all", everything)
+
+
+def _compare(folder: str, names: list[str]) -> list[float]:
     ratios = []
-    print(f"{'program':<14}{'Python ms':>11}{'Concerto ms':>13}{'ratio':>8}", end="")
-    print(f"{'Python KiB':>13}{'Concerto KiB':>14}")
-    for path in sorted(PROGRAMS.glob("*.conc")):
-        if names and path.stem not in names:
-            continue
+    paths = [path for path in sorted(FOLDERS[folder].glob("*.conc")) if not names or path.stem in names]
+    if paths:
+        print(
+            f"\n{folder:<14}{'Python ms':>11}{'Concerto ms':>13}{'ratio':>8}{'Python KiB':>13}{'Concerto KiB':>14}"
+        )
+    for path in paths:
         works = _python_work(path), _concerto_work(path)
         python, concerto = measure(*works)
         ratios.append(concerto / python)
         print(f"{path.stem:<14}{python * 1000:>11.2f}{concerto * 1000:>13.2f}{ratios[-1]:>8.2f}", end="")
-        print(f"{peak(works[0]):>13.0f}{peak(works[1]):>14.0f}")
+        print(f"{peak(works[0]):>13.0f}{peak(works[1]):>14.0f}", flush=True)
+    if paths:
+        _show_mean(folder, ratios)
+    return ratios
+
+
+def _show_mean(what: str, ratios: list[float]) -> None:
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    print(f"{'geometric mean':<38}{mean:>8.2f}   worst {max(ratios):.2f}")
+    print(f"{f'geometric mean, {what}':<38}{mean:>8.2f}   worst {max(ratios):.2f}")
 
 
 def measure(python: Callable[[], Any], concerto: Callable[[], Any]) -> tuple[float, float]:
@@ -77,7 +96,7 @@ def peak(work: Callable[[], Any]) -> float:
 def _python_work(path: Path) -> Callable[[], Any]:
     spec = spec_from_file_location(f"bench_{path.stem}", path.with_suffix(".py"))
     assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
+    module = sys.modules[spec.name] = module_from_spec(spec)
     spec.loader.exec_module(module)
     work: Callable[[], Any] = module.work
     return work
