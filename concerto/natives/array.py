@@ -7,6 +7,7 @@ or a generator would do: recursion through closures stays as deep as any other. 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import cmp_to_key, reduce
 from operator import add, eq
@@ -175,12 +176,17 @@ def total(*given: Value) -> int | float:
     """Called with the type of the elements, which an empty array cannot tell; without it on an Any."""
     items = given[-1]
     if len(given) == 2 and given[0].name == "Float":
-        return reduce(add, items, 0.0)
+        return _sum_of_floats(items)
     kinds = set(map(type, items))
     if not kinds <= {int, float}:
         raise failure("`sum` needs an array of numbers", "TypeError")
-    # From left to right: Python's own `sum` rounds floats in another way from 3.12 on.
-    return reduce(add, items, 0) if float in kinds else checked(sum(items))
+    return _sum_of_floats(items) if float in kinds else checked(sum(items))
+
+
+def _sum_of_floats(items: list[Value]) -> float:
+    """From left to right: Python's own `sum` rounds in another way from 3.12 on."""
+    result: float = sum(items, 0.0) if sys.version_info < (3, 12) else reduce(add, items, 0.0)
+    return result
 
 
 @native("Array::min")
@@ -194,6 +200,9 @@ def largest(items: list[Value]) -> Value:
 
 
 def _outermost(items: list[Value], choose: Callable[..., Value]) -> Value:
+    kinds = {*map(type, items)}
+    if len(kinds) == 1 and (kinds <= _ORDERED or (float in kinds and all(map(eq, items, items)))):
+        return Some(choose(items))
     if float in map(type, items):
         items = [item for item in items if item == item] or items
     if not items:
@@ -379,3 +388,4 @@ def _compare(a: Value, b: Value) -> int:
 
 
 _NUMBERS: Final = (int, float)
+_ORDERED: Final = frozenset({int, str, bool})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from concerto.vm.copying import copy_value
 from concerto.vm.native import native
-from concerto.vm.operations import copy_value
 from concerto.vm.values import NONE, ErrorValue, Value, message_of_program
 
 _OWN_FIELDS: dict[str, dict[str, Value]] = {

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 from greenlet import getcurrent, greenlet
 
 from concerto.records import record
+from concerto.vm.copying import copy_value
 from concerto.vm.native import native
-from concerto.vm.operations import copy_value, to_text
+from concerto.vm.operations import to_text
 from concerto.vm.values import NONE, Handle, Some, TypeValue, Value, failure
 
 if TYPE_CHECKING:

@@ -34,7 +34,8 @@ def is_empty(members: Set) -> bool:
 
 @native("Set::contains")
 def contains(members: Set, item: Value) -> bool:
-    return hash_key(item) in members.items
+    kind = type(item)
+    return (item if kind is int or kind is str else hash_key(item)) in members.items
 
 
 @native("Set::union")
@@ -65,7 +66,8 @@ def to_array(members: Set) -> list[Value]:
 @native("Set::insert")
 def insert(members: Set, item: Value) -> bool:
     """Whether the element is new; an equal one that is there stays."""
-    key = hash_key(item)
+    kind = type(item)
+    key = item if kind is int or kind is str else hash_key(item)
     if key in members.items:
         return False
     members.items[key] = item

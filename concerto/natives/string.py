@@ -185,6 +185,8 @@ def from_code_point(number: int) -> Value:
 
 @native("String::parse_int")
 def parse_int(text: str) -> Value:
+    if len(text) < 19 and text.isdigit() and text.isascii():
+        return Ok(int(text))
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
         return Err(parse_error(f"`{shortened(text, 40)}` is not an Int", "InvalidInt"))

@@ -11,7 +11,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
-from concerto.ir.module import TypeDef, VariantDef
+from concerto.ir.module import TypeDef
+from concerto.vm.copying import first_copy
 from concerto.vm.values import Struct, Value, Variant, failure
 
 
@@ -55,7 +56,7 @@ class ClassTable:
             if name in self._others:
                 made = self._others[name].struct(name)
             else:
-                made = _struct_class(name, tuple(field.name for field in definition.fields))
+                made = _struct_class(self.types, definition)
             made = self._structs.setdefault(name, made)
         return made
 
@@ -66,7 +67,7 @@ class ClassTable:
             made = self._variants.setdefault((name, tag), self._others[name].variant(name, tag))
         elif made is None:
             definition = self._by_name[name]
-            made = _variant_class(name, tag, definition.variants[tag])
+            made = _variant_class(self.types, definition, tag)
             if not definition.variants[tag].fields:
                 made = made()
             made = self._variants.setdefault((name, tag), made)
@@ -114,26 +115,29 @@ def _same(
     )
 
 
-def _struct_class(name: str, fields: tuple[str, ...]) -> type[Struct]:
-    slots = tuple(f"f{slot}" for slot in range(len(fields)))
+def _struct_class(types: Sequence[TypeDef], definition: TypeDef) -> type[Struct]:
+    slots = tuple(f"f{slot}" for slot in range(len(definition.fields)))
     body = {
         "__slots__": slots,
-        "__init__": FunctionType(_constructor(len(fields), None).replace(), {}),
-        "type_name": name,
-        "field_names": fields,
+        "__init__": FunctionType(_constructor(len(slots), None).replace(), {}),
+        "copied": staticmethod(first_copy(types, definition, [field.type for field in definition.fields])),
+        "type_name": definition.name,
+        "field_names": tuple(field.name for field in definition.fields),
     }
     return type("Record", (Struct,), body)
 
 
-def _variant_class(name: str, tag: int, definition: VariantDef) -> type[Variant]:
-    count = len(definition.fields)
+def _variant_class(types: Sequence[TypeDef], definition: TypeDef, tag: int) -> type[Variant]:
+    variant = definition.variants[tag]
+    count = len(variant.fields)
     body = {
         "__slots__": ("tag", *(f"f{slot}" for slot in range(count))),
         "__init__": FunctionType(_constructor(count, tag).replace(), {}),
-        "type_name": name,
-        "variant_name": definition.name,
-        "field_names": tuple(field.name for field in definition.fields),
-        "named": definition.named,
+        "copied": staticmethod(first_copy(types, definition, [field.type for field in variant.fields])),
+        "type_name": definition.name,
+        "variant_name": variant.name,
+        "field_names": tuple(field.name for field in variant.fields),
+        "named": variant.named,
     }
     return type("Record", (Variant,), body)
 

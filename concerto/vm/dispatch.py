@@ -122,11 +122,11 @@ def _receiver_type(receiver: Value) -> str:
 
 class MethodTable(dict[type, Callable[..., Value]]):
     """What a method is for each class of receivers; fills itself. What is not there fails when it is called,
-    which is after its arguments were computed."""
+    which is after its arguments were computed. With `mut` the methods give the changed receiver too."""
 
-    def __init__(self, methods: Methods, name: str) -> None:
+    def __init__(self, methods: Methods, name: str, *, mut: bool = False) -> None:
         super().__init__()
-        self._first_call = partial(_first_call, self, methods, name)
+        self._first_call = partial(_first_call, self, methods, name, mut)
 
     def __missing__(self, receiver_class: type) -> Callable[..., Value]:
         return self._first_call
@@ -136,11 +136,12 @@ def _first_call(
     table: dict[type, Callable[..., Value]],
     methods: Methods,
     name: str,
+    mut: bool,
     receiver: Value,
     *arguments: Value,
 ) -> Value:
-    any_call = partial(methods.call, name)
+    any_call = partial(methods.call_mut if mut else methods.call, name)
     method = methods.find(receiver, name)
     if type(receiver) is not ErrorValue:
-        table[type(receiver)] = any_call if method.inout else method.body
+        table[type(receiver)] = method.body if method.inout is mut else any_call
     return any_call(receiver, *arguments)

@@ -9,6 +9,7 @@ from typing import Any
 
 from concerto.vm import access, arithmetic, operations, sizes
 from concerto.vm.classes import build_variant
+from concerto.vm.copying import copy_value
 from concerto.vm.executor import Executed
 from concerto.vm.failures import keep_self, left_self
 from concerto.vm.interpreter import (
@@ -96,7 +97,7 @@ _ONE: tuple[tuple[str, Callable[..., Value]], ...] = (
     ("INT_TO_FLOAT", float),
     ("FLOAT_TO_INT", arithmetic.float_to_int),
     ("TO_STRING", operations.to_text),
-    ("COPY", operations.copy_value),
+    ("COPY", copy_value),
     ("COPY_ARRAY", operator.methodcaller("copy")),
     ("BUILD_SOME", Some),
     ("BUILD_OK", Ok),

@@ -126,13 +126,21 @@ def from_json(
 ) -> Value:
     """JSON data as a value of a type; raises Misfit with the path to what does not fit."""
     try:
-        return _Reader(types, classes, coerce).read(data, type_index, 0)
+        try:
+            return _Reader(types, classes, coerce).read(data, type_index, 0)
+        except Misfit:
+            return _Reader(types, classes, coerce, tells=True).read(data, type_index, 0)
     except RecursionError:
         raise Misfit(type_text(types, type_index), phrase="a value nested too deeply") from None
 
 
 class _Reader:
-    def __init__(self, types: Sequence[TypeDef], classes: ClassTable, coerce: bool) -> None:
+    """Reads data that fits without asking where it is; only one that `tells` finds all that does not fit."""
+
+    def __init__(
+        self, types: Sequence[TypeDef], classes: ClassTable, coerce: bool, *, tells: bool = False
+    ) -> None:
+        self._tells = tells
         self._types = types
         self._classes = classes
         self._coerce = coerce
@@ -143,6 +151,8 @@ class _Reader:
             raise Misfit(self._text(type_index), phrase="a value nested too deeply")
         match definition.kind:
             case "builtin":
+                if type(data) is str and definition.name == "String" and data.isascii():
+                    return data
                 return self._plain(data, definition.name, type_index, depth)
             case "param":
                 return plain_value(data)
@@ -228,6 +238,8 @@ class _Reader:
     def _items(self, data: Json, item: int, type_index: int, depth: int) -> list[Value]:
         if not isinstance(data, list):
             raise self._misfit(type_index, data)
+        if not self._tells:
+            return [self.read(part, item, depth + 1) for part in data]
         return self._parts(((part, item, f"[{place}]") for place, part in enumerate(data)), depth)
 
     def _part(self, data: Json, type_index: int, step: str, depth: int) -> Value:
@@ -299,6 +311,8 @@ class _Reader:
     def _fields(self, data: Json, fields: list[FieldDef], type_index: int, depth: int) -> list[Value]:
         if not isinstance(data, dict):
             raise self._misfit(type_index, data)
+        if not self._tells and len(data) == len(fields) and all(field.name in data for field in fields):
+            return [self.read(data[field.name], field.type, depth + 1) for field in fields]
         values: list[Value] = []
         misfits = [
             Misfit(self._text(type_index), phrase=f"the unknown field `{name}`")

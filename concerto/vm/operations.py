@@ -1,11 +1,11 @@
-"""What every value can do: text, equality, order, independent copy, name of its type, key for sets.
+"""What every value can do: text, equality, order, name of its type, key for sets.
 
 All of it bears values nested to any depth: walks keep their own stack, or end in "call depth exceeded".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -39,11 +39,6 @@ CLASSES: dict[str, list[type]] = {}
 for _class, _name in _NAMES.items():
     if _name != "fn":
         CLASSES.setdefault(_name, []).append(_class)
-
-_SHARED = frozenset(
-    {int, float, str, bool, type(None), Range, NoneOption, ErrorValue, TypeValue, FunctionType}
-)
-"""Types whose values never change, so that no copy is needed."""
 
 _KEY_DEPTH = 500
 _SHOWN_DEPTH = 200_000
@@ -217,8 +212,17 @@ def parts_of(value: Struct | Variant) -> list[Value]:
 def equal(a: Value, b: Value) -> bool:
     """Equality by content; an Int beside a Float is taken for a Float, a Bool equals no number."""
     kind = type(a)
-    if kind is type(b) and kind in _PLAIN:
-        return bool(a == b)
+    if kind is type(b):
+        if kind in _PLAIN:
+            return bool(a == b)
+        if kind is Some:
+            inner = type(a.value)
+            if inner is type(b.value) and inner in _PLAIN:
+                return bool(a.value == b.value)
+        elif kind is list or kind is tuple:
+            kinds = [*map(type, a)]
+            if _EXACT.issuperset(kinds) and kinds == [*map(type, b)]:
+                return bool(a == b)
     todo = [(a, b)]
     while todo:
         a, b = todo.pop()
@@ -241,6 +245,8 @@ def equal(a: Value, b: Value) -> bool:
 
 
 _PLAIN = frozenset({int, float, str, bool, type(None), Range})
+_EXACT = _PLAIN - {float}
+"""Python takes a list with a NaN for equal to itself."""
 
 
 def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
@@ -339,64 +345,6 @@ def _decisive(a: Value, b: Value, sign: str) -> tuple[Value, Value]:
                 break
         else:
             return len(a), len(b)
-
-
-def copy_value(value: Value) -> Value:
-    """An independent value: no change of one can be seen through the other."""
-    kind = type(value)
-    if kind in _SHARED:
-        return value
-    if kind is list and _SHARED.issuperset(map(type, value)):
-        return value[:]
-    pending: list[tuple[Value, Value]] = []
-    result = _shell(value, pending)
-    while pending:
-        old, new = pending.pop()
-        match old:
-            case list():
-                if _SHARED.issuperset(map(type, old)):
-                    new += old
-                else:
-                    new += [item if type(item) in _SHARED else _shell(item, pending) for item in old]
-            case dict():
-                for key, item in old.items():
-                    new[key] = item if type(item) in _SHARED else _shell(item, pending)
-            case Some() | Ok() | Err():
-                new.value = _shell(old.value, pending)
-            case Set():
-                new.items.update((key, _shell(item, pending)) for key, item in old.items.items())
-            case Queue() | Stack():
-                new.items.extend([_shell(item, pending) for item in old.items])
-            case _:
-                for slot in range(len(old.field_names)):
-                    setattr(new, f"f{slot}", _shell(getattr(old, f"f{slot}"), pending))
-    return result
-
-
-def _shell(value: Value, pending: list[tuple[Value, Value]]) -> Value:
-    """The value if it can be shared, else a new one of its kind whose parts are still to come."""
-    kind = type(value)
-    if kind in _SHARED:
-        return value
-    if kind is tuple:
-        return tuple([copy_value(item) for item in value])
-    make = _SHELLS.get(kind)
-    if make is not None:
-        new = make()
-    elif isinstance(value, Struct) or (isinstance(value, Variant) and value.field_names):
-        new = object.__new__(kind)
-        if isinstance(value, Variant):
-            new.tag = value.tag
-    else:
-        return value
-    pending.append((value, new))
-    return new
-
-
-_SHELLS: dict[type, Callable[[], Value]] = {
-    list: list, dict: dict, Set: Set, Queue: Queue, Stack: Stack,
-    Some: lambda: Some(None), Ok: lambda: Ok(None), Err: lambda: Err(None),
-}  # fmt: skip
 
 
 def hash_key(value: Value, depth: int = 0) -> Hashable:

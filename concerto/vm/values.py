@@ -97,6 +97,7 @@ class Struct:
     type_name: ClassVar[str]
     field_names: ClassVar[tuple[str, ...]]
     own: ClassVar[OwnMethods | None] = None
+    copied: ClassVar[Callable[[Value], Value] | None] = None
 
 
 class Variant:
@@ -110,6 +111,7 @@ class Variant:
     field_names: ClassVar[tuple[str, ...]]
     named: ClassVar[bool]
     own: ClassVar[OwnMethods | None] = None
+    copied: ClassVar[Callable[[Value], Value] | None] = None
 
 
 class TypeValue:

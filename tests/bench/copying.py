@@ -15,7 +15,7 @@ from typing import Any
 
 from concerto.compiler import compile_source
 from concerto.deep_threads import start_deep
-from concerto.vm.operations import copy_value
+from concerto.vm.copying import copy_value
 from tests.bench.execution import work_of
 
 SIZES = (2_000, 8_000, 32_000)

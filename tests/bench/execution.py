@@ -1,10 +1,11 @@
 """How long programs run beside the same programs in hand-written Python: `python -m tests.bench.execution
 [FOLDER …] [NAME …]`.
 
-Every `NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in one process, the
-best CPU time of each counts, and the memory that `work` had at its peak. Overflow checks and polling for
-cancellation are on, as always. The folders: `programs` has one construct a program, `everyday` what users write, and
-`set_aside` the same kinds of programs, by which nothing is tuned: look at its figures, never into what they come from.
+Every `NAME.conc` has a `work` that gives the value of the `work` in `NAME.py`. Both run in turn in one
+process, the best CPU time of each counts, and the memory that `work` had at its peak. Overflow checks and
+polling for cancellation are on, as always. The folders: `programs` has a construct a program, `everyday` what
+users write, and `set_aside` the same kinds of programs, by which nothing is tuned: look at its figures, never
+at where they come from.
 """
 
 from __future__ import annotations
@@ -53,9 +54,8 @@ def _compare(folder: str, names: list[str]) -> list[float]:
     ratios = []
     paths = [path for path in sorted(FOLDERS[folder].glob("*.conc")) if not names or path.stem in names]
     if paths:
-        print(
-            f"\n{folder:<14}{'Python ms':>11}{'Concerto ms':>13}{'ratio':>8}{'Python KiB':>13}{'Concerto KiB':>14}"
-        )
+        print(f"\n{folder:<14}{'Python ms':>11}{'Concerto ms':>13}{'ratio':>8}", end="")
+        print(f"{'Python KiB':>13}{'Concerto KiB':>14}")
     for path in paths:
         works = _python_work(path), _concerto_work(path)
         python, concerto = measure(*works)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.copying import copy_value
 from concerto.vm.native import Native, all_natives
-from concerto.vm.operations import copy_value, to_text
+from concerto.vm.operations import to_text
 from concerto.vm.values import Range
 
 INLINE = [native for native in all_natives().values() if native.inline is not None]

@@ -10,9 +10,10 @@ import pytest
 from concerto.ir.module import FieldDef, ModuleIR, TypeDef, VariantDef
 from concerto.vm.classes import build_variant
 from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.copying import copy_value
 from concerto.vm.host import Host
 from concerto.vm.machine import Machine
-from concerto.vm.operations import copy_value, equal, hash_key, less, to_text, type_name
+from concerto.vm.operations import equal, hash_key, less, to_text, type_name
 from concerto.vm.type_checks import type_text
 from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Range, Some, TypeValue, Value
 from tests.vm.hosts import Recorder, Thing

@@ -39,7 +39,8 @@ from concerto.runtime.run.run import Run
 from concerto.semantics.typing.unify import show
 from concerto.source import Source
 from concerto.vm.classes import ClassTable
-from concerto.vm.operations import copy_value, quoted, to_text
+from concerto.vm.copying import copy_value
+from concerto.vm.operations import quoted, to_text
 from concerto.vm.trace import render_frames, source_trace
 from concerto.vm.values import Err, Ok, Panic, Raised, Value
 

@@ -17,8 +17,8 @@ from concerto.effects.kinds import (
     subject_of,
 )
 from concerto.records import record
+from concerto.vm.copying import copy_value
 from concerto.vm.exact import Unlike, exact_key
-from concerto.vm.operations import copy_value
 from concerto.vm.values import Value
 
 _MOST_ENTRIES = 1000

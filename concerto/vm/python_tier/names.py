@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from concerto.vm import access, arithmetic, operations, sizes
+from concerto.vm.copying import copy_value
 from concerto.vm.dispatch import MethodTable
 from concerto.vm.executor import Executed
 from concerto.vm.failures import keep_self, language_error, left_self
@@ -140,7 +141,7 @@ def link(machine: Executed, texts: list[str], used: dict[str, tuple[Any, ...]]) 
             case ("method", place):
                 namespace[name] = MethodTable(machine.methods, texts[place])
             case ("method_mut", place):
-                namespace[name] = partial(machine.methods.call_mut, texts[place])
+                namespace[name] = MethodTable(machine.methods, texts[place], mut=True)
             case ("static", index, place):
                 namespace[name] = partial(_static, machine, index, texts[place])
             case ("table", _):
@@ -260,7 +261,7 @@ _SHARED: dict[str, Any] = {
     "equal": operations.equal,
     "format_as": operations.format_as,
     "to_text": operations.to_text,
-    "copy_value": operations.copy_value,
+    "copy_value": copy_value,
     "joined": _joined,
     "too_long": sizes.too_long,
     "get_member": access.get_member,

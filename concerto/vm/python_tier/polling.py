@@ -75,7 +75,8 @@ def each_with(poll: Callable[[], None]) -> Callable[[Value], Iterable[Value]]:
 
     def each(value: Value) -> Iterable[Value]:
         nonlocal steps
-        items = value if type(value) is list else iterate(value)
+        kind = type(value)
+        items = value if kind is range or kind is list else iterate(value)
         try:
             count = len(items)  # type: ignore[arg-type]
         except TypeError:

@@ -73,7 +73,7 @@ def run(ops: list[Op]) -> int:
 def work() -> int:
     total = 0
     for i in range(4000):
-        ops = [
+        ops: list[Op] = [
             Push(i),
             Dup(),
             Mul(),

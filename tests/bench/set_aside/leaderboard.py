@@ -1,3 +1,4 @@
+import math
 from dataclasses import dataclass, replace
 
 
@@ -16,7 +17,7 @@ class Game:
 
 
 def expected(a: float, b: float) -> float:
-    return 1 / (1 + 10.0 ** ((b - a) / 400))
+    return 1 / (1 + math.pow(10, (b - a) / 400))
 
 
 def play(players: list[Player], games: list[Game]) -> list[Player]:

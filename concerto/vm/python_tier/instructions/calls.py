@@ -107,8 +107,9 @@ def _call_method(writer: FunctionWriter, instr: Instr) -> None:
 @writes("CALL_METHOD_MUT")
 def _call_method_mut(writer: FunctionWriter, instr: Instr) -> None:
     _, method, count = instr
-    parts = writer.pop_many(count + 1)
-    call = f"{writer.names.method_mut(method)}({listed(tuple(parts))})"
+    receiver, *arguments = writer.pop_many(count + 1)
+    first, again = writer.named(receiver)
+    call = f"{writer.names.method_mut(method)}[type({first})]({listed([name(again), *arguments])})"
     result, changed = writer.temporary(), writer.temporary()
     writer.act(f"{result}, {changed} = {writer.mark(call)}")
     writer.push(name(result))
