@@ -13,6 +13,7 @@ from concerto.records import replace
 
 if TYPE_CHECKING:
     from concerto.program import Program
+    from concerto.serving.traffic import Limits
 
 
 def serve(
@@ -54,11 +55,24 @@ def serve(
     except StoreError as error:
         raise Failure(str(error), FAILED) from None
     try:
-        app = application(ServedProgram(program, options, database), database, tokens)
-        serve_app(app, listening)
+        limits = _limits(program)
+        app = application(ServedProgram(program, options, database), database, tokens, limits)
+        serve_app(app, listening, log_json=limits.log_json)
     finally:
         database.close()
     return 0
+
+
+def _limits(program: Program) -> Limits:
+    """Those of the manifest, or what holds without it."""
+    from concerto.serving.traffic import NO_LIMITS, Limits
+
+    said = {} if program.project is None else program.project.settings.serve
+    return Limits(
+        said.get("concurrent_requests") or NO_LIMITS.requests,
+        said.get("request_timeout") or NO_LIMITS.seconds,
+        said.get("log") == "json",
+    )
 
 
 def _tokens(program: Program) -> list[str]:

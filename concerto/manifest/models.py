@@ -114,9 +114,12 @@ class RuntimeTable(Table):
 
 
 class ServeTable(Table):
-    """Who may use a program that is served."""
+    """Who may use a program that is served, and how much."""
 
     tokens_env: str | None = None
+    concurrent_requests: Count | None = None
+    request_timeout: Seconds | None = None
+    log: Literal["text", "json"] | None = None
 
 
 class CodeTable(Table):

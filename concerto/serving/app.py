@@ -21,11 +21,13 @@ from concerto.serving.callers import Admission
 from concerto.serving.chat_completions import ChatCompletions
 from concerto.serving.errors import ApiError, answer_error, answer_fault, not_found
 from concerto.serving.event_log import EventLog
+from concerto.serving.mcp_front import McpFront
 from concerto.serving.openapi import openapi_routes
 from concerto.serving.page import page_routes
 from concerto.serving.response_store import ResponseStore
 from concerto.serving.responses import Responses
 from concerto.serving.runs import Runs
+from concerto.serving.traffic import NO_LIMITS, Counts, Limits, Traffic
 from concerto.serving.websockets import ResponseSocket
 
 if TYPE_CHECKING:
@@ -33,8 +35,11 @@ if TYPE_CHECKING:
     from concerto.serving.answers import ServedProgram
 
 
-def application(served: ServedProgram, database: Database, tokens: Sequence[str] = ()) -> Starlette:
+def application(
+    served: ServedProgram, database: Database, tokens: Sequence[str] = (), limits: Limits = NO_LIMITS
+) -> Starlette:
     """All that clients may ask. With `tokens` each of them is a caller of its own, and needed."""
+    counts, mcp = Counts(), McpFront(served)
     store = ResponseStore(database)
     news = EventLog(store)
     responses = Responses(served, store, news)
@@ -73,14 +78,17 @@ def application(served: ServedProgram, database: Database, tokens: Sequence[str]
         yield
         await responses.close()
         await runs.close()
+        await mcp.close()
 
-    return Starlette(
+    app = Starlette(
         routes=[
             *responses.routes(),
             WebSocketRoute("/v1/responses", talk),
             *ChatCompletions(served).routes(),
             *runs.routes(),
             *AgUi(served).routes(),
+            *mcp.routes(),
+            counts.route(),
             *page_routes(),
             *openapi_routes(),
             Route("/v1/models", list_models),
@@ -94,9 +102,11 @@ def application(served: ServedProgram, database: Database, tokens: Sequence[str]
             HTTPException: _answer_refusal,
             Exception: answer_fault,
         },
-        middleware=[Middleware(Admission, tokens=tokens)],
+        middleware=[Middleware(Traffic, limits=limits, counted=counts), Middleware(Admission, tokens=tokens)],
         lifespan=lifespan,
     )
+    counts.know(app.routes)
+    return app
 
 
 async def _answer_refusal(request: Request, error: Exception) -> JSONResponse:

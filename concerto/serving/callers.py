@@ -14,15 +14,15 @@ from starlette.websockets import WebSocket
 
 from concerto.serving.errors import ApiError
 
-_CALLER = "concerto.caller"
+CALLER = "concerto.caller"
 """Where a request's scope has the name of its caller."""
-_OPEN = frozenset({"/health", "/healthz"})
+OPEN = frozenset({"/health", "/healthz"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 def caller_of(request: HTTPConnection) -> str:
     """The name of a caller; without tokens all are one."""
-    return str(request.scope.get(_CALLER, ""))
+    return str(request.scope.get(CALLER, ""))
 
 
 class Admission:
@@ -33,9 +33,9 @@ class Admission:
         self._tokens = [(token.encode(), sha256(token.encode()).hexdigest()[:16]) for token in tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and scope["path"] not in _OPEN:
+        if scope["type"] in ("http", "websocket") and scope["path"] not in OPEN:
             try:
-                scope[_CALLER] = self._admitted(HTTPConnection(scope))
+                scope[CALLER] = self._admitted(HTTPConnection(scope))
             except ApiError as refusal:
                 headers = {"www-authenticate": "Bearer"} if refusal.status == 401 else {}
                 answer = JSONResponse({"error": refusal.error}, refusal.status, headers)

@@ -32,6 +32,7 @@ OPERATIONS: tuple[tuple[str, str, str, type[RequestBody] | None], ...] = (
     ("get", "/runs/{id}/events", "What a run emits, as numbered server-sent events", None),
     ("post", "/runs/{id}/answers", "Answer what a run waits for", AnswerRequest),
     ("post", "/runs/{id}/cancel", "Stop a run", None),
+    ("get", "/metrics", "What was asked so far and how long it took, for Prometheus", None),
     ("get", "/health", "Whether the server lives", None),
     ("get", "/healthz", "Whether the server lives", None),
     ("get", "/readyz", "Whether it can work: its store is there", None),

@@ -20,6 +20,14 @@ _DRAIN_SECONDS = 10
 """How long requests that are under way have to come to their end when the server stops."""
 
 
+_JSON_LOG = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"json": {"class": "concerto.serving.traffic.JsonLog"}},
+    "loggers": {"uvicorn": {"handlers": ["json"], "level": "WARNING", "propagate": False}},
+}
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens; raises OSError if the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -34,11 +42,12 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def serve(app: ASGIApp, listening: socket.socket) -> None:
+def serve(app: ASGIApp, listening: socket.socket, *, log_json: bool = False) -> None:
     """Serve until SIGINT or SIGTERM: requests that are under way come to their end first."""
     config = uvicorn.Config(
         app,
         log_level="warning",
+        log_config=_JSON_LOG if log_json else uvicorn.config.LOGGING_CONFIG,
         access_log=False,
         lifespan="on",
         timeout_graceful_shutdown=_DRAIN_SECONDS,

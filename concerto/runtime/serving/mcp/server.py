@@ -16,6 +16,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.server.transport_security import TransportSecuritySettings
 
 from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.completion import completing
@@ -25,6 +26,8 @@ from concerto.runtime.serving.mcp.tools import ServedTools
 from concerto.version import __version__
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
     from concerto.runtime.run.run import Run
 
 _FRESH = CacheHint(ttl_ms=300_000, scope="public")
@@ -43,6 +46,12 @@ async def serve_stdio(run: Run, name: str) -> None:
     server = _server(run, name)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def http_app(run: Run, name: str) -> Starlette:
+    """The server over streamable HTTP at `/mcp`, for a front that looks itself at who may ask."""
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    return _server(run, name).streamable_http_app(transport_security=security)
 
 
 async def serve_http(run: Run, name: str, host: str, port: int) -> None:

@@ -1,0 +1,53 @@
+"""`/mcp`: what `concerto mcp serve` offers, beside the other fronts. It starts with its first request."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route
+
+from concerto.program import Runtime
+from concerto.records import replace
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from concerto.runtime.run.run import Run
+    from concerto.serving.answers import ServedProgram
+
+
+class McpFront:
+    """An MCP server, in one run for all of its clients."""
+
+    def __init__(self, served: ServedProgram) -> None:
+        self._served = served
+        self._app: asyncio.Future[ASGIApp] | None = None
+        self._ended = asyncio.Event()
+        self._task: asyncio.Task[object] | None = None
+
+    def routes(self) -> list[Route]:
+        return [Route("/mcp", self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._app is None:
+            self._app = asyncio.get_running_loop().create_future()
+            runtime = Runtime(self._served.program, replace(self._served.options, errors=io.StringIO()))
+            self._task = asyncio.create_task(runtime.use_async(self._serve))
+        app = await asyncio.shield(self._app)
+        await app(scope, receive, send)
+
+    async def close(self) -> None:
+        self._ended.set()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def _serve(self, run: Run) -> None:
+        from concerto.runtime.serving.mcp.server import http_app
+
+        assert self._app is not None
+        app = http_app(run, self._served.program.module.name)
+        async with app.router.lifespan_context(app):
+            self._app.set_result(app)
+            await self._ended.wait()
