@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from starlette.routing import Route
 
@@ -14,6 +15,7 @@ from concerto.records import replace
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from concerto.runtime.run.lifecycle import Ended
     from concerto.runtime.run.run import Run
     from concerto.serving.answers import ServedProgram
 
@@ -25,7 +27,7 @@ class McpFront:
         self._served = served
         self._app: asyncio.Future[ASGIApp] | None = None
         self._ended = asyncio.Event()
-        self._task: asyncio.Task[object] | None = None
+        self._task: asyncio.Task[Ended] | None = None
 
     def routes(self) -> list[Route]:
         return [Route("/mcp", self)]
@@ -35,7 +37,12 @@ class McpFront:
             self._app = asyncio.get_running_loop().create_future()
             runtime = Runtime(self._served.program, replace(self._served.options, errors=io.StringIO()))
             self._task = asyncio.create_task(runtime.use_async(self._serve))
-        app = await asyncio.shield(self._app)
+        assert self._task is not None
+        either: list[asyncio.Future[Any]] = [self._app, self._task]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not self._app.done():
+            raise RuntimeError("the MCP server has not started") from self._task.result().error
+        app = self._app.result()
         await app(scope, receive, send)
 
     async def close(self) -> None:
@@ -47,7 +54,7 @@ class McpFront:
         from concerto.runtime.serving.mcp.server import http_app
 
         assert self._app is not None
-        app = http_app(run, self._served.program.module.name)
+        app = http_app(run, Path(run.module.source_file).stem or "concerto")
         async with app.router.lifespan_context(app):
             self._app.set_result(app)
             await self._ended.wait()

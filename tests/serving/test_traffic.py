@@ -1,0 +1,90 @@
+"""How many requests a server takes and for how long, what it counts and logs of them, and MCP beside the
+other fronts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+
+from tests.runtime.servers import Script
+from tests.serving.servers import Served, project, served
+
+LIMITED = '[serve]\nconcurrent_requests = 2\nrequest_timeout = 1.5\nlog = "json"\n'
+
+
+@pytest.fixture
+def folder(model: Script, tmp_path: Path) -> Path:
+    return project(tmp_path / "limited", model.url, more=LIMITED)
+
+
+@pytest.fixture
+def limited(folder: Path) -> Iterator[Served]:
+    with served(folder) as running:
+        yield running
+
+
+def ask(server: Served, text: str) -> httpx2.Response:
+    return httpx2.post(
+        f"{server.url}/v1/responses", json={"model": "Plain", "input": text, "store": False}, timeout=30
+    )
+
+
+def test_limits_counts_and_logs(limited: Served) -> None:
+    slow = ask(limited, "wait 60")
+    assert (slow.status_code, slow.json()["error"]["code"]) == (504, "timeout")
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda _: ask(limited, "wait 1"), range(6)))
+    busy = [answer for answer in answers if answer.status_code == 503]
+    assert 1 <= len(busy) <= 4
+    assert {answer.status_code for answer in answers} <= {200, 503, 504}
+    assert busy[0].json()["error"]["code"] == "overloaded"
+    assert busy[0].headers["retry-after"] == "1"
+    assert ask(limited, "say a").status_code == 200
+    httpx2.get(f"{limited.url}/v1/responses/resp_1")
+    metrics = httpx2.get(f"{limited.url}/metrics").text
+    assert 'requests_total{method="POST",path="/v1/responses",status="504"} ' in metrics
+    assert 'requests_total{method="GET",path="/v1/responses/{id}",status="404"} 1' in metrics
+    assert "requests_under_way 1" in metrics
+    assert f'requests_total{{method="POST",path="other",status="503"}} {len(busy)}' in metrics
+    assert f'request_seconds_bucket{{path="/v1/responses",le="+Inf"}} {8 - len(busy)}' in metrics
+    status, said = limited.stop()
+    assert status == 0
+    lines = [json.loads(line) for line in said.splitlines()]
+    asked = [line for line in lines if line["path"] == "/v1/responses"]
+    assert len(asked) == 8
+    assert asked[0].keys() == {"time", "level", "method", "path", "status", "ms", "caller", "client"}
+    assert asked[0]["status"] == 504 and asked[0]["ms"] >= 1500
+
+
+def test_mcp_beside_the_other_fronts(server: Served) -> None:
+    async def talk() -> tuple[list[str], Any]:
+        async with Client(f"{server.url}/mcp") as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            return names, (await client.call_tool(names[0], {"a": 1, "b": 2})).structured_content
+
+    names, result = asyncio.run(talk())
+    assert "add" in names
+    assert result == {"result": 3}
+    refused = httpx2.post(f"{server.url}/mcp", json={}, headers={"origin": "https://evil.example"})
+    assert refused.status_code == 403
+
+
+def test_the_example_is_served(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[2] / "examples" / "served_desk"
+    store = ("--mock", "--store", f"sqlite:{tmp_path / 'runs.db'}")
+    with served(folder, *store, environment={"DESK_TOKENS": "one, two"}) as server:
+        headers = {"authorization": "Bearer two"}
+        assert httpx2.get(f"{server.url}/metrics").status_code == 401
+        run = httpx2.post(f"{server.url}/runs", json={"args": ["Hello"]}, headers=headers).json()
+        events = httpx2.get(f"{server.url}/runs/{run['id']}/events", headers=headers, timeout=30).text
+        assert '"run:end"' in events
+        shown = httpx2.get(f"{server.url}/runs/{run['id']}", headers=headers).json()
+        assert shown["result"] == "[mock response to: Hello]", shown
