@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from secrets import token_hex
 
 from concerto.json_data import Json
+from concerto.runtime.agents.history import SUMMARY
 from concerto.runtime.llm.requests import Media, Message, Role, ToolCallRequest
 from concerto.serving.errors import ApiError
 
@@ -80,6 +81,7 @@ _KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "function_call": ("fc", ("call_id", "name", "arguments")),
     "function_call_output": ("fco", ("call_id", "output")),
     "reasoning": ("rs", ("summary",)),
+    "compaction": ("cmp", ("encrypted_content",)),
 }
 """Items of an input: how their ids begin, and what each has to have."""
 
@@ -93,6 +95,9 @@ def messages_of(items: Sequence[dict[str, Json]], before: Sequence[Message] = ()
         match item["type"]:
             case "message":
                 messages.append(_message(item, f"input.{place}"))
+            case "compaction":
+                (summary,) = _texts(item, place, "encrypted_content")
+                messages.append(Message("user", SUMMARY + summary))
             case "function_call":
                 call = ToolCallRequest(*_texts(item, place, "call_id", "name", "arguments"))
                 names[call.id] = call.name

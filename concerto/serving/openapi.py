@@ -13,12 +13,13 @@ from concerto.json_data import Json
 from concerto.serving.ag_ui import UiRequest
 from concerto.serving.bodies import RequestBody
 from concerto.serving.chat_completions import ChatRequest
-from concerto.serving.response_requests import ResponseRequest
+from concerto.serving.response_requests import CompactRequest, ResponseRequest
 from concerto.serving.runs import AnswerRequest, RunRequest
 from concerto.version import __version__
 
 OPERATIONS: tuple[tuple[str, str, str, type[RequestBody] | None], ...] = (
     ("post", "/v1/responses", "Ask an agent", ResponseRequest),
+    ("post", "/v1/responses/compact", "Shorten a conversation", CompactRequest),
     ("get", "/v1/responses/{id}", "A response that was stored, or its events", None),
     ("delete", "/v1/responses/{id}", "Delete a response", None),
     ("post", "/v1/responses/{id}/cancel", "Stop a background response", None),

@@ -145,6 +145,18 @@ class ResponseRequest(RequestBody):
                 return None
 
 
+class CompactRequest(RequestBody):
+    """The body of `POST /v1/responses/compact`."""
+
+    model: str | None = None
+    input: str | list[Any] | None = None
+    previous_response_id: str | None = None
+    instructions: str | None = None
+    prompt_cache_key: str | None = None
+    prompt_cache_retention: str | None = None
+    service_tier: str | None = None
+
+
 def agent_of(model: str | None, agents: Collection[str]) -> str:
     """The agent that a request means: agents are models by name, and one alone need not be named."""
     if model is None and len(agents) == 1:

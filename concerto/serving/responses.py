@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, suppress
+from time import time
 from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.requests import Request
@@ -15,15 +16,17 @@ from concerto.journal.settling import CannotResume
 from concerto.journal.store import Busy, NoSuchRun
 from concerto.json_data import Json
 from concerto.manifest import ManifestError
+from concerto.runtime.agents.asked import Asked
+from concerto.runtime.agents.history import summary_prompt
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.llm.requests import Message
 from concerto.serving.answers import AgentAnswer, AgentRequest, Text
 from concerto.serving.bodies import read_body
 from concerto.serving.callers import caller_of
 from concerto.serving.errors import ApiError, not_found, server_fault
-from concerto.serving.items import messages_of, require_answered, with_ids
-from concerto.serving.response_events import Event, ResponseBuilder, resource
-from concerto.serving.response_requests import ResponseRequest, agent_of
+from concerto.serving.items import messages_of, new_id, require_answered, with_ids
+from concerto.serving.response_events import Event, ResponseBuilder, resource, usage_of
+from concerto.serving.response_requests import CompactRequest, ResponseRequest, agent_of
 from concerto.serving.response_store import StoredResponse
 from concerto.serving.sse import event_stream, flag, number, unless_left
 
@@ -51,6 +54,7 @@ class Responses:
     def routes(self) -> list[Route]:
         return [
             Route("/v1/responses", self.create, methods=["POST"]),
+            Route("/v1/responses/compact", self.compact, methods=["POST"]),
             Route("/v1/responses/{id}", self.retrieve, methods=["GET"]),
             Route("/v1/responses/{id}", self.delete, methods=["DELETE"]),
             Route("/v1/responses/{id}/cancel", self.cancel, methods=["POST"]),
@@ -75,6 +79,34 @@ class Responses:
         if wanted.stream:
             return event_stream(self.stream(begun))
         return JSONResponse(await unless_left(request, self.whole(begun)))
+
+    async def compact(self, request: Request) -> Response:
+        """A conversation as what stays of it: what users said, and one item with a summary of it all. The
+        agent writes that itself, or the one that its `compact` names."""
+        wanted, caller = await read_body(request, CompactRequest), caller_of(request)
+        agent = agent_of(wanted.model, self._served.agents)
+        before = self._conversation(wanted.previous_response_id, caller, NOTHING_KNOWN)
+        given = with_ids([] if wanted.input is None else wanted.input)
+        messages = [*before, *messages_of(given, before)]
+        if not messages:
+            raise ApiError("`input` is missing", code="missing_required_parameter", param="input")
+        settings: dict[str, Json] = self._served.agents[agent].get("compact") or {}
+        prompt = Message("user", summary_prompt(messages))
+        asked = Asked(settings.get("with", agent), (prompt,), wanted.instructions or "", tool_choice="none")
+        answer = await unless_left(request, self._served.answer(AgentRequest(asked, caller)))
+        if answer.failure:
+            raise ApiError(answer.failure, 500, kind="model_error", code=answer.kind)
+        said = [{"role": "user", "content": each.text} for each in messages if each.role == "user"]
+        summary = {"type": "compaction", "encrypted_content": answer.text}
+        return JSONResponse(
+            {
+                "id": new_id("resp"),
+                "object": "response.compaction",
+                "created_at": int(time()),
+                "output": with_ids([*said, summary]),
+                "usage": usage_of(answer),
+            }
+        )
 
     async def retrieve(self, request: Request) -> Response:
         stored = self._found(request)

@@ -405,3 +405,20 @@ def test_what_is_not_there(server: Served) -> None:
     assert refused(server, large, 413)["code"] == "body_too_large"
     assert httpx2.get(f"{server.url}/v1/responses").status_code == 405
     assert httpx2.get(f"{server.url}/elsewhere").json()["error"]["type"] == "not_found"
+
+
+def test_a_conversation_is_compacted(client: OpenAI) -> None:
+    first = client.responses.create(model="Plain", input="say one")
+    compacted = client.responses.compact(model="Plain", previous_response_id=first.id, input="say two")
+    assert compacted.object == "response.compaction"
+    assert [item.type for item in compacted.output] == ["message", "message", "compaction"]
+    summary = compacted.output[-1].to_dict()
+    assert "user: say one\nassistant: one\nuser: say two" in str(summary["encrypted_content"])
+    given: Any = [
+        {"type": "compaction", "encrypted_content": "they counted"},
+        {"role": "user", "content": "And?"},
+    ]
+    told = client.responses.create(model="Plain", input=given)
+    assert told.output_text == "user: Summary of the conversation so far: they counted | user: And?"
+    with pytest.raises(openai.BadRequestError, match="`input` is missing"):
+        client.responses.compact(model="Plain")

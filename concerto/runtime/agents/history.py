@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
 
 _CHARACTERS_A_TOKEN = 4
-_SUMMARY = "Summary of the conversation so far: "
+SUMMARY = "Summary of the conversation so far: "
 _ASK = (
     "Summarize this conversation for whoever goes on with it. Keep facts, names, numbers, decisions, what "
     "the user wants and what is still open. Answer with the summary alone.\n\n"
@@ -114,9 +114,13 @@ async def compacted(
         return None
     kept = [message for message in messages[:cut] if message.pinned]
     if summarize is not None:
-        text = await summarize(_ASK + "\n".join(map(_line, leaving)))
-        kept.append(Message("user", _SUMMARY + text))
+        text = await summarize(summary_prompt(leaving))
+        kept.append(Message("user", SUMMARY + text))
     return [*kept, *messages[cut:]]
+
+
+def summary_prompt(messages: Sequence[Message]) -> str:
+    return _ASK + "\n".join(map(_line, messages))
 
 
 def tokens_of(messages: Sequence[Message]) -> int:
