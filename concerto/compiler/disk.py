@@ -93,16 +93,21 @@ class DiskProject:
         return self._tools.union(self.manifest.tools if self.manifest else ())
 
     @property
+    def is_trust_checked(self) -> bool:
+        table = self.manifest.trust if self.manifest is not None else None
+        return self.previews_trust or (table is not None and table.mode != "off")
+
+    @property
     def trust(self) -> TrustSettings | None:
         """What decides what untrusted text may cause; None where nothing is checked."""
-        table = self.manifest.trust if self.manifest is not None else None
-        if (table is None or table.mode == "off") and not self.previews_trust:
+        if not self.is_trust_checked:
             return None
         from concerto.effects.permissions import Permissions
         from concerto.trust.analysis import TrustSettings
 
         if self.manifest is None:
             return TrustSettings(python_tools=tuple(self._tools))
+        table = self.manifest.trust
         rules = self.manifest.permissions.model_dump(exclude_none=True)
         return TrustSettings(
             tools={name: each.model_dump() for name, each in table.tools.items()} if table else {},

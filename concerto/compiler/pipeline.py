@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
-from concerto.diagnostics import Problem, Problems, did_you_mean, suggest
+from concerto.compiler.disk import shown_path
+from concerto.diagnostics import Problem, Problems, UnknownTrustName, did_you_mean, suggest
 from concerto.ir.module import ModuleIR
 from concerto.source import Source
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from concerto.semantics.model.analysis import Analysis, ReusedFile
     from concerto.semantics.model.project import Project
     from concerto.syntax import ast
-    from concerto.trust.analysis import TrustAnalysis
+    from concerto.trust.analysis import TrustAnalysis, TrustSettings
 
 R = TypeVar("R")
 
@@ -50,7 +51,7 @@ def analyze(source: Source, project: DiskProject, problems: Problems) -> Analysi
 
     def passes() -> Analysis | None:
         analysis = _analyze(source, project, problems)
-        if analysis is None or project.trust is None or not analysis.agents:
+        if analysis is None or not _may_flow(analysis, project.trust):
             return analysis
         from concerto.emit import emit_program
 
@@ -58,6 +59,22 @@ def analyze(source: Source, project: DiskProject, problems: Problems) -> Analysi
         return None if problems.errors else analysis
 
     return run_passes(passes, source, problems)
+
+
+_ACTS: Final = re.compile(r"\bsink\b|\bfs\b|\bhttp\b|\w+Tool\b|::\s*\*|\bmcp\b")
+"""Some of this stands in every program of which a tool acts on the world."""
+
+
+def _may_flow(analysis: Analysis, settings: TrustSettings | None) -> bool:
+    """Whether trust may find something in a program, without looking at what it does: an agent that nothing
+    guards, and a tool that acts on the world, or else a name in the settings that there is not."""
+    if settings is None or not analysis.agents:
+        return False
+    if settings.tools:
+        return True
+    if all(agent.settings.get("guard") for agent in analysis.agents):
+        return False
+    return bool(settings.servers) or any(_ACTS.search(source.text) for source in analysis.files)
 
 
 def analyze_trust_of(
@@ -84,7 +101,26 @@ def check_trust_of(module: ModuleIR, project: DiskProject, problems: Problems) -
     if settings is not None:
         from concerto.trust.check import check_trust
 
-        check_trust(module, settings, problems)
+        analysis = check_trust(module, settings, problems)
+        if analysis.unknown:
+            _warn_of_names(analysis, project, problems)
+
+
+def _warn_of_names(analysis: TrustAnalysis, project: DiskProject, problems: Problems) -> None:
+    """Tell of the tables of `[trust.tools]` that name nothing, where they stand."""
+    from concerto.manifest import FILE_NAME
+    from concerto.manifest.places import key_places
+
+    path = project.home / FILE_NAME
+    source = Source(shown_path(path), (project.read(path) or b"").decode("utf-8-sig").replace("\r\n", "\n"))
+    places = key_places(source.text)
+    known = analysis.sites.names()
+    for name in analysis.unknown:
+        start, end = places["trust", "tools", name].key
+        near = suggest(name, known)
+        advice = did_you_mean(near) if near else "write `Tool::method`, or a tool, server or host"
+        message = f"the program has no `{name}`, so this says nothing"
+        problems.add(UnknownTrustName(source.span(start, end), message, help=advice))
 
 
 def compile_tree(

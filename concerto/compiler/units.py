@@ -299,7 +299,8 @@ def _is_foreign(impl: ImplSymbol) -> bool:
 
 def _surroundings(project: DiskProject) -> bytes:
     names = (project.mcp_servers, project.hosts, project.python_tools)
-    return _digest(repr((project.lock, sorted(project.connections.items()), *map(sorted, names))))
+    said = (project.lock, project.is_trust_checked, sorted(project.connections.items()))
+    return _digest(repr((*said, *map(sorted, names))))
 
 
 def _digest(text: str) -> bytes:

@@ -1,4 +1,5 @@
-"""Problems of trust: what untrusted text could make an agent do (E0701, E0702)."""
+"""Problems of trust: what untrusted text could make an agent do (E0701, E0702), and what is said of it in
+vain (W0701, W0702)."""
 
 from __future__ import annotations
 
@@ -132,6 +133,81 @@ class SecretCanLeave(Problem, code="E0702", title="a secret can leave over the n
     //--- file: Concerto.toml
     [trust]
     mode = "deny"
+
+    [connections.openai]
+    ```
+    """
+
+
+class IdleGuard(Problem, code="W0701", title="guard that nothing enforces"):
+    """An agent has a `guard:`, and the project does not say in `Concerto.toml` that trust is looked after.
+    Then no label is kept and no call is refused: write `[trust]` there, or take the guard away.
+
+    ```concerto
+    agent Assistant { provider: openai, guard: "deny" }
+
+    fn main() {
+        println(Assistant.execute("Answer my newest mail").is_ok());
+    }
+    //--- file: Concerto.toml
+    [connections.openai]
+    ```
+
+    ```concerto
+    agent Assistant { provider: openai, guard: "deny" }
+
+    fn main() {
+        println(Assistant.execute("Answer my newest mail").is_ok());
+    }
+    //--- file: Concerto.toml
+    [trust]
+    mode = "deny"
+
+    [connections.openai]
+    ```
+    """
+
+
+class UnknownTrustName(Problem, code="W0702", title="label of what is not there"):
+    """A table of `[trust.tools]` in `Concerto.toml` is named like no tool, server or host of the program, so
+    what it says holds for nothing. Names are `Tool::method`, or a tool, server or host as a whole.
+
+    ```concerto
+    tool Mail {
+        description: "Sends mail",
+
+        @describe("Send a mail")
+        pub fn send(@param("Who gets it") to: String) -> Bool { to != "" }
+    }
+
+    agent Assistant { provider: openai, tools: [Mail] }
+
+    fn main() {
+        println(Assistant.execute("Tell Ann").is_ok());
+    }
+    //--- file: Concerto.toml
+    [trust.tools."Mail::sent"]
+    sink = "mail"
+
+    [connections.openai]
+    ```
+
+    ```concerto
+    tool Mail {
+        description: "Sends mail",
+
+        @describe("Send a mail")
+        pub fn send(@param("Who gets it") to: String) -> Bool { to != "" }
+    }
+
+    agent Assistant { provider: openai, tools: [Mail] }
+
+    fn main() {
+        println(Assistant.execute("Tell Ann").is_ok());
+    }
+    //--- file: Concerto.toml
+    [trust.tools."Mail::send"]
+    sink = "mail"
 
     [connections.openai]
     ```

@@ -41,13 +41,14 @@ class Flow:
 @frozen
 class TrustAnalysis:
     """`sites` has the labels of all tools; `flows` one finding for each site at most of each code, `guarded`
-    those that a guard holds."""
+    those that a guard holds. `unknown` are names of settings that the program does not have."""
 
     table: TrustTable
     labels: Labels
     sites: Sites
     flows: list[Flow]
     guarded: list[Flow]
+    unknown: list[str]
 
 
 def analyze_trust(module: ModuleIR, settings: TrustSettings) -> TrustAnalysis:
@@ -62,7 +63,8 @@ def analyze_trust(module: ModuleIR, settings: TrustSettings) -> TrustAnalysis:
     for site in sites.all:
         for flow in _flows(module, site, sites, shared):
             (guarded if sites.guard(site) else flows).append(flow)
-    return TrustAnalysis(TrustTable(settings.mode, labels.rules), labels, sites, flows, guarded)
+    table = TrustTable(settings.mode, labels.rules)
+    return TrustAnalysis(table, labels, sites, flows, guarded, _unknown(settings, sites))
 
 
 def _through_agents(labels: Labels, sites: Sites) -> None:
@@ -115,6 +117,12 @@ def _flows(module: ModuleIR, site: Site, sites: Sites, memories: Mapping[str, Wa
     if secret is not None and net is not None:
         source = next((each for each in untrusted if each not in (net, secret)), next(iter(untrusted)))
         yield Flow(site, source, untrusted[source], net, NET, secret)
+
+
+def _unknown(settings: TrustSettings, sites: Sites) -> list[str]:
+    known = sites.names()
+    outside = {*settings.servers, *settings.python_tools}
+    return [name for name in settings.tools if name not in known and name.partition("::")[0] not in outside]
 
 
 def _shown(key: Key) -> str:

@@ -135,26 +135,13 @@ class Labels:
         source = settings.get("source") or said.get("source", {}).get("label")
         sink = said.get("sink", {})
         kind = settings.get("sink") or sink.get("kind")
-        rule = TrustRule(
-            *key,
-            trusted=list(settings.get("trusted") or sink.get("trusted") or ()),
-            allow={
-                name: list(each) for name, each in (settings.get("allow") or sink.get("allow") or {}).items()
-            },
-        )
-        labels = () if function is not None else default
-        if source is None:
-            sources, why = [each for each in labels if each in SOURCE_LABELS], [BY_DEFAULT]
-        else:
-            sources, why = [source] if source != TRUSTED else [], [DECLARED]
-        rule.closed = closed and bool(sources)
-        _give(rule, [] if closed else sources, why)
-        if kind is not None:
-            _give(rule, [kind], [DECLARED])
-        else:
-            _give(rule, [each for each in labels if each not in SOURCE_LABELS], ["the library's own"])
-        if source == TRUSTED:
-            rule.ways[TRUSTED] = [DECLARED]
+        both = {
+            "source": source,
+            "sink": kind,
+            "trusted": settings.get("trusted") or sink.get("trusted"),
+            "allow": settings.get("allow") or sink.get("allow"),
+        }
+        rule = rule_of(key, both, () if function is not None else default, closed=closed)
         return _Method(rule, function, source is not None, kind is not None, closed)
 
     def _said_of(self, key: Key) -> Mapping[str, Any]:
@@ -210,6 +197,27 @@ class Labels:
             _give(method.rule, [label], way)
             new = True
         return new
+
+
+def rule_of(key: Key, said: Mapping[str, Any], default: Iterable[str], *, closed: bool = False) -> TrustRule:
+    """The rule of a tool of which `source`, `sink`, `trusted` and `allow` are said; a default stands in for
+    what is not."""
+    source, sink = said.get("source"), said.get("sink")
+    allow = {name: list(each) for name, each in (said.get("allow") or {}).items()}
+    rule = TrustRule(*key, trusted=list(said.get("trusted") or ()), allow=allow)
+    if source is None:
+        sources, why = [each for each in default if each in SOURCE_LABELS], [BY_DEFAULT]
+    else:
+        sources, why = [source] if source != TRUSTED else [], [DECLARED]
+    rule.closed = closed and bool(sources)
+    _give(rule, [] if closed else sources, why)
+    if sink is not None:
+        _give(rule, [sink], [DECLARED])
+    else:
+        _give(rule, [each for each in default if each not in SOURCE_LABELS], ["the library's own"])
+    if source == TRUSTED:
+        rule.ways[TRUSTED] = [DECLARED]
+    return rule
 
 
 def _rest(way: list[str]) -> list[str]:

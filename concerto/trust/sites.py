@@ -10,7 +10,7 @@ from concerto.records import frozen
 from concerto.source import Source, Span
 from concerto.trust.builders import Builders, Ref, Shape
 from concerto.trust.call_graph import Callees
-from concerto.trust.defaults import OUTSIDE, UNDECLARED_SERVER
+from concerto.trust.defaults import LIBRARY_TOOLS, OUTSIDE, UNDECLARED_SERVER
 from concerto.trust.labels import BY_DEFAULT, Key, Labels, Ways
 
 Allows: TypeAlias = Callable[[str, str], bool]
@@ -89,6 +89,18 @@ class Sites:
             for label, way in ways.items():
                 found.setdefault(label, ["::".join(filter(None, key)), *way])
         return found
+
+    def names(self) -> set[str]:
+        """All names that tools, servers and hosts and their methods have, also without a module."""
+        owners = {owner.name: [method.name for method in owner.methods] for owner in self._owners.values()}
+        for provider in self._module.providers:
+            owners[self._module.types[provider.type].name] = [each.name for each in provider.methods]
+        for tool, method in LIBRARY_TOOLS:
+            owners.setdefault(tool, []).append(method)
+        owners |= {name: [] for name in (*self._hosts, *self._servers, *self._python_tools)}
+        short = {name.rpartition("::")[2]: methods for name, methods in owners.items()}
+        found = [*owners.items(), *short.items()]
+        return {each for name, methods in found for each in (name, *(f"{name}::{of}" for of in methods))}
 
     def guard(self, site: Site) -> str:
         """The guard of the agent; empty if it has none, or if another agent may stand there that has none."""

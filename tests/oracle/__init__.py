@@ -130,6 +130,7 @@ class _Files:
         self.mcp_servers = frozenset(manifest.get("mcp", ()))
         self.hosts = frozenset({**manifest.get("hosts", {}), **manifest.get("agents", {})})
         self.python_tools = frozenset(manifest.get("tools", ()))
+        self.is_trust_checked = "trust" in manifest
 
     def packages(self) -> list[ModulePackage]:
         return []

@@ -26,6 +26,7 @@ class Files:
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     python_tools: frozenset[str] = frozenset()
+    is_trust_checked: bool = True
     lock: bytes | None = None
     problems: Problems = field(default_factory=Problems)
     loaded: list[str] = field(default_factory=list)

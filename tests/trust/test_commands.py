@@ -49,6 +49,7 @@ def program(tmp_path: Path) -> Path:
 
 def test_a_preview_finds_what_trust_would(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_concertoc(["check", str(program)]) == 0
+    capsys.readouterr()
     assert run_concertoc(["check", "--trust", str(program)]) == 2
     shown = capsys.readouterr().err
     assert "error[E0701]: untrusted text from `Web::page` can make `Open` call `Files::keep`" in shown
@@ -79,3 +80,22 @@ def test_an_audit_as_json(program: Path, capsys: pytest.CaptureFixture[str]) -> 
     ]
     (call,) = next(agent for agent in found["agents"] if agent["name"] == "Asking")["calls"]
     assert call["untrusted"] == ["Web::page"] and call["sinks"] == ["Files::keep", "Web::page"]
+
+
+def test_what_says_nothing_is_warned_of(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the place where it stands; a name may leave its module out, and be that of a tool as a whole."""
+    assert run_concertoc(["check", str(program)]) == 0
+    shown = capsys.readouterr().err
+    assert "warning[W0701]: the guard of agent `Asking` does nothing, as no `[trust]` is there" in shown
+    assert f"{program}:22:53" in shown
+    known = "".join(
+        [f'[trust.tools."{name}"]\nsource = "trusted"\n' for name in ("Web", "Web::page", "ShellTool")]
+    )
+    unknown = '[trust.tools]\n"Files::kept" = { sink = "fs" }\n'
+    manifest = program.parent / "Concerto.toml"
+    manifest.write_text(f'[connections.mock]\n[trust]\nmode = "deny"\n{unknown}{known}')
+    assert run_concertoc(["check", str(program)]) == 0
+    shown = capsys.readouterr().err
+    assert shown.count("warning") == 1
+    assert "warning[W0702]: the program has no `Files::kept`, so this says nothing" in shown
+    assert f"{manifest}:5:1" in shown and "help: did you mean `Files::keep`?" in shown

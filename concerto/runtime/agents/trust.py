@@ -25,7 +25,7 @@ from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import Message, ToolCallRequest, ToolOffer
 from concerto.runtime.run.agent_failures import tool_failure
 from concerto.trust.defaults import NET, OUTSIDE, SECRET, TRUSTED, UNDECLARED_SERVER, UNTRUSTED
-from concerto.trust.labels import SOURCE_LABELS
+from concerto.trust.labels import rule_of
 from concerto.trust.matching import deciding, is_harmless
 from concerto.vm.values import ErrorValue, Raised, Value
 
@@ -97,11 +97,8 @@ class Trust:
             return found
         if tool.tool in self._declared:
             return _UNLABELLED
-        labels = UNDECLARED_SERVER if tool.foreign else OUTSIDE
-        sources = [label for label in labels if label in SOURCE_LABELS]
-        return TrustRule(
-            tool.tool, tool.method, sources, [label for label in labels if label not in SOURCE_LABELS]
-        )
+        default = UNDECLARED_SERVER if tool.foreign else OUTSIDE
+        return rule_of((tool.tool, tool.method), tool.labels, default)
 
     def begin(
         self, plan: Plan, messages: Sequence[Message], branch: Branch, origins: Sequence[str] = ()

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from concerto.diagnostics.suggest import did_you_mean, suggest
 from concerto.effects.error_kinds import AgentKind, ToolKind
 from concerto.effects.identity import IDEMPOTENCY_KEY
 from concerto.effects.kinds import ToolCall
@@ -25,6 +26,7 @@ from concerto.runtime.run.agent_failures import agent_failure, ends_run, text_of
 from concerto.runtime.tools.python_signatures import BadValues, Signature
 from concerto.runtime.tools.toolbox import BoundTool, wire_name
 from concerto.vm.values import Raised, Value
+from concerto.vocabulary.labels import SINKS, SOURCES, SinkKind, SourceLabel
 
 if TYPE_CHECKING:
     from concerto.runtime.run.services import RunServices
@@ -36,13 +38,24 @@ _MARK = "__concerto_tool__"
 
 
 @record(frozen=True)
+class ToolMark:
+    """What `concerto.tool` says of a tool; `labels` are those of trust, as in `[trust.tools]`."""
+
+    repeatable: bool = False
+    labels: Mapping[str, Any] = field(default_factory=dict)
+
+
+_UNMARKED = ToolMark()
+
+
+@record(frozen=True)
 class PythonMethod:
     """A callable with what a model is told of it; `name` is empty for a tool that is one function."""
 
     name: str
     signature: Signature
     function: Callable[..., Any]
-    repeatable: bool = False
+    mark: ToolMark
 
 
 @record(frozen=True)
@@ -57,13 +70,32 @@ class PythonTool:
 @overload
 def tool(marked: Marked) -> Marked: ...
 @overload
-def tool(*, read_only: bool = ..., idempotent: bool = ...) -> Callable[[Marked], Marked]: ...
-def tool(marked: Any = None, *, read_only: bool = False, idempotent: bool = False) -> Any:
+def tool(
+    *,
+    read_only: bool = ...,
+    idempotent: bool = ...,
+    source: SourceLabel | None = ...,
+    sink: SinkKind | None = ...,
+    trusted: Sequence[str] = ...,
+    allow: Mapping[str, Sequence[str]] | None = ...,
+) -> Callable[[Marked], Marked]: ...
+def tool(
+    marked: Any = None,
+    *,
+    read_only: bool = False,
+    idempotent: bool = False,
+    source: SourceLabel | None = None,
+    sink: SinkKind | None = None,
+    trusted: Sequence[str] = (),
+    allow: Mapping[str, Sequence[str]] | None = None,
+) -> Any:
     """Mark a function, a class or a method of one as a tool: `@concerto.tool`.
 
     Its name, docstring and type hints are what a model is told. The public methods of a class are tools;
     `initialize` and `shutdown`, if it has them, are called around its use by a run. One that is `read_only`
-    or `idempotent` is called again by a run that goes on, if its process ended during the call.
+    or `idempotent` is called again by a run that goes on, if its process ended during the call. `source` is
+    what its results are, `sink` in what way it acts on the world, as `@source` and `@sink(kind, trusted:,
+    allow:)` say it of tools in Concerto; `[trust.tools]` of a manifest wins. Raises ValueError.
 
     >>> import concerto
     >>> @concerto.tool
@@ -76,11 +108,25 @@ def tool(marked: Any = None, *, read_only: bool = False, idempotent: bool = Fals
     'sunny in Oslo'
     """
 
+    said = {"source": source, "sink": sink, "trusted": list(trusted), "allow": dict(allow or {})}
+    labels = {name: value for name, value in said.items() if value}
+    _require_label("source", source, SOURCES)
+    _require_label("sink", sink, SINKS)
+    if sink is None and (trusted or allow):
+        raise ValueError("`trusted` and `allow` say what a `sink` may be called with")
+
     def mark(each: Any) -> Any:
-        setattr(each, _MARK, read_only or idempotent)
+        setattr(each, _MARK, ToolMark(read_only or idempotent, labels))
         return each
 
     return mark if marked is None else mark(marked)
+
+
+def _require_label(what: str, given: str | None, known: Sequence[str]) -> None:
+    if given is not None and given not in known:
+        near = suggest(str(given), known)
+        advice = f", {did_you_mean(near)}" if near else f"; there are {', '.join(known)}"
+        raise ValueError(f"`{what}` cannot be `{given}`{advice}")
 
 
 def idempotency_key() -> str:
@@ -100,7 +146,7 @@ def python_tool(name: str, given: Any) -> PythonTool:
     if inspect.isroutine(given):
         return PythonTool(name, (_method(name, "", given),))
     owner = given() if inspect.isclass(given) else given
-    all_of_them = getattr(type(owner), _MARK, False)
+    all_of_them = getattr(type(owner), _MARK, _UNMARKED)
     public = (key for key in vars(type(owner)) if not key.startswith("_"))
     members = [
         (key, member)
@@ -187,7 +233,8 @@ class PythonTools:
                 continue
             parts = (made.name, method.name) if method.name else (made.name,)
             offer = ToolOffer(wire_name(*parts), method.signature.description, method.signature.parameters)
-            bound.append(BoundTool(offer, made.name, method.name, partial(self._call, made, method)))
+            call = partial(self._call, made, method)
+            bound.append(BoundTool(offer, made.name, method.name, call, labels=method.mark.labels))
         return bound
 
     async def _call(
@@ -219,15 +266,25 @@ class PythonTools:
                 body,
                 "model",
                 outside=True,
-                repeatable=method.repeatable,
+                repeatable=method.mark.repeatable,
             ),
             caller.branch,
         )
 
 
-def _method(tool: str, name: str, function: Callable[..., Any], repeatable: bool = False) -> PythonMethod:
-    signature = Signature(f"{tool}::{name}" if name else tool, function)
-    return PythonMethod(name, signature, function, repeatable or getattr(function, _MARK, False))
+def _method(tool: str, name: str, function: Callable[..., Any], whole: ToolMark = _UNMARKED) -> PythonMethod:
+    """A method with what is said of it and, where that is silent, of its class."""
+    title = f"{tool}::{name}" if name else tool
+    signature = Signature(title, function)
+    own = getattr(function, _MARK, _UNMARKED)
+    mark = ToolMark(whole.repeatable or own.repeatable, {**whole.labels, **own.labels})
+    parameters = signature.parameters["properties"]
+    for parameter in (*own.labels.get("trusted", ()), *own.labels.get("allow", ())):
+        if parameter not in parameters:
+            near = suggest(parameter, parameters)
+            advice = f", {did_you_mean(near)}" if near else ""
+            raise TypeError(f"`{title}` has no parameter `{parameter}` that could be trusted{advice}")
+    return PythonMethod(name, signature, function, mark)
 
 
 def _jsonable(answer: Any) -> Json:

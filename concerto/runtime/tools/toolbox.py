@@ -50,7 +50,8 @@ Perform: TypeAlias = Callable[[CallContext, dict[str, Json]], Awaitable[Value]]
 class BoundTool:
     """One method as one execution offers it. `perform` passes the gate and gives the value, or raises.
     `foreign` says that a server describes it, not the program; `entity` names the value it is bound to.
-    `declared` is what the program declares of it, types included."""
+    `declared` is what the program declares of it, types included; `labels` are those of trust that Python
+    code says."""
 
     offer: ToolOffer
     tool: str
@@ -59,6 +60,7 @@ class BoundTool:
     entity: str = ""
     foreign: bool = False
     declared: MethodDef | None = None
+    labels: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def key(self) -> ToolKey:

@@ -110,6 +110,7 @@ class NoProject:
     mcp_servers: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     python_tools: frozenset[str] = frozenset()
+    is_trust_checked = True
     lock: bytes | None = None
 
     def packages(self) -> list[ModulePackage]:

@@ -44,6 +44,11 @@ class Project(Protocol):
         ...
 
     @property
+    def is_trust_checked(self) -> bool:
+        """Whether `[trust]` is there, without which guards do nothing."""
+        ...
+
+    @property
     def lock(self) -> bytes | None:
         """The content of `Concerto.lock`, None if there is none."""
         ...

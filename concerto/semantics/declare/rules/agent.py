@@ -8,6 +8,7 @@ from concerto.diagnostics import (
     AgentWithoutProvider,
     BadDeclarationField,
     BadToolChoice,
+    IdleGuard,
     TraitNotSatisfied,
     UnknownReference,
     did_you_mean,
@@ -71,6 +72,11 @@ def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, s
     if "compact" in agent.settings:
         setting = next(each for each in node.settings if each.name.text == "compact")
         _set_compactor(declarations, owner, agent, setting.value, scope)
+    if "guard" in agent.settings and not declarations.project.is_trust_checked:
+        guard = next((each.name for each in node.settings if each.name.text == "guard"), node.name)
+        message = f"the guard of {owner} does nothing, as no `[trust]` is there"
+        advice = 'write `[trust]` with `mode = "deny"` into `Concerto.toml`'
+        declarations.report(IdleGuard, scope.module, guard, message, help=advice)
     _check_hook(declarations, agent)
     _check_wire(declarations, owner, agent, node, scope)
 
