@@ -70,6 +70,8 @@ class ProgramWorld:
         declare_program(own, parse(Source("tools", declared), problems))
         found = [problem.message for problem in problems if problem.severity == "error"]
         assert not found, f"the signatures of tools do not compile: {found[0]}"
+        for name in _MODULES:
+            self.module(name)  # No program has them loaded.
         self.declarations: Declarations = library().declarations
         self.prelude = _pure(library().prelude)
         for name, symbol in own.root.members.items():

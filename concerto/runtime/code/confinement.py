@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from time import monotonic
 from typing import Any, NoReturn, TypeAlias, cast
 
 from concerto.ir.module import MethodDef, ModuleIR
@@ -33,12 +34,13 @@ from concerto.vm.machine import Machine, Tier
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
 from concerto.wording import counted
 
-MOST_STEPS = 500_000
+MOST_STEPS = 250_000
 """Loops, calls and library functions of one program, together."""
 MOST_MEGABYTES = 256
 """What a program may hold more than the process did before."""
 
-_STEPS_BETWEEN_LOOKS = 256
+_SECONDS_BETWEEN_LOOKS = 0.01
+"""At the clock and at what the process holds."""
 _Body: TypeAlias = Callable[[], Value]
 
 
@@ -82,7 +84,8 @@ class ProgramMachine(Machine):
     def __init__(self, module: ModuleIR, host: ProgramHost) -> None:
         self.room = _Room()
         self._steps = 0
-        self._memory: MemoryLimit | None = None
+        self._memory = MemoryLimit(MOST_MEGABYTES)
+        self._next_look = 0.0
         self._guarded: dict[str, Callable[..., Value]] = {}
         super().__init__(module, cast(Host, host), tier="interpreter", cancel_check=check_time)
         host.machine = self
@@ -97,15 +100,13 @@ class ProgramMachine(Machine):
     def step(self) -> None:
         """One more step; raises ProgramStopped at a limit, Cancelled when its time is up."""
         self._steps += 1
-        if self._steps % _STEPS_BETWEEN_LOOKS:
-            return
         if self._steps > MOST_STEPS:
             raise ProgramStopped(f"the program was stopped after {MOST_STEPS} steps: does a loop not end?")
-        self.poll()
-        if self._memory is None:
-            self._memory = MemoryLimit(MOST_MEGABYTES)
-        elif self._memory.exceeded():
-            raise too_much_memory()
+        if monotonic() >= self._next_look:
+            self.poll()
+            if self._memory.exceeded():
+                raise too_much_memory()
+            self._next_look = monotonic() + _SECONDS_BETWEEN_LOOKS
 
     def native(self, name: str) -> Callable[..., Value] | None:
         guarded = self._guarded.get(name)

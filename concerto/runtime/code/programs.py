@@ -33,6 +33,7 @@ from concerto.runtime.tools.toolbox import RUN_PROGRAM, BoundTool, CallContext, 
 from concerto.vm.json_values import to_json
 from concerto.vm.trace import source_trace
 from concerto.vm.values import Err, Ok, OutOfMemory, Panic, Raised, Value
+from concerto.wording import shortened
 
 if TYPE_CHECKING:
     from concerto.runtime.code.compiling import CompiledProgram
@@ -50,6 +51,8 @@ _PARAMETERS = {
     "required": ["source"],
     "additionalProperties": False,
 }
+
+_LONGEST_ERROR = 2_000
 
 
 class ProgramCalls(Protocol):
@@ -160,8 +163,7 @@ class ProgramTool:
 
     def _failed(self, host: ProgramHost, program: CompiledProgram, ended: BaseException) -> ProgramFailed:
         message, kind = _reason(ended)
-        most = self._limits.max_output
-        told: dict[str, Json] = {"error": message if len(message) <= most else f"{message[:most]}…"}
+        told: dict[str, Json] = {"error": shortened(message, _LONGEST_ERROR)}
         frames = [frame for frame in source_trace(ended) if frame.text]
         if frames:
             told |= {"line": frames[-1].line - program.lines_before, "at": frames[-1].text.strip()}
