@@ -176,9 +176,9 @@ def watched() -> Iterator[Watch]:
         finally:
             watch.inside -= 1
 
-    limits = {"MOST_STEPS": 5_000, "MOST_MEGABYTES": 32}
+    less = patch.object(confinement, "MOST_STEPS", 5_000), patch.object(confinement, "MOST_MEGABYTES", 32)
     try:
-        with patch.object(ProgramTool, "_run_source", run_source), patch.multiple(confinement, **limits):
+        with patch.object(ProgramTool, "_run_source", run_source), less[0], less[1]:
             yield watch
     finally:
         _heard_by.remove(watch)

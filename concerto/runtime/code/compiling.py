@@ -76,8 +76,7 @@ class ProgramWorld:
         self.prelude = _pure(library().prelude)
         for name, symbol in own.root.members.items():
             if isinstance(symbol, ToolSymbol):
-                # What is used of it is linked into the program, as that of the library is.
-                symbol.library = True
+                _link_by_method(symbol)
                 if name == FUNCTIONS:
                     self.prelude.members.update(symbol.methods)
                     continue
@@ -92,6 +91,12 @@ class ProgramWorld:
     def module_with(self, name: str) -> str | None:
         modules = [self.module(each) for each in sorted(_MODULES)]
         return next((each.path for each in modules if each is not None and name in each.members), None)
+
+
+def _link_by_method(tool: ToolSymbol) -> None:
+    """Have the methods that a program calls linked into it as those of the library are, and no others."""
+    for name, method in tool.methods.items():
+        method.owner = replace(tool, methods={name: method}, library=True)
 
 
 @lru_cache(maxsize=32)

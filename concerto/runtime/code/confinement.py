@@ -238,8 +238,8 @@ class ProgramHost:
             return wait(make)
 
     def _declared(self, tool: str, method: str) -> MethodDef:
-        owner = next(each for each in self.machine.module.tools if each.name == tool)
-        return next(each for each in owner.methods if each.name == method)
+        tools = [each for each in self.machine.module.tools if each.name == tool]
+        return next(each for owner in tools for each in owner.methods if each.name == method)
 
     def _value(self, method: MethodDef, answer: ToolAnswer) -> Value:
         """An answer as the program's value: a Result where the tool gives one, else an error is thrown."""
