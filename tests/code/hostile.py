@@ -90,6 +90,9 @@ SEEDS = (
     "listen Clerk { }",
     'race(Shop::orders("a"), Shop::orders("b"))',
 )
+_COMPILING = 24
+"""So many of the seeds, the first ones, are programs that compile."""
+_NUMBERS = (0, 1, 2, 3, 7, 100, 1_000_000, 9_223_372_036_854_775_807)
 _WORDS = (
     "Shop", "Clerk", "std", "fs", "env", "http", "run_program", "main", "self", "Any", "loop", "spawn",
     "await", "emit", "match", "fn", "use", "pub", "__class__", "f0", "burn", "execute", "with_tools",
@@ -132,8 +135,24 @@ def programs(cases: int, seed: int) -> Iterator[str]:
     """Hostile programs: the seeds, then mutations of them."""
     chance = random.Random(seed)
     for number in range(cases):
-        text = SEEDS[number] if number < len(SEEDS) else _mutated(chance)
+        mutated = _running if number % 2 else _mutated
+        text = SEEDS[number] if number < len(SEEDS) else mutated(chance)
         yield f"{text}\n// {number}"
+
+
+def _running(chance: random.Random) -> str:
+    """A mutation that mostly compiles: several of the seeds that do, with other numbers, names and nesting."""
+    parts = [chance.choice(SEEDS[:_COMPILING]) for _ in range(chance.randint(1, 3))]
+    parts = [re.sub(r"\b\d+\b", lambda _: str(chance.choice(_NUMBERS)), part) for part in parts]
+    uses = [line for part in parts for line in part.split("\n") if line.startswith("use ")]
+    bodies = ["\n".join([line for line in part.split("\n") if not line.startswith("use ")]) for part in parts]
+    calls = []
+    for number, body in enumerate(bodies):
+        around = chance.choice(("{}", "{}", "try {{ f(); }} catch {{ 1 }};", "for i in 0..3 {{ f(); }}"))
+        calls.append(
+            f"let f = || {{ {body}\n}};\n" + around.format("f();" if number + 1 < len(bodies) else "f()")
+        )
+    return "\n".join([*dict.fromkeys(uses), *calls])
 
 
 def _mutated(chance: random.Random) -> str:
