@@ -141,7 +141,7 @@ def programs(cases: int, seed: int) -> Iterator[str]:
 
 
 def _running(chance: random.Random) -> str:
-    """A mutation that mostly compiles: several of the seeds that do, with other numbers, names and nesting."""
+    """A mutation that mostly compiles: some of the seeds that do, with other numbers, names and nesting."""
     parts = [chance.choice(SEEDS[:_COMPILING]) for _ in range(chance.randint(1, 3))]
     parts = [re.sub(r"\b\d+\b", lambda _: str(chance.choice(_NUMBERS)), part) for part in parts]
     uses = [line for part in parts for line in part.split("\n") if line.startswith("use ")]
