@@ -187,15 +187,18 @@ class RunStore:
         return await forked(self.store, recording, at, answer, model, program, options, keywords).run_async()
 
     def enlist(self, program: Program, options: RunOptions) -> str:
-        """A run that waits in the store until somebody goes on with it, on whatever machine: its id. What
-        the manifest says is kept with it."""
+        """A run that waits in the store until somebody goes on with it, on whatever machine: its id."""
+        row = self.prepared(program, options)
+        self.store.begin(replace(row, status="queued"), program.encoded, durable=True)
+        return row.id
+
+    def prepared(self, program: Program, options: RunOptions) -> RunRow:
+        """A run that needs no folder, and is not in the store yet: what the manifest says is kept with it."""
         project = program.project
         if project is not None and options.manifest == "project":
             folder = project.folder if options.folder is None else options.folder
             options = replace(options, manifest=project.settings, folder=folder)
-        row = new_run(options, resolve(options, project), program.module, project)
-        self.store.begin(replace(row, status="queued"), program.encoded, durable=True)
-        return row.id
+        return new_run(options, resolve(options, project), program.module, project)
 
     def begin(
         self, program: Program, options: RunOptions | None = None, **keywords: Unpack[RunKeywords]
@@ -260,13 +263,13 @@ class RunStore:
         effect: Decision | Sequence[Decision] = (),
         options: RunOptions | None = None,
     ) -> None:
-        """Write down what `resume` is given, and leave it to a worker to go on. Raises as it does."""
+        """Write down what `resume` is given, and leave it to a worker to go on; in a transaction of the
+        caller's. Raises as `resume` does."""
         settled = self._settle(
             run, results, answers, effect, _given(self.store.run(run), options or RunOptions(), {})
         )
-        with self.store.database.transaction():
-            epoch = self.store.claim(settled.row)
-            self.store.write(run, epoch, settled.changed, settled.new, durable=True, status="queued")
+        epoch = self.store.claim(settled.row)
+        self.store.write(run, epoch, settled.changed, settled.new, durable=True, status="queued")
 
     def _settle(
         self,

@@ -7,6 +7,16 @@ from typing import Any
 
 import click
 
+from concerto.cli import worker_commands
+from concerto.cli.options import (
+    allow_option,
+    answer_option,
+    deny_option,
+    environment_option,
+    handlers_option,
+    mock_option,
+    store_option,
+)
 from concerto.diagnostics import FORMATS, suggest
 from concerto.version import __version__
 from concerto.vocabulary.providers import DEFAULT_CONNECTIONS
@@ -18,29 +28,6 @@ _format_option = click.option(
     default="text",
     show_default=True,
     help="How problems are reported.",
-)
-_mock_option = click.option("--mock", is_flag=True, help="Answer every model call without network.")
-_allow_option = click.option(
-    "--allow-tool", "allowed", multiple=True, metavar="T", help="Allow a tool or Tool::method."
-)
-_deny_option = click.option(
-    "--deny-tool", "denied", multiple=True, metavar="T", help="Deny a tool or Tool::method."
-)
-_environment_option = click.option(
-    "--env", "environment", metavar="F", help="File of NAME=value lines to add to the environment."
-)
-_handlers_option = click.option(
-    "--handlers", metavar="M.PY", help="Python file whose HANDLERS answer awaited emits."
-)
-_answer_option = click.option(
-    "--answer",
-    "answers",
-    multiple=True,
-    metavar="CHANNEL=JSON",
-    help="Answer to an awaited emit; given again, to the next one of its channel.",
-)
-_store_option = click.option(
-    "--store", metavar="URL", help="Where runs are kept: sqlite:PATH or postgresql://…"
 )
 _trace_option = click.option(
     "--trace", metavar="F", help="Write a JSON line to F for all that the run asks of the world."
@@ -170,12 +157,12 @@ def concerto_command() -> None:
 @click.option("--json", is_flag=True, help="Emits as JSON lines; `print` goes to standard error.")
 @click.option("--quiet", is_flag=True, help="Hide the events of the runtime.")
 @click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
-@_mock_option
-@_allow_option
-@_deny_option
-@_handlers_option
-@_answer_option
-@_environment_option
+@mock_option
+@allow_option
+@deny_option
+@handlers_option
+@answer_option
+@environment_option
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for the run."
 )
@@ -190,7 +177,7 @@ def concerto_command() -> None:
 )
 @_trace_option
 @_otlp_option
-@_store_option
+@store_option
 @click.option("--wait", is_flag=True, help="Stop, to be resumed, where nobody answers an awaited emit.")
 @click.option("--record", metavar="F", help="Write a recording of the run to F.")
 @click.option("--replay", metavar="F", help="Answer everything from the recording F; nothing is done.")
@@ -219,12 +206,12 @@ def trace(file: str) -> int:
 @click.option("--happened", multiple=True, metavar="JSON", help="it was done and gave this;")
 @click.option("--repeat", is_flag=True, help="it was not done, and is to be;")
 @click.option("--fail", multiple=True, metavar="TEXT", help="it failed so.")
-@_handlers_option
-@_answer_option
-@_environment_option
+@handlers_option
+@answer_option
+@environment_option
 @_trace_option
 @_otlp_option
-@_store_option
+@store_option
 def resume(run_id: str, **given: Any) -> int:
     """Go on with a run that was interrupted or waits, with the options that it was given."""
     from concerto.cli import runs
@@ -234,7 +221,7 @@ def resume(run_id: str, **given: Any) -> int:
 
 @concerto_command.command()
 @click.argument("target", metavar="RUN or F")
-@_store_option
+@store_option
 def replay(target: str, store: str | None) -> int:
     """Show a recorded run again: the same output, and nothing is done."""
     from concerto.cli import runs
@@ -245,7 +232,7 @@ def replay(target: str, store: str | None) -> int:
 @concerto_command.command()
 @click.argument("target", metavar="RUN or F")
 @click.option("-o", "--output", metavar="F", help="Write the page to F, and open no browser.")
-@_store_option
+@store_option
 def view(target: str, output: str | None, store: str | None) -> int:
     """Look at a run: one HTML file with all that it asked and was given, which needs no network."""
     from concerto.cli import runs
@@ -259,11 +246,11 @@ def view(target: str, output: str | None, store: str | None) -> int:
 @click.option("--answer", metavar="JSON", help="What that effect gives; of a model call its text.")
 @click.option("--model", metavar="M", help="The model that is asked from there on.")
 @click.option("--program", metavar="FILE", help="The program that goes on.")
-@_handlers_option
-@_environment_option
+@handlers_option
+@environment_option
 @_trace_option
 @_otlp_option
-@_store_option
+@store_option
 def fork(target: str, **given: Any) -> int:
     """A new run that has done what another one had, and goes on from there."""
     from concerto.cli import runs
@@ -277,7 +264,7 @@ def fork(target: str, **given: Any) -> int:
 )
 @click.option("--all", "everywhere", is_flag=True, help="Those of every project.")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON list.")
-@_store_option
+@store_option
 @click.pass_context
 def stored_runs(
     context: click.Context, status: str | None, everywhere: bool, as_json: bool, store: str | None
@@ -293,7 +280,7 @@ def stored_runs(
 @stored_runs.command(name="show")
 @click.argument("run_id", metavar="RUN")
 @click.option("--content", is_flag=True, help="With what was asked and answered.")
-@_store_option
+@store_option
 def show_run(run_id: str, content: bool, store: str | None) -> int:
     """Show the effects of a run as a tree."""
     from concerto.cli import runs
@@ -303,7 +290,7 @@ def show_run(run_id: str, content: bool, store: str | None) -> int:
 
 @stored_runs.command(name="cancel")
 @click.argument("run_id", metavar="RUN")
-@_store_option
+@store_option
 def cancel_run(run_id: str, store: str | None) -> int:
     """Cancel a run; one in another process stops at its next effect."""
     from concerto.cli import runs
@@ -315,7 +302,7 @@ def cancel_run(run_id: str, store: str | None) -> int:
 @click.option(
     "--older", metavar="T", help="Those that ended so long ago; default: `[runs] prune_days`, or 30d."
 )
-@_store_option
+@store_option
 def prune_runs(older: str | None, store: str | None) -> int:
     """Delete runs that have ended."""
     from concerto.cli import runs
@@ -326,7 +313,7 @@ def prune_runs(older: str | None, store: str | None) -> int:
 @stored_runs.command(name="export")
 @click.argument("run_id", metavar="RUN")
 @click.option("-o", "--output", metavar="F", help="The file; default: RUN.conc-run.")
-@_store_option
+@store_option
 def export_run(run_id: str, output: str | None, store: str | None) -> int:
     """Write a run into a file of its own."""
     from concerto.cli import runs
@@ -337,7 +324,7 @@ def export_run(run_id: str, output: str | None, store: str | None) -> int:
 @stored_runs.command(name="upgrade")
 @click.argument("run_id", metavar="RUN")
 @click.option("--to", "target", required=True, metavar="FILE", help="The program that is to go on.")
-@_store_option
+@store_option
 def upgrade_run(run_id: str, target: str, store: str | None) -> int:
     """Try new code against a run's journal, and let it go on if nothing differs."""
     from concerto.cli import runs
@@ -345,73 +332,9 @@ def upgrade_run(run_id: str, target: str, store: str | None) -> int:
     return runs.upgrade(store, run_id, target)
 
 
-@stored_runs.command(name="answer")
-@click.argument("run_id", metavar="RUN")
-@click.argument("answers", metavar="CALL=JSON...", nargs=-1)
-@click.option("--effect", "effects", multiple=True, metavar="E", help="Decide on an effect as `resume` does:")
-@click.option("--happened", multiple=True, metavar="JSON", help="it was done and gave this;")
-@click.option("--repeat", is_flag=True, help="it was not done, and is to be;")
-@click.option("--fail", multiple=True, metavar="TEXT", help="it failed so.")
-@_store_option
-def answer_run(run_id: str, store: str | None, **given: Any) -> int:
-    """Answer what a submitted run waits for; a worker goes on with it."""
-    from concerto.cli import workers
-
-    return workers.answer(store, run_id, **given)
-
-
-_queue_option = click.option("--queue", default="default", show_default=True, metavar="Q", help="Its queue.")
-
-
-@concerto_command.command()
-@click.argument("target", metavar="[FILE, IR or DIR]", default=".")
-@click.argument("args", metavar="[-- ARGS]", nargs=-1)
-@_queue_option
-@click.option("--id", "key", metavar="K", help="Submitted under this id already, it is not again.")
-@click.option(
-    "--delay", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Seconds to wait first."
-)
-@click.option("--priority", type=int, default=0, metavar="N", help="Higher ones go first; default: 0.")
-@_mock_option
-@_allow_option
-@_deny_option
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="As for `run`.")
-@click.option("--max-usd", type=click.FloatRange(min=0), metavar="X", help="As for `run`.")
-@click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="As for `run`.")
-@_store_option
-def submit(target: str, **given: Any) -> int:
-    """Let a worker run a program: its run waits in the store, and its id is printed."""
-    from concerto.cli import workers
-
-    return workers.submit(target, **given)
-
-
-@concerto_command.command()
-@click.option("--queue", "queues", multiple=True, metavar="Q", help="A queue to serve; default: `default`.")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="Runs at a time.",
-)
-@click.option(
-    "--grace",
-    type=click.FloatRange(min=0),
-    default=30.0,
-    show_default=True,
-    metavar="S",
-    help="Seconds that runs may go on when the worker is told to stop.",
-)
-@_handlers_option
-@_environment_option
-@_store_option
-def worker(**given: Any) -> int:
-    """Go on with submitted runs, until it is told to stop."""
-    from concerto.cli import workers
-
-    return workers.work(**given)
+stored_runs.add_command(worker_commands.answer)
+for _command in (worker_commands.submit, worker_commands.worker, worker_commands.queues):
+    concerto_command.add_command(_command)
 
 
 @concerto_command.command(name="test")
@@ -428,7 +351,7 @@ def worker(**given: Any) -> int:
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=8, show_default=True, help="Tests at a time.")
 @click.option("--record", is_flag=True, help="Make or renew the recordings of `@replay`, live.")
-@_environment_option
+@environment_option
 def test_programs(
     target: str,
     filter: str,  # noqa: A002
@@ -480,7 +403,7 @@ def doc(name: str | None, target: str) -> int:
 
 
 @concerto_command.command()
-@_mock_option
+@mock_option
 def repl(mock: bool) -> int:
     """Try expressions, statements and declarations one by one."""
     from concerto.cli.repl import loop
@@ -511,12 +434,12 @@ def lsp() -> int:
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 is any that is free."
 )
-@_mock_option
-@_allow_option
-@_deny_option
-@_handlers_option
-@_environment_option
-@_store_option
+@mock_option
+@allow_option
+@deny_option
+@handlers_option
+@environment_option
+@store_option
 def serve_program(target: str, host: str, port: int, **given: Any) -> int:
     """Serve a program over HTTP: its agents as models of the Responses API."""
     from concerto.cli import serving
@@ -537,7 +460,7 @@ _target_argument = click.argument("target", metavar="[FILE or DIR]", default="."
 @click.argument("name")
 @_target_argument
 @click.option("--minimal", is_flag=True, help="Change only what does not fit any more.")
-@_environment_option
+@environment_option
 @_debug_option
 def sync(name: str, target: str, minimal: bool, environment: str | None, debug: bool) -> int:
     """Write a server's typed `mcp` block, or bring it up to date."""
@@ -549,7 +472,7 @@ def sync(name: str, target: str, minimal: bool, environment: str | None, debug: 
 @mcp.command()
 @click.argument("names", metavar="[NAMES]...", nargs=-1)
 @click.option("--project", "target", default=".", metavar="FILE or DIR", help="The program; default: here.")
-@_environment_option
+@environment_option
 @_debug_option
 def lock(names: tuple[str, ...], target: str, environment: str | None, debug: bool) -> int:
     """Keep what the servers offer now in `Concerto.lock`."""
@@ -561,7 +484,7 @@ def lock(names: tuple[str, ...], target: str, environment: str | None, debug: bo
 @mcp.command(name="check")
 @_target_argument
 @click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@_environment_option
+@environment_option
 @_debug_option
 def check_servers(target: str, format: str, environment: str | None, debug: bool) -> int:  # noqa: A002
     """Compare declarations and `Concerto.lock` with the servers as they are; status 1 if something broke."""
@@ -573,11 +496,11 @@ def check_servers(target: str, format: str, environment: str | None, debug: bool
 @mcp.command()
 @click.argument("target", metavar="FILE, IR or DIR")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP at /mcp; default: stdio.")
-@_mock_option
-@_allow_option
-@_deny_option
+@mock_option
+@allow_option
+@deny_option
 @click.option("--handlers", metavar="M.PY", help="Python file whose HANDLERS execute tools without a body.")
-@_environment_option
+@environment_option
 @click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
 def serve(target: str, address: str | None, **given: Any) -> int:
     """Offer a program's tools and agents as an MCP server."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -13,15 +14,19 @@ from concerto.cli.reporting import FAILED, OK, USAGE, Failure
 from concerto.cli.runs import decisions_of, json_of, project_here, run_id
 from concerto.journal.databases import StoreError
 from concerto.journal.settling import CannotResume, Decision
+from concerto.records import field_names, replace
 from concerto.redaction import without_user
 from concerto.runtime.run.options import RunOptions
 from concerto.stored_runs import RunStore
+from concerto.wording import counted
+from concerto.workers.dispatcher import DEFAULT_QUEUE, Job, QueueState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.workers.postgres_dispatcher import PostgresDispatcher
+    from concerto.workers.schedules import Schedule, Schedules
 
 
 def submit(
@@ -32,13 +37,13 @@ def submit(
     key: str | None,
     delay: float,
     priority: int,
+    cron: str | None,
     allowed: Sequence[str],
     denied: Sequence[str],
     store: str | None,
     **stored: Any,
 ) -> int:
     """Prints the id of the run. `stored` are options that a run keeps."""
-    from concerto.workers.dispatcher import Job
     from concerto.workers.submitting import submit as submit_job
 
     program = running.load(target)
@@ -50,7 +55,11 @@ def submit(
     options = RunOptions(args=args, permissions=permissions, echo=True, quiet=True, **stored)
     with _dispatching(store, program.project) as (runs, dispatcher):
         job = Job("", queue, priority, delay, key)
-        print(submit_job(runs, dispatcher, program, options, job))
+        if cron is None:
+            print(submit_job(runs, dispatcher, program, options, job))
+        else:
+            schedules = _schedules(runs, dispatcher)
+            print(schedules.add(runs, program, replace(options, wait=True), job, cron))
         if not dispatcher.is_served(queue):
             print(f"warning: no worker serves the queue `{queue}` now", file=sys.stderr)
     return OK
@@ -74,8 +83,10 @@ def work(
     project = project_here()
     with _dispatching(store, project):  # What is wrong with the store is told before any work.
         pass
-    from concerto.workers.dispatcher import DEFAULT_QUEUE
-    from concerto.workers.worker import Worker, WorkerSettings
+    try:
+        from concerto.workers.worker import Worker, WorkerSettings
+    except ImportError:
+        raise Failure("`concerto worker` needs `pip install 'concerto-lang[workers]'`") from None
 
     settings = WorkerSettings(
         url=running.store_url(store, project),
@@ -118,12 +129,64 @@ def answer(
                 decisions.append(Decision(emits[0]["effect"], "happened", value))
             else:
                 results[call] = value
-        try:
-            answer_run(runs, dispatcher, run, results, {}, decisions)
-        except CannotResume as refusal:
-            raise Failure(str(refusal), FAILED) from None
+        answer_run(runs, dispatcher, run, results, {}, decisions)
     print(f"run {run} goes on")
     return OK
+
+
+def queues(store: str | None, *, as_json: bool) -> int:
+    """The queues of a store, with what limits them, and the schedules."""
+    with _dispatching(store, project_here()) as (runs, dispatcher):
+        found, planned = dispatcher.queues(), _schedules(runs, dispatcher).all()
+    if as_json:
+        listed = [{name: getattr(each, name) for name in field_names(QueueState) or ()} for each in found]
+        print(json.dumps({"queues": listed, "schedules": [_plain(each) for each in planned]}))
+        return OK
+    for each in found:
+        limits = [f"at most {each.most_running} at a time"] if each.most_running is not None else []
+        if each.most_starts is not None:
+            limits.append(f"at most {each.most_starts} in {counted(each.seconds, 'second')}")
+        print(
+            f"{each.name}: {each.queued} queued, {each.delayed} delayed, {each.running} running, "
+            f"{each.parked} parked, {counted(each.workers, 'worker')}"
+            + "".join([f", {limit}" for limit in limits])
+        )
+    for schedule in planned:
+        when = schedule.next.strftime("%Y-%m-%dT%H:%M:%SZ")
+        print(f"{schedule.id}: {schedule.program} into {schedule.queue} by `{schedule.cron}`, next {when}")
+    if not found and not planned:
+        print("no queues")
+    return OK
+
+
+def limit(
+    store: str | None, queue: str, *, running_at_once: int | None, starts: int | None, seconds: float
+) -> int:
+    with _dispatching(store, project_here()) as (_, dispatcher):
+        dispatcher.limit(queue, running_at_once, starts, seconds)
+    print(f"queue {queue} is limited" if running_at_once or starts else f"queue {queue} has no limit")
+    return OK
+
+
+def unschedule(store: str | None, schedule: str) -> int:
+    with _dispatching(store, project_here()) as (runs, dispatcher):
+        if not _schedules(runs, dispatcher).remove(schedule):
+            raise Failure(f"there is no schedule `{schedule}`; `concerto queues` lists them", FAILED)
+    print(f"{schedule} is submitted no more")
+    return OK
+
+
+def _schedules(runs: RunStore, dispatcher: PostgresDispatcher) -> Schedules:
+    try:
+        from concerto.workers.schedules import Schedules
+    except ImportError:
+        raise Failure("schedules need `pip install 'concerto-lang[workers]'`") from None
+    return Schedules(runs.store, dispatcher)
+
+
+def _plain(schedule: Schedule) -> dict[str, Any]:
+    shown = {name: getattr(schedule, name) for name in ("id", "cron", "queue", "program")}
+    return {**shown, "next": schedule.next.isoformat()}
 
 
 @contextmanager
@@ -147,7 +210,7 @@ def _dispatching(
             yield RunStore(opened), PostgresDispatcher(opened.database)
         finally:
             opened.close()
-    except StoreError as error:
+    except (StoreError, CannotResume) as error:
         raise Failure(str(error), FAILED) from None
 
 

@@ -150,7 +150,9 @@ class Journal:
             row.policy = redo_of(passage.effect)  # Its server may have said more of it.
             if row.begun_at:
                 row.attempt += 1
-            row.begun, row.state = time(), "begun"
+            row.state = "begun"
+            if row.kind != "Sleep" or not row.begun:
+                row.begun = time()
             if not row.begun_at:
                 row.begun_at, row.steps_begun = self._next(), self._steps()
             once = row.policy == "once"
@@ -251,6 +253,7 @@ class Journal:
                 earlier.begun_at,
                 earlier.steps_begun,
             )
+            row.begun = earlier.begun if self.slept(row.key) else row.begun
         return row
 
     def _written(self, effect: AnyEffect, value: Value, parts: Sequence[Any]) -> Json:
@@ -286,6 +289,16 @@ class Journal:
         if row is not None:
             row.state = "asked"
             self._put(row, at_once=True, durable=True)
+
+    def slept(self, key: str) -> float:
+        """Seconds since a sleep began for which the run had stopped."""
+        row = self._earlier.get(key)
+        return time() - row.begun if row is not None and (row.kind, row.state) == ("Sleep", "asked") else 0.0
+
+    @property
+    def in_flight(self) -> set[str]:
+        """The effects that have begun and not ended, without those that are made of others."""
+        return {key for key, row in self._begun.items() if row.policy != "inside"}
 
     def _put(self, row: EffectRow, *, at_once: bool, durable: bool) -> None:
         if self._failed is not None:

@@ -30,17 +30,20 @@ class Decision:
     value: Json = None
 
 
+_WAITED_FOR = {"HostCall": "call", "EmitAwait": "emit", "Sleep": "sleep"}
+
+
 def waits_for(rows: Iterable[EffectRow], blobs: Blobs, run: str) -> list[dict[str, Json]]:
     """What a run waits for: `{effect, call_id, kind, name, arguments,
-    idempotency_key}` each; `kind` is `call`, `emit`, or
+    idempotency_key}` each; `kind` is `call`, `emit`, `sleep`, or
     `unknown` for an effect whose outcome is not known."""
     found = []
     for row in rows:
         unknown = is_unknown(row)
-        if not unknown and not (row.state == "asked" and row.kind in ("HostCall", "EmitAwait")):
+        if not unknown and not (row.state == "asked" and row.kind in _WAITED_FOR):
             continue
         asked = {name: blobs.value_of(value) for name, value in json.loads(row.request).items()}
-        kind = "unknown" if unknown else "emit" if row.kind == "EmitAwait" else "call"
+        kind = "unknown" if unknown else _WAITED_FOR[row.kind]
         found.append(
             {
                 "effect": row.key,

@@ -106,7 +106,7 @@ class Runs:
         except ApiError:
             raise ApiError("this caller has no such run", 403, kind="forbidden", code="foreign_run") from None
         waiting = next((each for each in stored.waits_for if each["call_id"] == given.call_id), None)
-        if waiting is None or waiting["kind"] == "unknown":
+        if waiting is None or waiting["kind"] in ("unknown", "sleep"):
             message = f"the run does not wait for an answer to `{given.call_id}`"
             raise ApiError(message, 409, kind="conflict", code="not_waiting", param="call_id")
         if not _same(waiting["arguments"], given.arguments):

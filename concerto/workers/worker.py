@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from time import time
 from typing import TYPE_CHECKING, Any, TextIO
 
 from concerto.journal.databases import StoreError
@@ -26,6 +27,7 @@ from concerto.stored_runs import RunStore
 from concerto.version import __version__
 from concerto.workers.lease import Lease
 from concerto.workers.postgres_dispatcher import PostgresDispatcher, TakenOver
+from concerto.workers.schedules import Schedules
 
 if TYPE_CHECKING:
     from concerto.program import Runtime
@@ -86,6 +88,7 @@ class Worker:
         try:
             dispatcher = PostgresDispatcher(store.database)
             self._runs, self._dispatcher = RunStore(store), dispatcher
+            self._schedules = Schedules(store, dispatcher)
             self._lost = ""
             lease = Lease(
                 self._settings.url,
@@ -93,7 +96,7 @@ class Worker:
                 self._hear,
                 self._tell_taken_over,
                 self._lose,
-                dispatcher.promote,
+                self._tick,
             )
             lease.open(this_process(), __version__, self._settings.queues)
             try:
@@ -123,6 +126,10 @@ class Worker:
                 f"worker {lease.worker} lost its lease: {self._lost or 'no heartbeat got through'}"
             )
 
+    def _tick(self) -> None:
+        self._dispatcher.promote()
+        self._schedules.submit_due()
+
     def _hear(self) -> None:
         self._loop.call_soon_threadsafe(self._news.set)
 
@@ -143,7 +150,7 @@ class Worker:
     def _begin(self, run: str, worker: int) -> None:
         """Go on with a run that is ours. What cannot be done here may be elsewhere, or later."""
         output: Any = _Prefixed(sys.stdout, run)
-        options = replace(self._settings.options, output=output, errors=output)
+        options = replace(self._settings.options, parks=True, output=output, errors=output)
         try:
             if self._runs.store.run(run).status in ENDED:  # Cancelled before it began.
                 self._dispatcher.end(run)
@@ -166,16 +173,17 @@ class Worker:
             if self._doubted == run:
                 self._doubted = ""
             self._news.set()
-        self._settle(run, worker)
+        self._settle(run, runtime, worker)
 
-    def _settle(self, run: str, worker: int) -> None:
+    def _settle(self, run: str, runtime: Runtime, worker: int) -> None:
         """What becomes of the job of a run that has stopped. A database that is gone is seen elsewhere."""
         with suppress(StoreError):
             status = self._runs.store.run(run).status
             if status in ENDED:
                 self._dispatcher.end(run)
             elif status in ("waiting", "unknown"):
-                self._dispatcher.park(run, worker, None)
+                ends = [each["until"] for each in runtime.pending if each["kind"] == "sleep"]
+                self._dispatcher.park(run, worker, min(ends) - time() if ends else None)
             else:
                 self._dispatcher.release(run, worker)
             self._say(f"{run} is {status}")

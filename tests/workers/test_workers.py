@@ -157,3 +157,26 @@ def test_higher_priorities_and_older_jobs_go_first_and_limits_hold(url: str) -> 
     [queue] = dispatcher.queues()
     assert (queue.running, queue.delayed, queue.queued, queue.most_starts) == (3, 1, 0, 3)
     runs.close()
+
+
+def test_a_schedule_is_submitted_again_and_again_and_what_was_missed_once(tmp_path: Path, url: str) -> None:
+    from concerto.workers.schedules import Schedules
+
+    with Farm(tmp_path, url, "fn main() {}") as farm, farm.store() as runs:
+        name = farm.command("submit", "main.conc", "--every", "*/5 * * * *", "--id", "tidy")
+        assert name == "tidy"
+        dispatcher = PostgresDispatcher(runs.store.database)
+        schedules = Schedules(runs.store, dispatcher)
+        schedules.submit_due()
+        assert runs.runs() == []
+        with dispatcher.transaction() as tables:
+            tables.execute("UPDATE schedules SET next = next - interval '1 day'")
+        schedules.submit_due()
+        schedules.submit_due()
+        [run] = runs.runs()
+        assert run.status == "queued"
+        assert "tidy: main.conc into default by `*/5 * * * *`, next 2" in farm.command("queues")
+        farm.command("queues", "unschedule", "tidy")
+        assert schedules.all() == []
+        with pytest.raises(AssertionError, match="is no cron expression"):
+            farm.command("submit", "main.conc", "--every", "daily at nine")

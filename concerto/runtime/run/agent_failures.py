@@ -66,9 +66,11 @@ class RequiresAction(BaseException):
 
     def __init__(self, calls: Sequence[dict[str, Value]]) -> None:
         emits = [f"`{each['name']}`" for each in calls if each.get("kind") == "emit"]
-        others = counted(len(calls) - len(emits), "call")
+        sleeps = sum(each.get("kind") == "sleep" for each in calls)
+        others = len(calls) - len(emits) - sleeps
         waits = [f"an answer on {', '.join(emits)}"] if emits else []
-        waits += [f"{others} to be executed outside"] if len(calls) > len(emits) else []
+        waits += [f"{counted(others, 'call')} to be executed outside"] if others else []
+        waits += ["its time"] if sleeps else []
         super().__init__(" and ".join(waits))
         self.calls = list(calls)
 

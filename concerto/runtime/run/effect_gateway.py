@@ -6,8 +6,8 @@ Each kind of effect is done in one place, in `_Performer`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NoReturn
 
 from concerto.effects.error_kinds import ToolKind
 from concerto.effects.gate import Passage, gate
@@ -45,6 +45,7 @@ from concerto.runtime.run.places import Places
 from concerto.vm.values import Raised, Value
 
 if TYPE_CHECKING:
+    from concerto.runtime.run.parking import Parking
     from concerto.runtime.run.parts import Parts
 
 
@@ -103,7 +104,7 @@ class _Performer:
             case EmitAwait():
                 path = passage.identity.path
                 if self._waits(effect) and not run.emits.is_answered(effect.channel, path):
-                    raise self._waiting(passage, "emit", effect.channel, effect.payload)
+                    return await self._stop_for_a_person(passage, effect)
                 return await run.emits.ask(effect, run.options.emit_timeout, path)
             case McpCall():
                 meta = {"idempotency_key": self._key(passage), **carrier}
@@ -111,7 +112,7 @@ class _Performer:
             case McpListing():
                 return await run.mcp.listing(effect.server)
             case Sleep():
-                return await run.waiting.sleep(effect.seconds)
+                return await self._sleep(effect, key_of(passage.identity))
             case Http():
                 from concerto.runtime.io.http import fetch
 
@@ -163,6 +164,30 @@ class _Performer:
                 ) from None
         asked = {"call_id": effect.call_id or key_of(identity), "tool": effect.tool, "method": effect.method}
         raise self._waiting(passage, "call", title, dict(effect.arguments), **asked)
+
+    async def _sleep(self, effect: Sleep, key: str) -> None:
+        left = effect.seconds if self._run.journal is None else effect.seconds - self._run.journal.slept(key)
+        if self._parking is None:
+            await self._run.waiting.sleep(max(0.0, left))
+        else:
+            await self._parking.sleep(key, left)
+
+    async def _stop_for_a_person(self, passage: Passage, effect: EmitAwait) -> NoReturn:
+        def asked() -> RequiresAction:
+            return self._waiting(passage, "emit", effect.channel, effect.payload)
+
+        if self._parking is None:
+            raise asked()
+        await self._parking.person(key_of(passage.identity), lambda: asked().calls[0])
+
+    @cached_property
+    def _parking(self) -> Parking | None:
+        """Where the run stops when it only waits, if somebody will wake it."""
+        if not self._run.options.parks or self._run.journal is None:
+            return None
+        from concerto.runtime.run.parking import Parking
+
+        return Parking(self._run.journal)
 
     def _waits(self, effect: EmitAwait) -> bool:
         """Whether the run stops until somebody answers who is not there."""

@@ -126,6 +126,7 @@ class RunOptions(StoredOptions):
     testing: bool = False
     live: bool = False
     answers: Recording | None = None
+    parks: bool = False
     interactive: bool = False
     journal: Callable[[], JournalPlan] | None = None
     sessions: HasStore | JournalStore | None = None

@@ -201,6 +201,9 @@ def show_waiting(run: Parts, waiting: list[dict[str, Json]], run_id: str) -> Non
     output.flush()
     how = []
     for each in waiting:
+        if each["kind"] == "sleep":
+            errors.write("sleeps, and is woken\n")
+            continue
         said = json.dumps(each["arguments"], ensure_ascii=False)
         if each["kind"] == "unknown":
             errors.write(

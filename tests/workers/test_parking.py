@@ -1,0 +1,61 @@
+"""Runs that stop when all they do is wait for long."""
+
+from __future__ import annotations
+
+import io
+import time
+from pathlib import Path
+
+import pytest
+
+from concerto import RunStore, compile_source, open_store
+from concerto.runtime.run import parking
+from concerto.runtime.run.options import RunOptions
+from concerto.runtime.run.reporting import RunResult
+
+QUICK = RunOptions(parks=True, output=io.StringIO(), errors=io.StringIO())
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunStore:
+    monkeypatch.setattr(parking, "SHORT", 0.3)
+    return open_store(tmp_path / "runs.db")
+
+
+def go_on(store: RunStore, run: str) -> RunResult:
+    return store.resume(run, options=QUICK)
+
+
+def test_a_long_sleep_stops_the_run_and_counts_from_its_first_beginning(store: RunStore) -> None:
+    program = compile_source(
+        "use std::time; fn main() -> Result<Int, String> { time::sleep(900); time::sleep(100); Ok(7) }"
+    )
+    run = store.enlist(program, RunOptions(wait=True))
+    assert store.get(run).status == "queued"
+    assert go_on(store, run).status == 3
+    [waits] = store.get(run).waits_for
+    assert (waits["kind"], waits["arguments"]) == ("sleep", {"seconds": 0.9})
+    [row] = store.effects(run)
+    time.sleep(max(0.0, row.begun + 1 - time.time()))
+    assert go_on(store, run).value == 7
+
+
+def test_a_run_stops_when_no_branch_does_anything_else(store: RunStore) -> None:
+    program = compile_source("""
+        use std::time;
+        fn main() -> Result<Any, Any> {
+            let (asked, slept, worked) = await (ask(), slow(700), slow(200));
+            Ok([asked?, slept, worked])
+        }
+        fn ask() -> Result<Any, EmitError> { await emit("sure", 1) }
+        fn slow(n: Int) -> Int { time::sleep(n); n }
+    """)
+    run = store.enlist(program, RunOptions(wait=True))
+    assert go_on(store, run).status == 3
+    kinds = {each["kind"] for each in store.get(run).waits_for}
+    assert kinds == {"emit", "sleep"}
+    done = [row.state for row in store.effects(run) if row.kind == "Sleep"]
+    assert sorted(done) == ["asked", "done"], "the short one was waited for"
+    time.sleep(0.8)
+    store.answer(run, answers={"sure": True})
+    assert go_on(store, run).value == [True, 700, 200]
