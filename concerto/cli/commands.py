@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from concerto.cli import worker_commands
 from concerto.cli.options import (
     allow_option,
     answer_option,
@@ -17,6 +16,7 @@ from concerto.cli.options import (
     mock_option,
     store_option,
 )
+from concerto.cli.workers import commands as workers
 from concerto.diagnostics import FORMATS, suggest
 from concerto.version import __version__
 from concerto.vocabulary.providers import DEFAULT_CONNECTIONS
@@ -332,8 +332,8 @@ def upgrade_run(run_id: str, target: str, store: str | None) -> int:
     return runs.upgrade(store, run_id, target)
 
 
-stored_runs.add_command(worker_commands.answer)
-for _command in (worker_commands.submit, worker_commands.worker, worker_commands.queues):
+stored_runs.add_command(workers.answer)
+for _command in (workers.submit, workers.worker, workers.queues):
     concerto_command.add_command(_command)
 
 

@@ -26,9 +26,9 @@ from concerto.cli.options import (
 @store_option
 def answer(run_id: str, store: str | None, **given: Any) -> int:
     """Answer what a submitted run waits for; a worker goes on with it."""
-    from concerto.cli import workers
+    from concerto.cli.workers import working
 
-    return workers.answer(store, run_id, **given)
+    return working.answer(store, run_id, **given)
 
 
 _queue_option = click.option("--queue", default="default", show_default=True, metavar="Q", help="Its queue.")
@@ -53,9 +53,9 @@ _queue_option = click.option("--queue", default="default", show_default=True, me
 @store_option
 def submit(target: str, **given: Any) -> int:
     """Let a worker run a program: its run waits in the store, and its id is printed."""
-    from concerto.cli import workers
+    from concerto.cli.workers import working
 
-    return workers.submit(target, **given)
+    return working.submit(target, **given)
 
 
 @click.command()
@@ -81,9 +81,9 @@ def submit(target: str, **given: Any) -> int:
 @store_option
 def worker(**given: Any) -> int:
     """Go on with submitted runs, until it is told to stop."""
-    from concerto.cli import workers
+    from concerto.cli.workers import working
 
-    return workers.work(**given)
+    return working.work(**given)
 
 
 @click.group(invoke_without_command=True)
@@ -94,9 +94,9 @@ def queues(context: click.Context, as_json: bool, store: str | None) -> int:
     """The queues of submitted runs and their workers, and schedules."""
     if context.invoked_subcommand is not None:
         return 0
-    from concerto.cli import workers
+    from concerto.cli.workers import working
 
-    return workers.queues(store, as_json=as_json)
+    return working.queues(store, as_json=as_json)
 
 
 @queues.command(name="limit")
@@ -111,9 +111,9 @@ def queues(context: click.Context, as_json: bool, store: str | None) -> int:
 @store_option
 def limit_queue(queue: str, store: str | None, **limits: Any) -> int:
     """Limit a queue over all its workers; without options it has no limit."""
-    from concerto.cli import workers
+    from concerto.cli.workers import working
 
-    return workers.limit(store, queue, **limits)
+    return working.limit(store, queue, **limits)
 
 
 @queues.command()
@@ -121,6 +121,6 @@ def limit_queue(queue: str, store: str | None, **limits: Any) -> int:
 @store_option
 def unschedule(schedule: str, store: str | None) -> int:
     """Submit a schedule's program no more."""
-    from concerto.cli import workers
+    from concerto.cli.workers import working
 
-    return workers.unschedule(store, schedule)
+    return working.unschedule(store, schedule)

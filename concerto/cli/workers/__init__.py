@@ -1,0 +1,1 @@
+"""Commands of submitted runs, queues and workers."""
