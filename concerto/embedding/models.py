@@ -53,8 +53,8 @@ class ValueModel(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, protected_namespaces=())
 
 
-class VariantModel(ValueModel):
-    """A variant of an enum; one without names for its data takes it in its order."""
+class PositionalModel(ValueModel):
+    """A variant of an enum, or a tuple struct; one without names for its data takes it in its order."""
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
@@ -92,7 +92,10 @@ class TypeModels:
 
     def _class(self, named: NamedType) -> Any:
         definition = named.definition
-        about = {"__module__": self._module, "__doc__": named.docs or None}
+        about: dict[str, Any] = {"__module__": self._module, "__doc__": named.docs or None}
+        if definition.positional:
+            about |= _by_place(definition.fields)
+            return self._model(named.name, named, definition.fields, about, PositionalModel)
         if definition.kind != "enum":
             return self._model(named.name, named, definition.fields, about, ValueModel)
         if not named.has_data:
@@ -112,8 +115,8 @@ class TypeModels:
         name = variant_name(variant)
         about: dict[str, Any] = {"__module__": self._module, "__qualname__": f"{named.name}.{name}"}
         if not variant.named:
-            about["__match_args__"] = tuple(part.name for part in parts_of(variant.fields))
-        return self._model(name, named, variant.fields, about, VariantModel, base, tag=variant.name)
+            about |= _by_place(variant.fields)
+        return self._model(name, named, variant.fields, about, PositionalModel, base, tag=variant.name)
 
     def _model(
         self,
@@ -145,6 +148,10 @@ class TypeModels:
         if self._surface.module.types[field.type].kind == "option":
             return Field(None, alias=alias)
         return Field(alias=alias)
+
+
+def _by_place(fields: list[FieldDef]) -> dict[str, Any]:
+    return {"__match_args__": tuple(part.name for part in parts_of(fields))}
 
 
 class _OfVariants:

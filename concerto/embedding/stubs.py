@@ -60,7 +60,8 @@ def _docs(text: str, indent: str = "    ") -> list[str]:
 def _type(surface: Surface, named: NamedType) -> Iterator[str]:
     definition = named.definition
     if definition.kind != "enum":
-        yield from _model(surface, named.name, named, definition.fields, "")
+        by_place = definition.positional
+        yield from _model(surface, named.name, named, definition.fields, "", by_place=by_place)
     elif not named.has_data:
         yield f"class {named.name}(enum.StrEnum):"
         yield from _docs(named.docs)

@@ -31,6 +31,7 @@ from concerto.semantics.model.analysis import (
     AgentCall,
     BoundCall,
     CallTarget,
+    ConstructorCall,
     Default,
     DynamicCall,
     EmitCall,
@@ -43,7 +44,6 @@ from concerto.semantics.model.analysis import (
     ToolMethodCall,
     ValueCall,
     ValueWitness,
-    VariantCall,
     WrapCall,
 )
 from concerto.semantics.model.builtins import NEVER
@@ -259,11 +259,9 @@ def _dynamic(b: FunctionBuilder, target: DynamicCall, node: ast.Expr) -> None:
 # --- Building -----------------------------------------------------------------------------------
 
 
-def _variant(b: FunctionBuilder, target: VariantCall, node: ast.Expr) -> None:
+def _constructor(b: FunctionBuilder, target: ConstructorCall, node: ast.Expr) -> None:
     arguments(b, target.arguments)
-    variant = target.variant
-    enum = b.program.types.general(variant.enum)
-    b.emit(("BUILD_VARIANT", enum, variant.index, len(target.arguments)))
+    b.emit(b.program.build(target.made))
 
 
 def _wrap(b: FunctionBuilder, target: WrapCall, node: ast.Expr) -> None:
@@ -329,7 +327,7 @@ _EMITTERS: dict[type[CallTarget], Callable[..., None]] = {
     ValueCall: _value,
     DynamicCall: _dynamic,
     BoundCall: _bound,
-    VariantCall: _variant,
+    ConstructorCall: _constructor,
     WrapCall: _wrap,
     ToolMethodCall: _tool,
     McpFunctionCall: _mcp,

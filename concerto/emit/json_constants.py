@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from concerto.json_data import Json
-from concerto.semantics.model.analysis import Analysis, VariantCall, WrapCall
+from concerto.semantics.model.analysis import Analysis, ConstructorCall, WrapCall
 from concerto.semantics.model.builtins import FLOAT
 from concerto.semantics.model.symbols import ConstSymbol, StructSymbol, VariantSymbol
 from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, Value, computed
@@ -56,9 +56,10 @@ class _CheckedConstants(ConstantEvaluator):
         match self.analysis.calls.get(node):
             case WrapCall(name="Some", argument=argument) if isinstance(argument, ast.Node):
                 return self.value(argument)
-            case VariantCall(variant=variant, arguments=arguments):
+            case ConstructorCall(made=made, arguments=arguments):
                 given = [self.value(a) for a in arguments if isinstance(a, ast.Node)]
-                return {"variant": variant.name, "data": given[0] if len(given) == 1 else given}
+                data = given[0] if len(given) == 1 else given
+                return {"variant": made.name, "data": data} if isinstance(made, VariantSymbol) else data
             case _:
                 raise computed(node)
 

@@ -20,6 +20,7 @@ from concerto.semantics.model.symbols import (
     Named,
     PipelineSymbol,
     StateSymbol,
+    StructSymbol,
     Symbol,
     ToolSymbol,
     Type,
@@ -57,7 +58,7 @@ def reference(b: FunctionBuilder, symbol: Symbol) -> None:
             _function(b, symbol)
         case VariantSymbol(fields=[]):
             b.emit(("BUILD_VARIANT", b.program.types.general(symbol.enum), symbol.index, 0))
-        case VariantSymbol():
+        case VariantSymbol() | StructSymbol():
             b.emit(("LOAD_FUNCTION", b.program.constructor(symbol)))
         case AgentSymbol():
             b.emit(("LOAD_REF", "agent", symbol.qualified))

@@ -12,7 +12,14 @@ from concerto.emit.instructions import COPY, RETURN
 from concerto.emit.types import TypeTable
 from concerto.ir.module import Function, Instr, SourceFile
 from concerto.semantics.model.analysis import Analysis
-from concerto.semantics.model.symbols import FunctionSymbol, ToolSymbol, Type, TypeSymbol, VariantSymbol
+from concerto.semantics.model.symbols import (
+    FunctionSymbol,
+    StructSymbol,
+    ToolSymbol,
+    Type,
+    TypeSymbol,
+    VariantSymbol,
+)
 from concerto.source import Source
 from concerto.syntax import ast
 
@@ -102,12 +109,18 @@ class ProgramBuilder:
             index = self._made[key] = self.add(make())
         return index
 
-    def constructor(self, variant: VariantSymbol) -> int:
-        """A function that builds a variant from its payload, for where the variant is used as a function."""
-        enum, fields = self.types.general(variant.enum), [field.name for field in variant.fields]
-        name = f"{variant.enum.qualified}::{variant.name}"
-        build = ("BUILD_VARIANT", enum, variant.index, len(fields))
-        return self.once(name, lambda: passing_on(name, fields, build))
+    def build(self, made: VariantSymbol | StructSymbol) -> Instr:
+        """The instruction that makes a struct or a variant of all its fields."""
+        if isinstance(made, VariantSymbol):
+            return "BUILD_VARIANT", self.types.general(made.enum), made.index, len(made.fields)
+        return "BUILD_STRUCT", self.types.general(made), len(made.fields)
+
+    def constructor(self, made: VariantSymbol | StructSymbol) -> int:
+        """A function that builds a variant or a tuple struct, for where its name is used as a function."""
+        name = f"{made.enum.qualified}::{made.name}" if isinstance(made, VariantSymbol) else made.qualified
+        return self.once(
+            ("build", name), lambda: passing_on(name, [field.name for field in made.fields], self.build(made))
+        )
 
     def method(self, symbol: FunctionSymbol) -> int:
         """A method of the library as a function of its receiver and its parameters."""

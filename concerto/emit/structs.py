@@ -30,14 +30,7 @@ def struct(b: FunctionBuilder, node: ast.StructLit) -> None:
             b.load(places[field.name])
         else:
             b.value(init)
-    _build(b, symbol, len(symbol.fields))
-
-
-def _build(b: FunctionBuilder, symbol: StructSymbol | VariantSymbol, count: int) -> None:
-    if isinstance(symbol, VariantSymbol):
-        b.emit(("BUILD_VARIANT", b.program.types.general(symbol.enum), symbol.index, count))
-    else:
-        b.emit(("BUILD_STRUCT", b.program.types.general(symbol), count))
+    b.emit(b.program.build(symbol))
 
 
 def _in_any_order(fields: list[FieldSymbol], node: ast.StructLit) -> bool:

@@ -56,6 +56,11 @@ class TypeDef:
     literals: list[Json] = field(default_factory=list)
     methods: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def positional(self) -> bool:
+        """Whether it is a tuple struct, whose fields are named "0", "1", …"""
+        return bool(self.fields) and self.fields[0].name == "0"
+
 
 @record
 class Position:

@@ -79,7 +79,7 @@ def _declared(symbol: Symbol) -> Iterator[Name]:
 def _declared_in(symbol: SymbolBase) -> Iterator[Name]:
     inside: list[Iterable[Symbol]] = [getattr(symbol, "generics", ())]
     match symbol:
-        case StructSymbol():
+        case StructSymbol(positional=False):
             inside.append(symbol.fields)
         case EnumSymbol():
             inside.append(symbol.variants)

@@ -635,9 +635,12 @@ class FieldDecl(ItemBase):
 
 @record(eq=False)
 class StructDecl(ItemBase):
+    """A struct. The fields of a `positional` one, a tuple struct, are named "0", "1", …"""
+
     name: Ident
     generics: list[GenericParam]
     fields: list[FieldDecl]
+    positional: bool = False
 
 
 @record(eq=False)

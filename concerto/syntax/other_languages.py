@@ -263,11 +263,6 @@ NO_SUCH_SYNTAX = (
         mendable=False,
     ),
     Syntax(
-        lambda last, before, token: last == "STRUCT" and before == "NAME" and token.kind == "LPAR",
-        "the fields of a struct have names",
-        "write `struct Name { value: Int }`",
-    ),
-    Syntax(
         lambda last, before, token: last == "STRUCT" and before == "NAME" and token.kind == "SEMICOLON",
         "a struct has braces",
         "write `struct Name {}`",

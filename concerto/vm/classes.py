@@ -123,6 +123,7 @@ def _struct_class(types: Sequence[TypeDef], definition: TypeDef) -> type[Struct]
         "copied": staticmethod(first_copy(types, definition, [field.type for field in definition.fields])),
         "type_name": definition.name,
         "field_names": tuple(field.name for field in definition.fields),
+        "positional": definition.positional,
     }
     return type("Record", (Struct,), body)
 

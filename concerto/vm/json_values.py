@@ -83,6 +83,8 @@ def _to_json(value: Value, depth: int) -> Json:
             return {"ok": _to_json(value.value, depth + 1)}
         case Err():
             return {"err": _to_json(value.value, depth + 1)}
+        case Struct(positional=True):
+            return _positional_json(value, depth)
         case Struct():
             parts = zip(value.field_names, parts_of(value), strict=True)
             return {name: _to_json(part, depth + 1) for name, part in parts}
@@ -113,9 +115,15 @@ def _range_json(value: Range) -> Json:
 
 
 def _payload_json(value: Variant, depth: int) -> Json:
-    parts = [_to_json(part, depth + 1) for part in parts_of(value)]
     if value.named:
-        return dict(zip(value.field_names, parts, strict=True))
+        parts = zip(value.field_names, parts_of(value), strict=True)
+        return {name: _to_json(part, depth + 1) for name, part in parts}
+    return _positional_json(value, depth)
+
+
+def _positional_json(value: Struct | Variant, depth: int) -> Json:
+    """What has no names: a single value as it is, several as an array."""
+    parts = [_to_json(part, depth + 1) for part in parts_of(value)]
     if len(parts) == 1:
         return parts[0]
     return parts or None
@@ -175,6 +183,9 @@ class _Reader:
                 return self._result(data, definition, type_index, depth)
             case "literals":
                 return self._literal(data, definition, type_index)
+            case "struct" if definition.positional:
+                parts = self._positional(data, definition.fields, self._text(type_index), "", depth)
+                return self._classes.struct(definition.name)(*parts)
             case "struct" | "schema":
                 fields = self._fields(data, definition.fields, type_index, depth)
                 return self._classes.struct(definition.name)(*fields)
@@ -358,10 +369,16 @@ class _Reader:
             return self._fields(data, fields, type_index, depth)
         if not fields and data is None:
             return []
+        return self._positional(data, fields, f"{self._text(type_index)}::{variant.name}", ".data", depth)
+
+    def _positional(
+        self, data: Json, fields: list[FieldDef], what: str, place: str, depth: int
+    ) -> list[Value]:
+        """Fields without names, as `_positional_json` writes them."""
         parts = [data] if len(fields) == 1 else data
         if not isinstance(parts, list) or len(parts) != len(fields):
-            raise Misfit(f"{self._text(type_index)}::{variant.name} with {len(fields)} values", _found(data))
-        steps = [".data"] if len(fields) == 1 else [f".data[{place}]" for place in range(len(fields))]
+            raise Misfit(f"{what} with {len(fields)} values", _found(data))
+        steps = [place] if len(fields) == 1 else [f"{place}[{number}]" for number in range(len(fields))]
         kinds = [field.type for field in fields]
         return self._parts(zip(parts, kinds, steps, strict=True), depth)
 

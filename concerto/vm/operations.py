@@ -151,7 +151,7 @@ def _parts(value: Value) -> Iterator[str | _Inner]:
         case Struct() | Variant() if value.own is not None and value.own.to_string is not None:
             yield str(value.own.to_string(value))
         case Struct():
-            yield from _fields(short_name(value.type_name), value)
+            yield from _struct(value)
         case Variant():
             yield from _variant(value)
         case TypeValue():
@@ -192,6 +192,14 @@ def _fields(name: str, value: Struct | Variant) -> Iterator[str | _Inner]:
         yield _Inner(getattr(value, f"f{slot}"))
         separator = ", "
     yield " }"
+
+
+def _struct(value: Struct) -> Iterator[str | _Inner]:
+    name = short_name(value.type_name)
+    if value.positional:
+        yield from _listed(f"{name}(", parts_of(value), ")")
+    else:
+        yield from _fields(name, value)
 
 
 def _variant(value: Variant) -> Iterator[str | _Inner]:

@@ -96,6 +96,7 @@ class Struct:
     __slots__ = ()
     type_name: ClassVar[str]
     field_names: ClassVar[tuple[str, ...]]
+    positional: ClassVar[bool]
     own: ClassVar[OwnMethods | None] = None
     copied: ClassVar[Callable[[Value], Value] | None] = None
 

@@ -29,8 +29,13 @@ use inner::User;
 pub enum Tree<T> { Leaf(T), Node(Tree<T>, Tree<T>), Empty }
 pub enum Shape { Circle { radius: Float }, Square(Float) }
 pub type Label = "a" | "b";
+pub struct Meters(Float);
+pub struct Pair<T>(pub T, Int);
 
 agent Teller { provider: openai, model: "gpt-4o-mini" }
+
+pub fn longer(m: Meters) -> Meters { Meters(m.0 + 1) }
+pub fn pair(p: Pair<Meters>) -> Pair<Meters> { p }
 
 /// Gives it back: "as it is".
 pub fn user(u: User) -> User { u }
@@ -108,6 +113,20 @@ def test_enums_with_data_are_classes_of_models(app: Any) -> None:
         app.Shape.Square(1.0, 2.0)
 
 
+def test_tuple_structs_take_their_values_by_place(app: Any) -> None:
+    assert app.longer(app.Meters(2)) == app.Meters(3.0)
+    assert app.longer({"value": 1}).value == 2.0
+    given = app.Pair(app.Meters(1.5), 2)
+    assert app.pair(given) == app.Pair[app.Meters](app.Meters(1.5), 2)
+    match app.pair(given):
+        case app.Pair(app.Meters(length), count):
+            assert (length, count) == (1.5, 2)
+    with pytest.raises(TypeError, match="Meters takes 1 values, not 2"):
+        app.Meters(1, 2)
+    with pytest.raises(TypeError, match="expected `Meters`"):
+        app.longer(1.0)
+
+
 def test_other_values(app: Any) -> None:
     given: tuple[Any, ...] = ({1: 2.5}, {"a"}, (1, "b"), None, [1], [2])
     assert app.collections(*given) == given
@@ -126,7 +145,7 @@ def test_failures(app: Any) -> None:
         app.jam()
     error = raised.value
     assert (error.kind, error.message) == ("ToolError", "no paper")
-    assert error.place is not None and error.place.endswith("things.conc:35:42")
+    assert error.place is not None and error.place.endswith("things.conc:40:42")
     assert "│" in error.trace and str(error) == f"ToolError: no paper ({error.place})"
     assert isinstance(error.value, concerto.ErrorInfo)
     assert error.value.model_dump() == {"kind": "ToolError", "message": "no paper", "tool": "", "method": ""}

@@ -43,8 +43,8 @@ def call(run: Run, node: ast.Expr, frame: Frame) -> v.Value:
             if not isinstance(callee, v.Function):
                 raise v.Failure(f"{v.type_name(callee)} cannot be called", "TypeError")
             return callee.call(*values)
-        case an.VariantCall():
-            return v.Variant(target.variant, tuple(arguments(run, target.arguments, frame)[0]))
+        case an.ConstructorCall(made=made):
+            return v.made(made, tuple(arguments(run, target.arguments, frame)[0]))
         case an.WrapCall():
             values, _ = arguments(run, [target.argument], frame)
             return {"Some": v.Some, "Ok": v.Ok, "Err": v.Err}[target.name](values[0])

@@ -73,9 +73,7 @@ def struct(run: Run, node: ast.StructLit, frame: Frame) -> v.Value:
             values.append(base.fields[field.index])
         else:
             values.append(v.NONE if field.default is None else run.value(field.default, Frame({})))
-    if isinstance(symbol, sym.StructSymbol):
-        return v.Struct(symbol, tuple(values))
-    return v.Variant(symbol, tuple(values))
+    return v.made(symbol, tuple(values))
 
 
 def _field_value(run: Run, init: ast.FieldInit, frame: Frame) -> v.Value:
@@ -104,8 +102,8 @@ def read(run: Run, symbol: object, frame: Frame) -> v.Value:
             return constant(run, symbol)
         case sym.VariantSymbol(fields=[], named=False):
             return v.Variant(symbol, ())
-        case sym.VariantSymbol():
-            return v.Function(lambda *values: v.Variant(symbol, values))
+        case sym.VariantSymbol() | sym.StructSymbol():
+            return v.Function(lambda *values: v.made(symbol, values))
         case sym.BuiltinSymbol(name="None"):
             return v.NONE
         case sym.BuiltinSymbol(name="Some" | "Ok" | "Err"):

@@ -109,7 +109,7 @@ def _variant(run: Run, node: ast.VariantPattern, value: Value, frame: Frame) -> 
         return False
     if node.arguments is None:
         return True
-    held = value.fields if isinstance(value, Variant) else (value.value,)
+    held = value.fields if isinstance(value, Variant | Struct) else (value.value,)
     return _all_match(run, node.arguments, held, frame)
 
 

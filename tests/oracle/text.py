@@ -51,6 +51,8 @@ def shown(value: v.Value) -> str:
             return "None"
         case v.Struct() | v.Variant() if (own := v.Own.method(value, "Display")) is not None:
             return str(own())
+        case v.Struct() if value.symbol.positional:
+            return f"{value.symbol.name}({_listed(value.fields)})"
         case v.Struct():
             names = [field.name for field in value.symbol.fields]
             return _record(value.symbol.name, names, value.fields)

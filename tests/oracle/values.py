@@ -90,6 +90,10 @@ class Variant:
     fields: tuple[Value, ...]
 
 
+def made(symbol: StructSymbol | VariantSymbol, fields: tuple[Value, ...]) -> Struct | Variant:
+    return Struct(symbol, fields) if isinstance(symbol, StructSymbol) else Variant(symbol, fields)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Some:
     value: Value

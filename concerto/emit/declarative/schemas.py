@@ -180,6 +180,8 @@ class _Writer:
     def _object(self, symbol: StructSymbol | EnumSymbol, arguments: tuple[Type, ...]) -> Json:
         solution = dict(zip(symbol.generics, arguments, strict=False))
         match symbol:
+            case StructSymbol(fields=fields, positional=True):
+                return self._positional([substitute(field.type, solution) for field in fields])
             case StructSymbol(fields=fields):
                 return self._fields(fields, solution)
             case EnumSymbol(variants=variants) if not any(variant.fields for variant in variants):
@@ -213,14 +215,15 @@ class _Writer:
         name = literals_schema([variant.name])
         if not variant.fields:
             return _object({"variant": name}, ["variant"])
-        types = [substitute(field.type, solution) for field in variant.fields]
         if variant.named:
             data = self._fields(variant.fields, solution)
-        elif len(types) == 1:
-            data = self._nullable(types[0])
         else:
-            data = self.schema(TupleOf(tuple(types)))
+            data = self._positional([substitute(field.type, solution) for field in variant.fields])
         return _object({"variant": name, "data": data}, ["variant", "data"])
+
+    def _positional(self, types: list[Type]) -> Json:
+        """One value without a name as it is, several as an array."""
+        return self._nullable(types[0]) if len(types) == 1 else self.schema(TupleOf(tuple(types)))
 
 
 def _object(properties: dict[str, Json], required: list[str]) -> Json:

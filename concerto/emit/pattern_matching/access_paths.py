@@ -71,12 +71,11 @@ def parts(b: FunctionBuilder, pattern: Part, route: Route) -> list[Pair]:
         case ast.TuplePattern(items=items):
             return [(item, _to(route, ("GET_ITEM", index))) for index, item in enumerate(items)]
         case ast.VariantPattern(arguments=arguments):
-            if isinstance(b.program.analysis.patterns[pattern], MatchBuiltin):
+            target = b.program.analysis.patterns[pattern]
+            if isinstance(target, MatchBuiltin):
                 return [(argument, _to(route, UNWRAP)) for argument in arguments or ()]
-            return [
-                (argument, _to(route, ("GET_PAYLOAD", index)))
-                for index, argument in enumerate(arguments or ())
-            ]
+            get = "GET_FIELD" if isinstance(target, MatchStruct) else "GET_PAYLOAD"
+            return [(argument, _to(route, (get, index))) for index, argument in enumerate(arguments or ())]
         case ast.StructPattern(fields=fields):
             return [(field.pattern or field, _field_route(b, pattern, field, route)) for field in fields]
         case ast.ArrayPattern(items=array_items):

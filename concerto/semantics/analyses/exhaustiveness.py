@@ -217,7 +217,9 @@ class _MatchChecker:
                 return Made(Ctor(("builtin", name), arity), (arguments or (WILD,))[:arity])
             case MatchConst(const=const):
                 return literal(const.value)
-            case MatchStruct() | MatchBinding():
+            case MatchStruct(struct=struct):
+                return Made(struct_of(struct), arguments)
+            case MatchBinding():
                 return WILD
         raise AssertionError(f"no pattern target {target!r}")
 

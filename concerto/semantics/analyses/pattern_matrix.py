@@ -351,6 +351,8 @@ def _show(ctor: Ctor, arguments: list[str]) -> str:
             return _show_value(value)
         case ("array", *_) as key:
             return f"[{', '.join([*arguments, '..'] if key[2] else arguments)}]"
+        case ("struct", StructSymbol(positional=True) as struct):
+            return f"{struct.name}({', '.join(arguments)})"
         case ("struct", StructSymbol() as struct):
             return f"{struct.name} {_show_fields(struct.fields, arguments)}"
         case ("tuple", _):

@@ -88,6 +88,10 @@ def path_value(checker: BodyChecker, node: ast.Path, hint: Type | None) -> Type:
             return _wrapper_type(wrapper.name)
     if checker.declarations.hole is not None and segments[-1].name.text == HOLE:
         checker.declarations.hole.expected = hint
+    struct = positional_struct(checker, node)
+    if struct is not None:
+        checker.analysis.uses[node] = struct.symbol
+        return _constructor_type(struct)
     found = find_path(checker, node)
     if found is None:
         return ERROR
@@ -95,6 +99,33 @@ def path_value(checker: BodyChecker, node: ast.Path, hint: Type | None) -> Type:
         return _method_value(checker, node, found)
     checker.analysis.uses[node] = found
     return symbol_value(checker, node, found)
+
+
+def positional_struct(checker: BodyChecker, node: ast.Path) -> Named | None:
+    """The tuple struct that a path names, which may be `Self`, to make or match a value of it. That it may
+    not be used here is reported."""
+    name = node.segments[-1].name
+    if not name.text[0].isupper():
+        return None
+    owner = find_owner(checker, node.segments)
+    if not isinstance(owner, Named) or not isinstance(owner.symbol, StructSymbol):
+        return None
+    if not owner.symbol.positional:
+        return None
+    if len(node.segments) > 1:
+        resolve_path(checker.declarations, [segment.name for segment in node.segments], checker.scope)
+    hidden = [f for f in owner.symbol.fields if not checker.declarations.may_use(f, checker.scope)]
+    if hidden:
+        message = f"the field `{hidden[0].name}` of `{owner.symbol.name}` is private"
+        help_ = "declare its type with `pub`, or use a function of its module"
+        checker.report(PrivateName(checker.span(name), message, help=help_))
+    return owner
+
+
+def _constructor_type(struct: Named) -> Type:
+    assert isinstance(struct.symbol, StructSymbol)
+    types = dict(zip(struct.symbol.generics, struct.arguments, strict=True))
+    return FunctionOf(tuple(substitute(field.type, types) for field in struct.symbol.fields), struct)
 
 
 def find_path(checker: BodyChecker, node: ast.Path) -> Symbol | MethodMatch | None:

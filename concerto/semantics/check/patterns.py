@@ -14,7 +14,7 @@ from concerto.diagnostics import (
 from concerto.records import field, record
 from concerto.semantics.check.body_checker import BodyChecker, LocalRole
 from concerto.semantics.check.holes import hole_at, note_field_hole
-from concerto.semantics.check.paths import count, find_owner, find_path, variant_type
+from concerto.semantics.check.paths import count, find_owner, find_path, positional_struct, variant_type
 from concerto.semantics.model.analysis import (
     MatchBinding,
     MatchBuiltin,
@@ -385,19 +385,18 @@ def _variant(checker: BodyChecker, node: ast.VariantPattern, subject: Type, bind
     builtin = _builtin(node)
     if builtin is not None:
         return _wrapped(checker, node, builtin, subject, bindings)
+    struct = positional_struct(checker, node.path)
+    if struct is not None:
+        assert isinstance(struct.symbol, StructSymbol)
+        checker.analysis.patterns[node] = MatchStruct(struct.symbol)
+        solution = dict(zip(struct.symbol.generics, struct.arguments, strict=True))
+        return _positional(checker, node, struct.symbol, struct, solution, subject, bindings)
     found = find_path(checker, node.path)
     match found:
         case VariantSymbol():
             checker.analysis.patterns[node] = MatchVariant(found)
             enum, types = variant_type(checker, node.path, found)
-            fine = meet(checker, node.path, enum, subject) and _check_arity(
-                checker, node, found, node.arguments
-            )
-            for position, argument in enumerate(node.arguments or ()):
-                known = fine and position < len(found.fields)
-                type_ = substitute(found.fields[position].type, types) if known else ERROR
-                check_pattern(checker, argument, type_, bindings)
-            return fine
+            return _positional(checker, node, found, enum, types, subject, bindings)
         case ConstSymbol() if node.arguments is None:
             checker.analysis.patterns[node] = MatchConst(found)
             return meet(checker, node, found.type, subject)
@@ -409,6 +408,23 @@ def _variant(checker: BodyChecker, node: ast.VariantPattern, subject: Type, bind
     for argument in node.arguments or ():
         check_pattern(checker, argument, ERROR, bindings)
     return False
+
+
+def _positional(
+    checker: BodyChecker,
+    node: ast.VariantPattern,
+    made: VariantSymbol | StructSymbol,
+    whole: Named,
+    types: dict[GenericSymbol, Type],
+    subject: Type,
+    bindings: Bindings,
+) -> bool:
+    fine = meet(checker, node.path, whole, subject) and _check_arity(checker, node, made, node.arguments)
+    for position, argument in enumerate(node.arguments or ()):
+        known = fine and position < len(made.fields)
+        type_ = substitute(made.fields[position].type, types) if known else ERROR
+        check_pattern(checker, argument, type_, bindings)
+    return fine
 
 
 def _builtin(node: ast.VariantPattern) -> MatchBuiltin | None:
@@ -450,26 +466,26 @@ def _wrapped(
 
 
 def _check_arity(
-    checker: BodyChecker, node: ast.Pattern, variant: VariantSymbol, arguments: list[ast.Pattern] | None
+    checker: BodyChecker,
+    node: ast.Pattern,
+    made: VariantSymbol | StructSymbol,
+    arguments: list[ast.Pattern] | None,
 ) -> bool:
-    given = None if arguments is None else len(arguments)
-    if variant.named:
-        fields = ", ".join(field.name for field in variant.fields)
-        help_ = f"write `{variant.enum.name}::{variant.name} {{ {fields} }}`, or `{{ .. }}`"
-        checker.report(
-            WrongArguments(checker.span(node), f"the variant `{variant.name}` has named fields", help=help_)
-        )
-        return False
-    if (given or 0) == len(variant.fields) and (given is None) == (not variant.fields):
-        return True
-    if not variant.fields:
-        message, help_ = f"the variant `{variant.name}` holds nothing", "leave the parentheses out"
+    if isinstance(made, VariantSymbol):
+        what, name, named = f"variant `{made.name}`", f"{made.enum.name}::{made.name}", made.named
     else:
-        message = (
-            f"the variant `{variant.name}` holds {count(len(variant.fields), 'value')}, {given or 0} given"
-        )
-        places = ", ".join("_" for _ in variant.fields)
-        help_ = f"write `{variant.enum.name}::{variant.name}({places})`"
+        what, name, named = f"struct `{made.name}`", made.name, False
+    given = 0 if arguments is None else len(arguments)
+    if named:
+        message = f"the {what} has named fields"
+        help_ = f"write `{name} {{ {', '.join(field.name for field in made.fields)} }}`, or `{{ .. }}`"
+    elif given == len(made.fields) and (arguments is None) == (not made.fields):
+        return True
+    elif not made.fields:
+        message, help_ = f"the {what} holds nothing", "leave the parentheses out"
+    else:
+        message = f"the {what} holds {count(len(made.fields), 'value')}, {given} given"
+        help_ = f"write `{name}({', '.join('_' for _ in made.fields)})`"
     checker.report(WrongArguments(checker.span(node), message, help=help_))
     return False
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied, UnknownMember, did_you_mean
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.other_languages import advice_for, method_for
+from concerto.semantics.check.paths import count
 from concerto.semantics.model.builtins import NEVER, STRING, map_parts, option_item, result_parts
 from concerto.semantics.model.symbols import (
     ERROR,
@@ -20,6 +21,7 @@ from concerto.semantics.model.symbols import (
     HostSymbol,
     McpSymbol,
     Named,
+    StructSymbol,
     ToolSymbol,
     Type,
     Unsolved,
@@ -96,6 +98,10 @@ def report_no_field(checker: BodyChecker, node: ast.FieldAccess, receiver: Type)
     inside = _inside(checker, receiver, name)
     if inside:
         return _report(checker, node.name, f"{shown} has no field `{name}`", _take_out(quoted, inside))
+    if name.isdigit() and isinstance(receiver, Named) and isinstance(receiver.symbol, StructSymbol):
+        held = len(receiver.symbol.fields) if receiver.symbol.positional else 0
+        help_ = f"it has {count(held, 'value')}, counted from 0" if held else "its fields have names"
+        return _report(checker, node.name, f"{shown} has no field `{name}`", help_)
     names = _method_names(checker, receiver)
     return report_unknown(checker, node.name, shown, "field", names, node.receiver, receiver)
 

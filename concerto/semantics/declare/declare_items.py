@@ -149,7 +149,10 @@ def _symbol_of(module: ModuleSymbol, item: _NamedItem) -> Symbol:
             is_error = any(decorator.name.text == "error" for decorator in item.decorators)
             generics = declare_generics(module, item.generics)
             return StructSymbol(
-                **common, generics=generics, is_error=is_error and module.path.startswith("std::")
+                **common,
+                generics=generics,
+                is_error=is_error and module.path.startswith("std::"),
+                positional=item.positional,
             )
         case ast.SchemaDecl():
             return StructSymbol(**common, generics=declare_generics(module, item.generics), is_schema=True)

@@ -78,10 +78,10 @@ class ValueCall:
 
 
 @frozen
-class VariantCall:
-    """`Shape::Circle(1.0)`"""
+class ConstructorCall:
+    """`Shape::Circle(1.0)`, `Meters(3.5)`"""
 
-    variant: VariantSymbol
+    made: VariantSymbol | StructSymbol
     arguments: list[Given]
 
 
@@ -160,7 +160,7 @@ class PanicCall:
 
 
 CallTarget: TypeAlias = (
-    FunctionCall | NativeCall | ValueCall | VariantCall | WrapCall | DynamicCall | BoundCall
+    FunctionCall | NativeCall | ValueCall | ConstructorCall | WrapCall | DynamicCall | BoundCall
     | ToolMethodCall | McpFunctionCall | AgentCall | PipelineCall | EmitCall | PanicCall
 )  # fmt: skip
 

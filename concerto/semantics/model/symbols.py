@@ -310,13 +310,15 @@ class BuiltinSymbol(SymbolBase):
 @record(eq=False, kw_only=True)
 class StructSymbol(SymbolBase):
     """A struct or schema; also the library's `@error` structs (`is_error`: an ErrorValue at run time).
-    `by_name` has the fields by name, the first one of a name declared twice."""
+    `by_name` has the fields by name, the first one of a name declared twice. The fields of a tuple struct,
+    a `positional` one, are named "0", "1", …"""
 
     generics: list[GenericSymbol] = field(default_factory=list)
     fields: list[FieldSymbol] = field(default_factory=list)
     by_name: dict[str, FieldSymbol] = field(default_factory=dict)
     is_schema: bool = False
     is_error: bool = False
+    positional: bool = False
 
     def has(self, fields: list[FieldSymbol]) -> None:
         """Give it its fields."""

@@ -57,6 +57,13 @@ class MemberRules(BuilderBase):
         )  # fmt: skip
         return self.dressed(declaration, attributes, public)
 
+    def tuple_part(self, c: Children) -> ast.FieldDecl:
+        """A field of a tuple struct; the struct gives it its number for a name."""
+        public, type_expr = c
+        name = ast.Ident(type_expr.start, type_expr.end, "")
+        declaration = ast.FieldDecl(type_expr.start, type_expr.end, name, type_expr, None, False)
+        return self.dressed(declaration, [], public)
+
     def variant(self, c: Children) -> ast.VariantDecl:
         return self._variant(c, None, None)
 
@@ -118,6 +125,12 @@ class ItemRules(MemberRules):
 
     def struct(self, c: Children) -> ast.StructDecl:
         return ast.StructDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])
+
+    def tuple_struct(self, c: Children) -> ast.StructDecl:
+        fields = c[4]
+        for index, field in enumerate(fields):
+            field.name = ast.Ident(field.name.start, field.name.end, str(index))
+        return ast.StructDecl(c[0].start, c[-1].end, ident(c[1]), c[2], fields, positional=True)
 
     def schema(self, c: Children) -> ast.SchemaDecl:
         return ast.SchemaDecl(c[0].start, c[-1].end, ident(c[1]), c[2], c[4])

@@ -63,6 +63,10 @@ class ItemPrinter(StatementPrinter):
         match node:
             case ast.FnDecl():
                 return (yield self.function(node))
+            case ast.StructDecl(positional=True):
+                head = concat(f"struct {node.name.text}", (yield self.generics(node.generics)))
+                place = (node.fields[0].start, node.end - 1) if node.fields else (node.end - 1, node.end - 1)
+                return concat(head, (yield self.bracketed("()", node.fields, place, self.tuple_part)), ";")
             case ast.StructDecl() | ast.SchemaDecl():
                 word = "struct" if isinstance(node, ast.StructDecl) else "schema"
                 head = concat(f"{word} {node.name.text}", (yield self.generics(node.generics)))
@@ -192,6 +196,9 @@ class ItemPrinter(StatementPrinter):
         if node.default is not None:
             doc = concat(doc, " = ", (yield self.expression(node.default)))
         return (yield self.dressed(node, doc, " "))
+
+    def tuple_part(self, node: ast.FieldDecl) -> Printing:
+        return (yield self.dressed(node, (yield self.type(node.type)), " "))
 
     def variant(self, node: ast.VariantDecl) -> Printing:
         docs = doc_lines(node.docs)

@@ -21,6 +21,7 @@ from concerto.semantics.model.analysis import (
     AgentCall,
     Analysis,
     BoundCall,
+    ConstructorCall,
     Default,
     DynamicCall,
     EmitCall,
@@ -33,7 +34,6 @@ from concerto.semantics.model.analysis import (
     PipelineCall,
     ToolMethodCall,
     ValueCall,
-    VariantCall,
     WrapCall,
 )
 from concerto.semantics.model.builtins import HANDLES, result_parts
@@ -352,7 +352,7 @@ class BodyCollector(Recorder):
                 changes = function.receiver == "mut self"
                 self._arguments(node, arguments, changes=changes)
                 self._call_out(node, arguments[changes:])
-            case VariantCall(arguments=arguments):
+            case ConstructorCall(arguments=arguments):
                 self._wrapped(node, arguments, keep, into)
                 return
             case WrapCall(argument=argument):

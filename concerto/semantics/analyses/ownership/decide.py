@@ -28,12 +28,12 @@ from concerto.semantics.analyses.ownership.events import (
 from concerto.semantics.model.analysis import (
     Analysis,
     BoundCall,
+    ConstructorCall,
     Default,
     DynamicCall,
     FunctionCall,
     Given,
     NativeCall,
-    VariantCall,
     WrapCall,
 )
 from concerto.semantics.model.builtins import HANDLES, NIL, VALUE_METHODS, task_item
@@ -387,7 +387,7 @@ class _BodyDecisions:
             case (
                 DynamicCall(arguments=arguments)
                 | BoundCall(arguments=arguments)
-                | VariantCall(arguments=arguments)
+                | ConstructorCall(arguments=arguments)
             ):
                 return self._together(arguments)
             case WrapCall(argument=argument):

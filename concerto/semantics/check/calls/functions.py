@@ -24,6 +24,7 @@ from concerto.semantics.check.paths import (
     WRAPPERS,
     count,
     find_path,
+    positional_struct,
     refuse_test,
     require_owner_bounds,
     require_visible,
@@ -36,6 +37,7 @@ from concerto.semantics.declare.rules.json_types import Obstacle, why_no_schema
 from concerto.semantics.model.analysis import (
     AgentCall,
     BoundCall,
+    ConstructorCall,
     EmitCall,
     FunctionCall,
     Given,
@@ -44,7 +46,6 @@ from concerto.semantics.model.analysis import (
     PanicCall,
     ToolMethodCall,
     ValueCall,
-    VariantCall,
     WrapCall,
 )
 from concerto.semantics.model.builtins import (
@@ -71,6 +72,7 @@ from concerto.semantics.model.symbols import (
     McpSymbol,
     Named,
     ParameterSymbol,
+    StructSymbol,
     ToolSymbol,
     TupleOf,
     Type,
@@ -113,6 +115,9 @@ def check_call(
             return _wrap(checker, node, name, arguments, hint)
     elif callee.name in ("Option::Some", "Result::Ok", "Result::Err"):
         return _wrap(checker, node, callee.segments[1].name.text, arguments, hint)
+    struct = positional_struct(checker, callee)
+    if struct is not None:
+        return _struct(checker, node, callee, struct, arguments, hint)
     found = find_path(checker, callee)
     match found:
         case None:
@@ -381,15 +386,41 @@ def _variant(
         message = f"the variant `{variant.name}` {'has named fields' if variant.named else 'holds nothing'}"
         checker.report(WrongArguments(checker.span(node), message, help=help_))
         return enum
-    prefer_result(enum, types, hint)
+    return _constructed(checker, node, callee, variant, enum, types, arguments, hint)
+
+
+def _struct(
+    checker: BodyChecker,
+    node: ast.Expr,
+    callee: ast.Path,
+    built: Named,
+    arguments: Sequence[ast.Argument],
+    hint: Type | None,
+) -> Type:
+    struct = built.symbol
+    assert isinstance(struct, StructSymbol)
+    checker.analysis.uses[callee] = struct
+    types = dict(zip(struct.generics, built.arguments, strict=True))
+    return _constructed(checker, node, callee, struct, built, types, arguments, hint)
+
+
+def _constructed(
+    checker: BodyChecker,
+    node: ast.Expr,
+    callee: ast.Path,
+    made: VariantSymbol | StructSymbol,
+    whole: Named,
+    types: dict[GenericSymbol, Type],
+    arguments: Sequence[ast.Argument],
+    hint: Type | None,
+) -> Type:
+    prefer_result(whole, types, hint)
     if types:
-        require_bounds(checker, callee, variant.enum.name, variant.enum.generics, types)
-    parameters = [ParameterSymbol(name=field.name, type=field.type) for field in variant.fields]
-    given = check_arguments(
-        checker, f"`{variant.name}`", callee.segments[-1].name, parameters, types, arguments
-    )
-    checker.analysis.calls[node] = VariantCall(variant, given)
-    return enum
+        require_bounds(checker, callee, whole.symbol.name, list(types), types)
+    parameters = [ParameterSymbol(name=field.name, type=field.type) for field in made.fields]
+    given = check_arguments(checker, f"`{made.name}`", callee.segments[-1].name, parameters, types, arguments)
+    checker.analysis.calls[node] = ConstructorCall(made, given)
+    return whole
 
 
 def _wrap(

@@ -358,6 +358,11 @@ def _report_unknown_field(
     symbol: StructSymbol | VariantSymbol,
     fields: dict[str, FieldSymbol],
 ) -> None:
+    if isinstance(symbol, StructSymbol) and symbol.positional:
+        message = f"the fields of `{symbol.name}` have no names"
+        help_ = f"write `{symbol.name}({', '.join('…' for _ in symbol.fields)})`"
+        checker.report(UnknownMember(checker.span(init.name), message, help=help_))
+        return
     near = checker.declarations.problems.nearest(init.name.text, fields)
     known = ", ".join(f"`{name}`" for name in fields)
     checker.report(

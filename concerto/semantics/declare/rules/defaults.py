@@ -8,7 +8,13 @@ from concerto.diagnostics import BadDeclarationField
 from concerto.semantics.declare.constants import DeclaredConstants
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.scope import TypeScope
-from concerto.semantics.model.symbols import ConstSymbol, EnumSymbol, ModuleSymbol, VariantSymbol
+from concerto.semantics.model.symbols import (
+    ConstSymbol,
+    EnumSymbol,
+    ModuleSymbol,
+    StructSymbol,
+    VariantSymbol,
+)
 from concerto.semantics.typing.constant_evaluator import NotConstant, Value, computed
 from concerto.syntax import ast
 
@@ -78,8 +84,10 @@ def _names_a_literal(declarations: Declarations, node: ast.Path, scope: TypeScop
 
 
 def _makes_a_value(declarations: Declarations, path: ast.Path, scope: TypeScope) -> bool:
-    """`Some(…)` and variants."""
+    """`Some(…)`, variants and tuple structs."""
     if path.name == "Some":
         return True
     symbol = declarations.lookup(path.segments[0].name.text, scope)
-    return isinstance(symbol, VariantSymbol) or (isinstance(symbol, EnumSymbol) and len(path.segments) > 1)
+    return isinstance(symbol, VariantSymbol | StructSymbol) or (
+        isinstance(symbol, EnumSymbol) and len(path.segments) > 1
+    )
