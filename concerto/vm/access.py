@@ -73,12 +73,21 @@ def map_key(key: Value) -> Value:
     """A value that may be the key of some map."""
     if type(key) in (str, int, bool):
         return key
+    if type(key) is tuple:
+        for item in key:
+            map_key(item)
+        return key
     raise failure(f"a map has no keys of type {type_name(key)}", "TypeError")
 
 
 def may_have(entries: dict[Value, Value], key: Value) -> bool:
     """Whether a key is of the type that all keys of the map have: Python takes true for 1."""
-    return type(next(iter(entries), key)) is type(key)
+    first = next(iter(entries), key)
+    return type(first) is type(key) and (type(key) is not tuple or _shape(first) == _shape(key))
+
+
+def _shape(key: Value) -> Value:
+    return tuple(map(_shape, key)) if type(key) is tuple else type(key)
 
 
 def fitting_key(entries: dict[Value, Value], key: Value) -> Value:

@@ -2,13 +2,14 @@
 of the machine.
 
 Option is its value or null, a Result `{"ok": …}` or `{"err": …}`, an enum `{"variant", "data"}`, a struct
-an object, a tuple, set, queue or stack an array, a range `{"start", "end"}` with "inclusive" and "step" where
-they are said. Reading goes by a declared type; a mismatch says where it
-is, and what else does not fit.
+an object, a tuple, set, queue or stack an array (one that is a key the text of it), a range
+`{"start", "end"}` with "inclusive" and "step" where they are said. Reading goes by a declared type; a
+mismatch says where it is, and what else does not fit.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 
@@ -72,7 +73,7 @@ def _to_json(value: Value, depth: int) -> Json:
             return [item if type(item) in _AS_THEY_ARE else _to_json(item, depth + 1) for item in value]
         case dict():
             return {
-                key if type(key) is str else to_text(key): (
+                key if type(key) is str else _key_text(key): (
                     item if type(item) in _AS_THEY_ARE else _to_json(item, depth + 1)
                 )
                 for key, item in value.items()
@@ -103,6 +104,13 @@ def _to_json(value: Value, depth: int) -> Json:
             return to_text(value)
         case _:
             raise failure(f"a value of type {type_name(value)} has no JSON form", "TypeError")
+
+
+def _key_text(key: Value) -> str:
+    """A key as JSON has it: that of a tuple is the text of its array."""
+    if type(key) is tuple:
+        return json.dumps(_to_json(key, 0), ensure_ascii=False, separators=(",", ":"))
+    return to_text(key)
 
 
 def _range_json(value: Range) -> Json:
@@ -284,9 +292,18 @@ class _Reader:
         if not isinstance(data, dict):
             raise self._misfit(type_index, data)
         key_type, item_type = definition.items
-        keys = self._types[key_type].name
+        keys = self._types[key_type]
         items = self._parts(((item, item_type, f".{key}") for key, item in data.items()), depth)
-        return dict(zip([self._key(key, keys, key_type) for key in data], items, strict=True))
+        if keys.kind == "tuple":
+            return dict(zip([self._tuple_key(key, keys, key_type) for key in data], items, strict=True))
+        return dict(zip([self._key(key, keys.name, key_type) for key in data], items, strict=True))
+
+    def _tuple_key(self, key: str, definition: TypeDef, type_index: int) -> Value:
+        try:
+            data = json.loads(key)
+        except ValueError:
+            raise self._misfit(type_index, key) from None
+        return self._tuple(data, definition, type_index, 0)
 
     def _key(self, key: str, name: str, type_index: int) -> Value:
         match name:

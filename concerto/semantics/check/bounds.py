@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from concerto.diagnostics import TraitNotSatisfied
 from concerto.semantics.check.body_checker import BodyChecker
-from concerto.semantics.model.builtins import ANY, MAP_KEYS, VALUE_METHODS
+from concerto.semantics.model.builtins import ANY, VALUE_METHODS
 from concerto.semantics.model.symbols import Generic, GenericSymbol, TraitUse, Type
-from concerto.semantics.typing.traits import base_type, is_own, satisfies
+from concerto.semantics.typing.traits import KEYS_HELP, is_own, may_be_key, satisfies
 from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show, substitute
 from concerto.syntax import ast
 
@@ -37,13 +37,12 @@ def _check_bounds(
         type_ = resolve(types[generic])
         if not is_settled(type_) or is_erroneous(type_):
             continue
-        no_key = base_type(type_) not in MAP_KEYS and type_ != ANY and not isinstance(type_, Generic)
-        if generic.is_key and no_key:
+        if generic.is_key and type_ != ANY and not may_be_key(type_):
             checker.report(
                 TraitNotSatisfied(
                     checker.span(place),
                     f"`{name}` makes `{show(type_)}` the key of a map",
-                    help="keys are `String`, `Int` or `Bool`",
+                    help=KEYS_HELP,
                 )
             )
         for bound in generic.bounds:

@@ -6,7 +6,7 @@ What the functions promise stands with the methods of `Declarations` that call t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Final, Literal
 
 from concerto.diagnostics import TraitNotSatisfied, UnknownType
 from concerto.semantics.model.builtins import (
@@ -349,11 +349,24 @@ def _why_no_value(trait: TraitSymbol, method: FunctionSymbol) -> str:
     return ""
 
 
+def may_be_key(type_: Type) -> bool:
+    """Whether maps may have keys of a type, as far as it is known."""
+    todo, seen = [type_], set[Type]()
+    while todo:
+        part = base_type(todo.pop())
+        if isinstance(part, TupleOf):
+            # A type that doubles with every step has few different parts.
+            todo += [item for item in part.items if item not in seen]
+            seen.update(part.items)
+        elif part not in MAP_KEYS and not isinstance(part, Generic | Unsolved | ErrorType):
+            return False
+    return True
+
+
+KEYS_HELP: Final = "keys are `String`, `Int`, `Bool` and tuples of these"
+
+
 def _check_map_key(declarations: Declarations, demand: Demand) -> None:
-    key = base_type(demand.argument)
-    if key in MAP_KEYS or isinstance(key, Generic | Unsolved | ErrorType):
-        return
-    message = f"`{show(demand.argument)}` cannot be the key of a map"
-    declarations.report(
-        TraitNotSatisfied, demand.module, demand.node, message, help="keys are `String`, `Int` or `Bool`"
-    )
+    if not may_be_key(demand.argument):
+        message = f"`{show(demand.argument)}` cannot be the key of a map"
+        declarations.report(TraitNotSatisfied, demand.module, demand.node, message, help=KEYS_HELP)

@@ -23,7 +23,6 @@ from concerto.semantics.model.builtins import (
     BOOL,
     FLOAT,
     INT,
-    MAP_KEYS,
     NEVER,
     NIL,
     RANGE,
@@ -38,7 +37,6 @@ from concerto.semantics.model.symbols import (
     ERROR,
     ErrorType,
     FieldSymbol,
-    Generic,
     GenericSymbol,
     Literals,
     LiteralValue,
@@ -52,6 +50,7 @@ from concerto.semantics.model.symbols import (
     VariantSymbol,
 )
 from concerto.semantics.typing.coercion import join, literal_type
+from concerto.semantics.typing.traits import KEYS_HELP, may_be_key
 from concerto.semantics.typing.unify import is_erroneous, item_of, resolve, show, show_both, substitute, unify
 from concerto.syntax import ast
 
@@ -154,13 +153,12 @@ def _infer_all(checker: BodyChecker, items: Sequence[ast.Expr]) -> Type:
 
 def _check_key(checker: BodyChecker, keys: Sequence[ast.Expr], key: Type) -> None:
     key = resolve(key)
-    fine = isinstance(key, Unsolved | Generic) or key in MAP_KEYS or key is ANY or is_erroneous(key)
-    if not fine and not isinstance(key, Literals):
+    if not (key is ANY or isinstance(key, Literals) or may_be_key(key)):
         checker.report(
             MismatchedTypes(
                 checker.span(keys[0]),
                 f"a map's key cannot be `{show(key)}`",
-                help="keys are String, Int or Bool",
+                help=KEYS_HELP,
             )
         )
 
