@@ -38,7 +38,10 @@ def element(value: v.Value, index: v.Value) -> v.Value:
 
 
 def _identity_of(key: v.Value) -> object:
-    if not isinstance(key, str | int):
+    if isinstance(key, v.Tuple):
+        for item in key.items:
+            _identity_of(item)
+    elif not isinstance(key, str | int):
         raise v.Failure(f"a map has no keys of type {v.type_name(key)}", "TypeError")
     return identity(key)
 
