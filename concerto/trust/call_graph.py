@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from concerto.ir.module import Agent, Function, Instr, McpServerDef, ModuleIR, Tool, TypeDef
 from concerto.records import field, record
 from concerto.trust.defaults import ENVIRONMENT, NATIVES, SECRET, is_secret_name
 
 AGENT_CALLS = frozenset({"execute", "execute_with_schema", "chat", "stream"})
+
+_WORLD: Final = frozenset((name,) for name in (*NATIVES, *ENVIRONMENT))
+_BOTH: Final = frozenset({"CALL_NATIVE", "LOAD_NATIVE", "CALL_METHOD", "CALL_METHOD_MUT"})
+_SHOWS: Final = _BOTH | {"CONCAT", "TO_STRING", "FORMAT", "FORMAT_AS"}
+_COMPARES: Final = _BOTH | {"EQ", "NE", "LT", "LE", "GT", "GE"}
+"""Instructions that show or compare values, as an impl of the value's type may say."""
 
 
 @record
@@ -31,7 +39,15 @@ def call_graph(module: ModuleIR) -> list[Callees]:
     for owner in owners:
         for method in owner.methods:
             tool_methods.setdefault(method.name, []).append((owner.name, method.name))
-    return [_calls(module, function, by_name, stages, tool_methods) for function in module.functions]
+    graph = [_calls(module, function, by_name, stages, tool_methods) for function in module.functions]
+    own = {name: found for name, found in by_name.items() if name.startswith("<std>::")}
+    for name, found in own.items():
+        asking = _SHOWS if name == "<std>::Display::to_string" else _COMPARES
+        # Which values a function meets is not known here.
+        for function, calls in zip(module.functions, graph, strict=True):
+            if any(instr[0] in asking and instr[1:2] not in _WORLD for instr in function.code):
+                calls.functions |= found
+    return graph
 
 
 def _methods_by_name(module: ModuleIR) -> dict[str, set[int]]:
