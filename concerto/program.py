@@ -20,7 +20,7 @@ from concerto.json_data import Json
 from concerto.records import field, record, replace
 from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
-from concerto.runtime.run.options import ResolvedOptions, RunOptions, resolve
+from concerto.runtime.run.options import ResolvedOptions, RunOptions, check_listener, resolve
 from concerto.runtime.run.reporting import WAITS, RunResult, report
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
@@ -200,11 +200,7 @@ class Runtime:
 
         What it raises ends the run. It cannot be async: nobody waits for it.
         """
-        from inspect import iscoroutinefunction
-
-        if iscoroutinefunction(listener):
-            raise TypeError("a listener cannot be async; `on_emit` answers awaited emits, `stream` gives all")
-        _check_callable(f"the listener of `{channel}`", listener)
+        check_listener(channel, listener)
         self._run.emits.listen(channel, listener)
 
     def on_emit(self, channel: str) -> Callable[[Handler], Handler]:

@@ -169,6 +169,22 @@ def test_nothing_is_printed_unasked(app: Any, capfd: pytest.CaptureFixture[str])
     assert capfd.readouterr() == ("n is 3\n", "")
 
 
+def test_listeners_take_emits(app: Any) -> None:
+    said: list[Any] = []
+    both: list[Any] = []
+    app.says.using(listeners={"said": said.append, "*": both.append})(3)
+    assert said == [3] and {"channel": "said", "payload": 3} in both
+    app.says(4)
+    assert said == [3]
+
+    async def later(payload: Any) -> None: ...
+
+    with pytest.raises(TypeError, match="a listener cannot be async"):
+        app.says.using(listeners={"said": later})
+    with pytest.raises(TypeError, match="takes the payload, not int"):
+        app.says.using(listeners={"said": 1})
+
+
 @pytest.mark.parametrize(
     ("call", "text"),
     [

@@ -52,7 +52,9 @@ class Emits:
         self._options = options
         self._errors = options.errors
         self._handlers = dict(options.handlers)
-        self._listeners: dict[str, list[Listener]] = {}
+        self._listeners: dict[str, list[Listener]] = {
+            channel: [listener] for channel, listener in options.listeners.items()
+        }
         self.kept: list[Value] | None = [] if options.testing else None
         self._already_emitted = options.already_emitted
         self.emitted = 0

@@ -93,14 +93,15 @@ class RunOptions(StoredOptions):
     """All options of a run. Those declared here belong to the process that runs it and are never kept.
 
     `manifest` is that of the program's project unless another is given, or None for none; all other options
-    win over it. `handlers` answer channels, and `tool:Tool::method` for tools without a body; `tools` are
+    win over it. `handlers` answer channels, and `tool:Tool::method` for tools without a body; `listeners`
+    are called with what is emitted on a channel, on `*` with all as `{channel, payload}`; `tools` are
     Python functions, classes or objects by the names that agents use, `strategies` ToolInjectionStrategies.
     `connections` holds settings of connections; an `api_key` may stand among them. What the program prints
     goes to `output`, what is to be said about it to `errors`: the process's streams if not given. `trace`
     gets a JSON line for all that the run asks of the world; spans and metrics of it go to the OpenTelemetry
-    collector whose address is `otlp`. `environment` is read, never changed. The run is
-    kept in `store` (`sqlite:PATH`, `postgresql://…` or an open one) and written to the file `record`; with
-    `replay` it is done again from such a file, without touching the world.
+    collector whose address is `otlp`. `environment` is read, never changed. The run is kept in `store`
+    (`sqlite:PATH`, `postgresql://…` or an open one) and written to the file `record`; with `replay` it is
+    done again from such a file, without touching the world.
 
     Not among the keywords of `Runtime`: a `testing` run calls no model and no server unless it is `live`, and
     what `answers` has recorded may answer it in place of the world; in an `interactive` one a person at the
@@ -114,6 +115,7 @@ class RunOptions(StoredOptions):
     environment: Mapping[str, str] | None = None
     connections: Connections | None = None
     handlers: Mapping[str, Handler] | None = None
+    listeners: Mapping[str, Handler] | None = None
     tools: Mapping[str, Any] | None = None
     strategies: Sequence[Any] = ()
     output: TextIO | None = None
@@ -162,6 +164,7 @@ if TYPE_CHECKING:
         environment: Mapping[str, str] | None
         connections: Connections | None
         handlers: Mapping[str, Handler] | None
+        listeners: Mapping[str, Handler] | None
         tools: Mapping[str, Any] | None
         strategies: Sequence[Any]
         output: TextIO | None
@@ -183,6 +186,7 @@ class ResolvedOptions(RunOptions):
     manifest: ManifestSettings
     connections: Connections
     handlers: Mapping[str, Handler]
+    listeners: Mapping[str, Handler]
     tools: Mapping[str, Any]
     permitted: Permissions = field(default_factory=Permissions)
 
@@ -216,13 +220,26 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     resolved: dict[str, Any] = {name: getattr(given, name) for name in field_names(RunOptions) or ()}
     resolved |= {name: value for name, value in manifest.runtime.items() if resolved.get(name, 0) is None}
     resolved |= {"folder": here, "manifest": manifest, "connections": manifest.connections}
-    resolved |= {"handlers": dict(given.handlers or {}), "tools": dict(given.tools or {})}
+    resolved |= {name: dict(getattr(given, name) or {}) for name in ("handlers", "listeners", "tools")}
+    for channel, listener in resolved["listeners"].items():
+        check_listener(channel, listener)
     if given.environment is None:
         resolved["environment"] = os.environ
     permitted = Permissions(files=(here,), folder=here, started=_started(manifest))
     permitted = permitted.with_rules(manifest.permissions).with_rules(_nested(given.permissions or {}))
     options = ResolvedOptions(**resolved, permitted=permitted)
     return _with_connections(options, given.connections) if given.connections else options
+
+
+def check_listener(channel: str, listener: object) -> None:
+    """Raise a TypeError for what cannot listen to a channel."""
+    from inspect import iscoroutinefunction
+
+    if iscoroutinefunction(listener):
+        raise TypeError("a listener cannot be async; `on_emit` answers awaited emits, `stream` gives all")
+    if not callable(listener):
+        given = type(listener).__name__
+        raise TypeError(f"the listener of `{channel}` is a function that takes the payload, not {given}")
 
 
 def stored(given: RunOptions, folder: Path, project: ProjectSettings | None) -> dict[str, Json]:
