@@ -77,17 +77,24 @@ def map_key(key: Value) -> Value:
         for item in key:
             map_key(item)
         return key
+    if isinstance(key, Variant) and not key.field_names:
+        return key
     raise failure(f"a map has no keys of type {type_name(key)}", "TypeError")
 
 
 def may_have(entries: dict[Value, Value], key: Value) -> bool:
     """Whether a key is of the type that all keys of the map have: Python takes true for 1."""
     first = next(iter(entries), key)
-    return type(first) is type(key) and (type(key) is not tuple or _shape(first) == _shape(key))
+    kind = type(key)
+    if type(first) is kind and kind is not tuple:
+        return True
+    return _kind_of_key(first) == _kind_of_key(key)
 
 
-def _shape(key: Value) -> Value:
-    return tuple(map(_shape, key)) if type(key) is tuple else type(key)
+def _kind_of_key(key: Value) -> object:
+    if type(key) is tuple:
+        return tuple(map(_kind_of_key, key))
+    return key.type_name if isinstance(key, Variant) else type(key)
 
 
 def fitting_key(entries: dict[Value, Value], key: Value) -> Value:

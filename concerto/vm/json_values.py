@@ -107,10 +107,10 @@ def _to_json(value: Value, depth: int) -> Json:
 
 
 def _key_text(key: Value) -> str:
-    """A key as JSON has it: that of a tuple is the text of its array."""
+    """A key as JSON has it: that of a tuple is the text of its array, that of a variant its name."""
     if type(key) is tuple:
         return json.dumps(_to_json(key, 0), ensure_ascii=False, separators=(",", ":"))
-    return to_text(key)
+    return key.variant_name if isinstance(key, Variant) else to_text(key)
 
 
 def _range_json(value: Range) -> Json:
@@ -296,6 +296,8 @@ class _Reader:
         items = self._parts(((item, item_type, f".{key}") for key, item in data.items()), depth)
         if keys.kind == "tuple":
             return dict(zip([self._tuple_key(key, keys, key_type) for key in data], items, strict=True))
+        if keys.kind == "enum":
+            return dict(zip([self._enum(key, keys, key_type, 0) for key in data], items, strict=True))
         return dict(zip([self._key(key, keys.name, key_type) for key in data], items, strict=True))
 
     def _tuple_key(self, key: str, definition: TypeDef, type_index: int) -> Value:

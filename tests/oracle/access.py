@@ -41,7 +41,7 @@ def _identity_of(key: v.Value) -> object:
     if isinstance(key, v.Tuple):
         for item in key.items:
             _identity_of(item)
-    elif not isinstance(key, str | int):
+    elif not isinstance(key, str | int) and not (isinstance(key, v.Variant) and not key.fields):
         raise v.Failure(f"a map has no keys of type {v.type_name(key)}", "TypeError")
     return identity(key)
 

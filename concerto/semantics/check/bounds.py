@@ -37,7 +37,7 @@ def _check_bounds(
         type_ = resolve(types[generic])
         if not is_settled(type_) or is_erroneous(type_):
             continue
-        if generic.is_key and type_ != ANY and not may_be_key(type_):
+        if generic.is_key and type_ != ANY and not may_be_key(checker.declarations, type_):
             checker.report(
                 TraitNotSatisfied(
                     checker.span(place),

@@ -349,8 +349,9 @@ def _why_no_value(trait: TraitSymbol, method: FunctionSymbol) -> str:
     return ""
 
 
-def may_be_key(type_: Type) -> bool:
-    """Whether maps may have keys of a type, as far as it is known."""
+def may_be_key(declarations: Declarations, type_: Type) -> bool:
+    """Whether maps may have keys of a type, as far as it is known. An enum that says itself what is equal may
+    not: a map does not ask."""
     todo, seen = [type_], set[Type]()
     while todo:
         part = base_type(todo.pop())
@@ -358,15 +359,20 @@ def may_be_key(type_: Type) -> bool:
             # A type that doubles with every step has few different parts.
             todo += [item for item in part.items if item not in seen]
             seen.update(part.items)
+        elif isinstance(part, Named) and isinstance(part.symbol, EnumSymbol):
+            if any(variant.fields for variant in part.symbol.variants):
+                return False
+            if find_impl(declarations, part, TraitUse(EQ)) is not None:
+                return False
         elif part not in MAP_KEYS and not isinstance(part, Generic | Unsolved | ErrorType):
             return False
     return True
 
 
-KEYS_HELP: Final = "keys are `String`, `Int`, `Bool` and tuples of these"
+KEYS_HELP: Final = "keys are `String`, `Int`, `Bool`, enums without data and tuples of these"
 
 
 def _check_map_key(declarations: Declarations, demand: Demand) -> None:
-    if not may_be_key(demand.argument):
+    if not may_be_key(declarations, demand.argument):
         message = f"`{show(demand.argument)}` cannot be the key of a map"
         declarations.report(TraitNotSatisfied, demand.module, demand.node, message, help=KEYS_HELP)

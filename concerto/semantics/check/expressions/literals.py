@@ -153,7 +153,7 @@ def _infer_all(checker: BodyChecker, items: Sequence[ast.Expr]) -> Type:
 
 def _check_key(checker: BodyChecker, keys: Sequence[ast.Expr], key: Type) -> None:
     key = resolve(key)
-    if not (key is ANY or isinstance(key, Literals) or may_be_key(key)):
+    if not (key is ANY or isinstance(key, Literals) or may_be_key(checker.declarations, key)):
         checker.report(
             MismatchedTypes(
                 checker.span(keys[0]),
