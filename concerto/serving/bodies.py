@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
@@ -33,10 +33,13 @@ async def read_json(request: Request) -> Json:
     if declared.isdecimal() and int(declared) > MOST_BYTES:
         raise _too_large()
     content = bytearray()
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > MOST_BYTES:
-            raise _too_large()
+    try:
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > MOST_BYTES:
+                raise _too_large()
+    except ClientDisconnect:
+        raise ApiError("the client has left", 499, code="client_left") from None
     return parsed_json(bytes(content))
 
 

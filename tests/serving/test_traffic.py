@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -62,6 +64,20 @@ def test_limits_counts_and_logs(limited: Served) -> None:
     assert len(asked) == 8
     assert asked[0].keys() == {"time", "level", "method", "path", "status", "ms", "caller", "client"}
     assert asked[0]["status"] == 504 and asked[0]["ms"] >= 1500
+
+
+def test_a_client_that_leaves_before_its_body_is_no_fault(limited: Served) -> None:
+    host, port = limited.url.removeprefix("http://").split(":")
+    for _ in range(2):
+        with socket.create_connection((host, int(port))) as client:
+            head = f"POST /v1/responses HTTP/1.1\r\nhost: {host}\r\ncontent-length: 1000\r\n\r\n{{"
+            client.sendall(head.encode())
+    deadline = time.monotonic() + 10
+    while 'status="499"} 2' not in httpx2.get(f"{limited.url}/metrics").text:
+        assert time.monotonic() < deadline
+    status, said = limited.stop()
+    assert status == 0
+    assert [line for line in said.splitlines() if "path" not in json.loads(line)] == []
 
 
 def test_mcp_beside_the_other_fronts(server: Served) -> None:
