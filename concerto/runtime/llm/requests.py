@@ -66,6 +66,8 @@ class Message:
 
     def pieces(self) -> list[str | Media]:
         """The text and the media as they stand among each other, without empty texts."""
+        if not self.media:
+            return [self.text] if self.text else []
         found: list[str | Media] = []
         begun = 0
         for media in self.media:
@@ -78,8 +80,13 @@ class Message:
 def with_media_apart(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages for a wire whose results are text alone: the media of neighbouring results become a
     message of the user's."""
-    if not any(message.media and message.role == "tool" for message in messages):
-        return messages
+    for message in messages:
+        if message.media and message.role == "tool":
+            return _media_apart(messages)
+    return messages
+
+
+def _media_apart(messages: Sequence[Message]) -> Sequence[Message]:
     told: list[Message] = []
     waiting: list[Media] = []
     for message in (*messages, None):

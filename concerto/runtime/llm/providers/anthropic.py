@@ -233,7 +233,9 @@ def _content(message: Message) -> list[Json]:
     if message.echo is not None:
         return list(message.echo)
     # An empty text block is refused.
-    blocks: list[Json] = list(map(_piece, message.pieces()))
+    blocks: list[Json] = [{"type": "text", "text": message.text}] if message.text else []
+    if message.media:
+        blocks = list(map(_piece, message.pieces()))
     blocks += [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call.arguments)}
         for call in message.calls

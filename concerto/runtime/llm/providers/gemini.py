@@ -140,10 +140,12 @@ def _parts(message: Message) -> list[Json]:
     if message.role == "tool":
         response = {"name": message.name, "response": _response(message.text)}
         answered = {"functionResponse": _with_id(response, message.call_id)}
-        return [answered, *map(_piece, message.media)]
+        return [answered, *map(_piece, message.media)] if message.media else [answered]
     if message.echo is not None:
         return list(message.echo)
-    parts = list(map(_piece, message.pieces() or ([] if message.calls else [""])))
+    parts: list[Json] = [{"text": message.text}] if message.text or not message.calls else []
+    if message.media:
+        parts = list(map(_piece, message.pieces()))
     for call in message.calls:
         asked = {"name": call.name, "args": _response(call.arguments)}
         parts.append({"functionCall": _with_id(asked, call.echo or "")})
