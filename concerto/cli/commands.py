@@ -234,7 +234,7 @@ def replay(target: str, store: str | None) -> int:
 @click.option("-o", "--output", metavar="F", help="Write the page to F, and open no browser.")
 @store_option
 def view(target: str, output: str | None, store: str | None) -> int:
-    """Look at a run: one HTML file with all that it asked and was given, which needs no network."""
+    """Look at a run, a recording or a trace: one HTML file with all that is known, which needs no network."""
     from concerto.cli import runs
 
     return runs.view(target, store=store, output=output)

@@ -159,12 +159,13 @@ def replay(target: str, *, store: str | None) -> int:
 
 
 def view(target: str, *, store: str | None, output: str | None) -> int:
-    """A run, from a store or from a file, as an HTML file; without a name for it, in the browser."""
+    """A run, from a store, a recording or a trace, as an HTML file; without a name for it, in the browser."""
     import shlex
 
-    from concerto.files import PRIVATE, write_atomically
     from concerto.viewer.page import page
 
+    if _is_trace(target):
+        return _show_page(trace_page(target), Path(target).stem, output)
     if _is_file(target):
         recording, where = _read(target), ""
     else:
@@ -176,7 +177,38 @@ def view(target: str, *, store: str | None, output: str | None) -> int:
         html = page(recording, f"concerto fork {shlex.quote(target)}{where}")
     except BadRecording as error:
         raise Failure(str(error)) from None
-    place = Path(output) if output is not None else _temporary(f"{recording.run.id}.html")
+    return _show_page(html, recording.run.id, output)
+
+
+def _is_trace(target: str) -> bool:
+    """Whether a file is to be read as a trace: it is none of the recordings."""
+    if target.endswith(RECORDING_SUFFIX) or not Path(target).is_file():
+        return False
+    try:
+        with Path(target).open("rb") as file:
+            return b'"concerto-run"' not in file.read(100)
+    except OSError as error:
+        raise cannot("read", target, error) from None
+
+
+def trace_page(file: str) -> bytes:
+    """The page of the trace in a file."""
+    from concerto.cli.tracing import bad_trace
+    from concerto.viewer.page import page_of
+    from concerto.viewer.trace_data import BadTrace, trace_data
+
+    try:
+        return page_of(trace_data(Path(file).read_text(encoding="utf-8", errors="replace")))
+    except OSError as error:
+        raise cannot("read", file, error) from None
+    except BadTrace as bad:
+        raise bad_trace(bad, file) from None
+
+
+def _show_page(html: bytes, name: str, output: str | None) -> int:
+    from concerto.files import PRIVATE, write_atomically
+
+    place = Path(output) if output is not None else _temporary(f"{name}.html")
     try:
         write_atomically(place, html, PRIVATE)
     except OSError as error:

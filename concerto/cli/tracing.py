@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from concerto.cli.reporting import FAILED, OK, Failure, cannot
+from concerto.viewer.trace_data import BadTrace, trace_lines
 
 Line: TypeAlias = dict[str, Any]
 
@@ -32,9 +33,10 @@ def show(file: str) -> int:
         text = Path(file).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise cannot("read", file, error) from None
-    lines = list(_lines(text, file))
-    if not lines or lines[0].get("event") != "run":
-        raise Failure(f"`{file}` is no trace; `concerto run --trace F` writes one")
+    try:
+        lines = trace_lines(text)
+    except BadTrace as bad:
+        raise bad_trace(bad, file) from None
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDE
@@ -65,18 +67,11 @@ def tree_of(lines: Iterable[Line]) -> Tree:
     return root
 
 
-def _lines(text: str, file: str) -> Iterator[Line]:
-    """The lines of a trace; the last one may be cut off, if the run was killed."""
-    written = text.splitlines()
-    for number, each in enumerate(written, 1):
-        try:
-            line = json.loads(each)
-        except (ValueError, RecursionError):
-            line = None
-        if isinstance(line, dict) and isinstance(line.get("event"), str):
-            yield line
-        elif number < len(written) or number == 1:
-            raise Failure(f"{file}:{number}: this is no line of a trace")
+def bad_trace(bad: BadTrace, file: str) -> Failure:
+    """What is wrong with a trace, and where."""
+    if bad.line == 0:
+        return Failure(f"`{file}` is no trace; `concerto run --trace F` writes one")
+    return Failure(f"{file}:{bad.line}: {bad}")
 
 
 def _run_label(lines: list[Line]) -> Text:

@@ -204,19 +204,29 @@ export class Details {
         ["source", effect.place || null],
         ["kept messages", effect.kept || null],
       ]),
-      ...(effect.conversation ? this.exchange(effect) : this.plainEffect(effect)),
+      ...(effect.conversation ? this.exchange(effect) : this.plainEffect(node)),
       effect.conversation ? fold("what the model was given besides", () => settingsView(parsed(this.text(effect.settings)) ?? {})) : null,
       this.forkLine(node),
     ];
   }
 
-  plainEffect(effect) {
+  /** What differs between the attempts: how long they took and why they failed. */
+  tries(effect) {
+    const one = ([ms, error], at) => element("div", "", element("p", "faint", `attempt ${at + 1}, ${duration(ms)}`), this.failed({ error }));
+    return someAtATime(element("div"), effect.tries.map((each, at) => [each, at]), ([each, at]) => one(each, at));
+  }
+
+  plainEffect(node) {
+    const { effect } = node;
     const told = effect.asked.filter(([name, text]) => !(name === "call_id" && text === ""));
     const asked = told.map(([name, text, isJson]) => [name, isJson ? parsed(this.text(text)) : this.text(text)]);
     const only = asked.length === 1 && asked[0][1] !== null && typeof asked[0][1] === "object" ? asked[0][1] : null;
     return [
       asked.length ? section("Asked", only ? valueView(only) : fieldsView(asked)) : null,
+      effect.reply ? section("Given", facts([["tokens", tokens(node.total)], ["cost", cost(node.total)], ["ended by", effect.reply.stop_reason], ["calls", effect.reply.calls.map((each) => each.name).join(", ")]])) : null,
       effect.error ? this.failed(effect) : null,
+      effect.tries ? section("Attempts that failed", this.tries(effect)) : null,
+      ...(effect.notes ?? []).map(([kind, facts]) => section(foreign(kind), valueView(parsed(facts)))),
       effect.hidden ? section("Given", element("p", "faint", "The values of variables are not shown.")) : null,
       effect.gave ? section("Given", this.given(effect.gave)) : null,
     ];
@@ -235,7 +245,7 @@ export class Details {
 
   /** The command that takes another way from this effect on. */
   forkLine(node) {
-    if (!node.effect) return null;
+    if (!node.effect || !this.run.fork) return null;
     const command = this.forkCommand(node);
     const code = element("code", "", foreign(command));
     const copy = button("copy", () => copyText(command, code, copy));

@@ -8,6 +8,7 @@ from base64 import b64encode
 from hashlib import sha256
 
 from concerto.journal.recording import Recording
+from concerto.json_data import Json
 from concerto.resources import code_folder
 from concerto.viewer.run_data import run_data
 
@@ -19,11 +20,16 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 def page(recording: Recording, fork: str) -> bytes:
     """`fork` is the command that forks the run, without the effect. Raises BadRecording."""
+    return page_of(run_data(recording, fork))
+
+
+def page_of(run: dict[str, Json]) -> bytes:
+    """The page of what `run_data` or `trace_data` gave."""
     style, script = _read("style.css"), "".join(map(_module, MODULES))
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     # No `<` in the data: nothing in it ends the element that it stands in. A half of a surrogate pair, which
     # UTF-8 cannot have, becomes an escape of JSON.
-    data = json.dumps(run_data(recording, fork), ensure_ascii=False, separators=(",", ":"))
+    data = json.dumps(run, ensure_ascii=False, separators=(",", ":"))
     parts = {"policy": policy, "style": style, "data": data.replace("<", "\\u003c"), "script": script}
     html = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("page.html"))
     return html.encode("utf-8", "backslashreplace")

@@ -11,7 +11,7 @@ export const KINDS = {
   ModelCall: "model", HostTurn: "host", HostCall: "outside", McpCall: "mcp", ToolCall: "tool", EmitAwait: "ask",
   Http: "http", Shell: "shell", Clock: "clock", Random: "random", Env: "env", Sleep: "sleep", ReadFile: "read",
   WriteFile: "write", ListFolder: "list", RemoveFile: "remove", FileSize: "size", LoadStore: "load", SaveStore: "save",
-  LoadSession: "load", SaveSession: "save",
+  AgentRun: "agent", StageRun: "stage", McpListing: "tools", LoadSession: "load", SaveSession: "save",
 };
 
 export class Rows {
@@ -113,7 +113,8 @@ export class Rows {
     const all = Math.max(this.total.ended - this.total.begun, 1);
     if (begun === Infinity) return bar;
     const mark = element("i");
-    mark.style.left = `${((begun - this.total.begun) / all) * 100}%`;
+    // What took no time at the very end is seen too.
+    mark.style.left = `min(${((begun - this.total.begun) / all) * 100}%, 100% - 2px)`;
     mark.style.width = `${((ended - begun) / all) * 100}%`;
     bar.append(mark);
     return bar;

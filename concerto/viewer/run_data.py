@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from concerto.journal.encoding import Blobs
 from concerto.journal.recording import BadRecording, Recording
 from concerto.json_data import Json
+from concerto.viewer.trace_data import short_name
 
 if TYPE_CHECKING:
     from concerto.journal.rows import EffectRow
@@ -30,7 +31,7 @@ def run_data(recording: Recording, fork: str) -> dict[str, Json]:
         raise BadRecording(f"the journal of run {run.id} cannot be read: {error!r}") from None
     return {
         "id": run.id,
-        "name": run.name,
+        "name": short_name(run.name),
         "status": run.status,
         "started": run.started,
         "updated": run.updated,

@@ -16,10 +16,21 @@ export class TreeNode {
 /** `text` reads a text of the run. */
 export function buildTree(run, text) {
   const known = { branches: branchesOf(run.effects), last: lastTurns(run.effects), run, text };
-  const root = fill(known.branches.get("0"), known);
+  const root = run.trace ? nest(run.effects) : fill(known.branches.get("0"), known);
   root.type = "run";
-  root.title = run.name.split(/[\\/]/).slice(-2).join("/");
+  root.title = run.name;
   sum(root, 0);
+  return root;
+}
+
+/** The effects of a trace say what they are part of. */
+function nest(effects) {
+  const root = new TreeNode("run", "0", "");
+  const nodes = new Map([[null, root]]);
+  for (const effect of effects) {
+    const parent = nodes.get(effect.parent) ?? root;
+    nodes.set(effect.key, parent.add(new TreeNode("effect", effect.key, effect.subject, effect)));
+  }
   return root;
 }
 
