@@ -114,7 +114,7 @@ export class Rows {
     if (begun === Infinity) return bar;
     const mark = element("i");
     // What took no time at the very end is seen too.
-    mark.style.left = `min(${((begun - this.total.begun) / all) * 100}%, 100% - 2px)`;
+    mark.style.left = `min(${((begun - this.total.begun) / all) * 100}%, 100% - 6px)`;
     mark.style.width = `${((ended - begun) / all) * 100}%`;
     bar.append(mark);
     return bar;

@@ -104,7 +104,7 @@ def _effect(row: EffectRow, start: float, texts: _Texts, conversations: _Convers
     if row.attempt > 1:
         told["attempt"] = row.attempt
     if row.place:
-        told["place"] = row.place
+        told["place"] = short_name(row.place)
     asked = json.loads(row.request) if row.request else {}
     if "settings" in asked:
         told |= _model_call(row.key, asked, texts, conversations)

@@ -79,7 +79,7 @@ def trace_data(text: str) -> dict[str, Json]:
 
 
 def short_name(path: str) -> str:
-    """A program's file and the folder it is in: where that is, is nobody's business."""
+    """A program's file, or a place in it, and the folder it is in: where that is, is nobody's business."""
     return "/".join(path.replace("\\", "/").split("/")[-2:])
 
 
@@ -100,7 +100,7 @@ def _begun(line: Line, start: float) -> dict[str, Json]:
         "state": "begun",
         "asked": [[key, *_value(value)] for key, value in line.items() if key not in _KNOWN],
     }
-    return {**told, "place": line["place"]} if line.get("place") else told
+    return {**told, "place": short_name(line["place"])} if line.get("place") else told
 
 
 def _value(value: Json) -> tuple[str, bool]:
