@@ -61,7 +61,7 @@ def analyze(source: Source, project: DiskProject, problems: Problems) -> Analysi
     return run_passes(passes, source, problems)
 
 
-_ACTS: Final = re.compile(r"\bsink\b|\bfs\b|\bhttp\b|\w+Tool\b|::\s*\*|\bmcp\b")
+_ACTS: Final = re.compile(r"\bsink\b|\bfs\b|\bhttp\b|Tool\b|::\s*\*|\bmcp\b")
 """Some of this stands in every program of which a tool acts on the world."""
 
 

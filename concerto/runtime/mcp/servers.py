@@ -424,10 +424,13 @@ class McpServers:
 
     @cached_property
     def _locked(self) -> dict[str, Interface]:
+        place = self._run.options.folder / LOCK_NAME
         try:
-            servers = read_lock((self._run.options.folder / LOCK_NAME).read_bytes())
-        except (OSError, BadLock):
+            servers = read_lock(place.read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
             return {}
+        except (OSError, BadLock) as bad:
+            raise agent_failure(f"no model is told of any server: {bad}", AgentKind.BAD_TOOLS) from None
         return {name: server.tools for name, server in servers.items()}
 
     def _typed(self, declared: McpFunction, answer: Json) -> Value:
