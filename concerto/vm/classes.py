@@ -13,7 +13,7 @@ from typing import Any
 
 from concerto.ir.module import TypeDef
 from concerto.vm.copying import first_copy
-from concerto.vm.values import Struct, Value, Variant, failure
+from concerto.vm.values import OWN_METHODS, Struct, Value, Variant, failure
 
 
 class ClassTable:
@@ -27,6 +27,14 @@ class ClassTable:
                 known = self._by_name.get(definition.name)
                 if known is None or (known.items and not definition.items):
                     self._by_name[definition.name] = definition
+        self.own_methods = [
+            (definition.name, own)
+            for definition in types
+            if definition.methods
+            and definition.kind in ("struct", "schema", "enum")
+            and (own := {name: index for name, index in definition.methods.items() if name in OWN_METHODS})
+        ]
+        """The types with text, equality or order of their own, and the functions for these."""
         self._structs: dict[str, type[Struct]] = {}
         self._variants: dict[tuple[str, int], Any] = {}
         self._others: dict[str, ClassTable] = {}

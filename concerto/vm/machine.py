@@ -22,7 +22,6 @@ from concerto.vm.host import Host
 from concerto.vm.native import find_native
 from concerto.vm.type_checks import Misfit, TypeChecks
 from concerto.vm.values import (
-    OWN_METHODS,
     Cancelled,
     ErrorValue,
     OwnMethods,
@@ -73,14 +72,10 @@ class Machine:
 
     def _give_own_methods(self) -> None:
         """Let values of the program's types be shown and compared as its impls say."""
-        for definition in self.module.types:
-            if definition.kind not in ("struct", "schema", "enum"):
-                continue
-            own = {name: index for name, index in definition.methods.items() if name in OWN_METHODS}
-            if own:
-                methods = OwnMethods({name: self.function(index) for name, index in own.items()})
-                for made in self.classes.of(definition.name):
-                    made.own = methods  # type: ignore[attr-defined]
+        for name, own in self.classes.own_methods:
+            methods = OwnMethods({each: self.function(index) for each, index in own.items()})
+            for made in self.classes.of(name):
+                made.own = methods  # type: ignore[attr-defined]
 
     def run_entry(self, arguments: Sequence[str] = ()) -> Value:
         """Run `main`, with the arguments if it takes them, and give what it returns."""

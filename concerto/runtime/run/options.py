@@ -196,14 +196,13 @@ class ResolvedOptions(RunOptions):
         has set providers of its own. Tests and recordings that are shown again are not."""
         if self.testing or self.replay is not None:
             return False
-        if self.environment.get("OTEL_SDK_DISABLED", "").lower() == "true":
-            return False
-        return bool(
+        wanted = bool(
             self.otlp
             or self.manifest.telemetry.get("otlp")
-            or any(self.environment.get(name) for name in _OTLP_ENDPOINTS)
             or "opentelemetry.sdk.trace" in sys.modules
+            or any(self.environment.get(name) for name in _OTLP_ENDPOINTS)
         )
+        return wanted and self.environment.get("OTEL_SDK_DISABLED", "").lower() != "true"
 
     @property
     def is_recorded(self) -> bool:

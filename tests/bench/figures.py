@@ -1,0 +1,53 @@
+"""Writes the page of figures, `docs/pages/internals/speed.md`: `python -m tests.bench.figures [SUITE …]`.
+
+Each suite runs in a process of its own, one after the other; the page says on which machine and with which
+versions.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "pages" / "internals" / "speed.md"
+
+SUITES = {
+    "execution programs": "A construct a program, beside the same in hand-written Python",
+    "execution everyday": "Everyday programs",
+    "execution set_aside": "Everyday programs that were set aside",
+    "startup": "Whole processes",
+    "compiling": "Source to IR",
+}
+
+INTRODUCTION = """# Speed
+
+Figures that `python -m tests.bench.figures` measured and wrote. Only the ratios within one table mean
+something: both sides ran in turn, and the least CPU time of several rounds counts. `set_aside` has programs
+by which nothing was tuned.
+"""
+
+
+def main(names: list[str]) -> None:
+    parts = [INTRODUCTION, _machine()]
+    for name in names or SUITES:
+        command = [sys.executable, "-m", *f"tests.bench.{name}".split()]
+        done = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE)
+        text = "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+        parts.append(f"## {SUITES[name]}\n\n`python -m tests.bench.{name}`\n\n```text\n{text}\n```\n")
+    PAGE.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _machine() -> str:
+    peers = ", ".join(f"{name} {version(name)}" for name in ("lark", "greenlet", "pydantic"))
+    return (
+        f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores; "
+        f"{platform.python_implementation()} {platform.python_version()}; {peers}.\n"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
