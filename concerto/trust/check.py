@@ -8,7 +8,7 @@ from concerto.diagnostics import Problem, Problems, SecretCanLeave, UntrustedRea
 from concerto.ir.module import ModuleIR
 from concerto.trust.analysis import Flow, TrustAnalysis, TrustSettings, analyze_trust
 from concerto.trust.defaults import SECRET, UNTRUSTED
-from concerto.trust.labels import BY_DEFAULT, DECLARED, Key, Ways
+from concerto.trust.labels import BY_DEFAULT, DECLARED, OF_LIBRARY, Key, Ways
 from concerto.vocabulary.labels import GUARDS
 from concerto.wording import shortened
 
@@ -64,7 +64,11 @@ def _problem(analysis: TrustAnalysis, flows: list[Flow]) -> Problem:
 def _help(flow: Flow) -> str:
     guards = ", ".join(f'`"{guard}"`' for guard in GUARDS)
     agent = f"agent `{flow.site.agent}`" if flow.site.agent else "the agent"
-    return f"give {agent} a `guard:` ({guards}), or an agent of its own to one of the two tools"
+    tools = len({flow.source, flow.sink, flow.secret or flow.sink})
+    if tools == 1:
+        return f"give {agent} a `guard:` ({guards}), or let one tool read and another one act"
+    count = "two" if tools == 2 else "three"
+    return f"give {agent} a `guard:` ({guards}), or an agent of its own to one of the {count} tools"
 
 
 def explain_way(key: Key, label: str, ways: Ways) -> str:
@@ -75,13 +79,15 @@ def explain_way(key: Key, label: str, ways: Ways) -> str:
             return f"{shown(key)} is declared `{label}`"
         case [one] if one == BY_DEFAULT:
             return f"{shown(key)} comes {BY_DEFAULT} (`{label}`)"
+        case [one] if one == OF_LIBRARY:
+            return f"{shown(key)} is {OF_LIBRARY} (`{label}`)"
         case _:
             steps = " → ".join([shown(key), *(f"`{step}`" for step in _steps(way))])
             return shortened(f"{steps} (`{label}`)", _LONGEST_WAY)
 
 
 def _steps(way: Iterable[str]) -> list[str]:
-    return [step for step in way if step not in (DECLARED, BY_DEFAULT)]
+    return [step for step in way if step not in (DECLARED, BY_DEFAULT, OF_LIBRARY)]
 
 
 def shown(key: Key) -> str:

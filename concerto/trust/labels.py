@@ -21,6 +21,7 @@ Ways: TypeAlias = dict[str, list[str]]
 SOURCE_LABELS = frozenset({UNTRUSTED, SECRET})
 DECLARED = "declared"
 BY_DEFAULT = "from outside, and nothing says more"
+OF_LIBRARY = "the library's own"
 
 
 @record
@@ -214,14 +215,14 @@ def rule_of(key: Key, said: Mapping[str, Any], default: Iterable[str], *, closed
     if sink is not None:
         _give(rule, [sink], [DECLARED])
     else:
-        _give(rule, [each for each in default if each not in SOURCE_LABELS], ["the library's own"])
+        _give(rule, [each for each in default if each not in SOURCE_LABELS], [OF_LIBRARY])
     if source == TRUSTED:
         rule.ways[TRUSTED] = [DECLARED]
     return rule
 
 
 def _rest(way: list[str]) -> list[str]:
-    return [] if way and way[0] in (DECLARED, BY_DEFAULT) else way
+    return [] if way and way[0] in (DECLARED, BY_DEFAULT, OF_LIBRARY) else way
 
 
 def _give(rule: TrustRule, labels: Iterable[str], way: list[str]) -> None:
