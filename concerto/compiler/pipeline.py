@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from concerto.compiler.depth import with_room
 from concerto.compiler.disk import shown_path
-from concerto.diagnostics import Problem, Problems, UnknownTrustName, did_you_mean, suggest
+from concerto.diagnostics import Problem, Problems, did_you_mean, suggest
 from concerto.ir.module import ModuleIR
 from concerto.source import Source
 
@@ -111,6 +111,7 @@ def check_trust_of(module: ModuleIR, project: DiskProject, problems: Problems) -
 
 def _warn_of_names(analysis: TrustAnalysis, project: DiskProject, problems: Problems) -> None:
     """Tell of the tables of `[trust.tools]` that name nothing, where they stand."""
+    from concerto.diagnostics import UnknownTrustName
     from concerto.manifest import FILE_NAME
     from concerto.manifest.places import key_places
 

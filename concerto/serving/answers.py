@@ -24,7 +24,7 @@ from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction
 from concerto.runtime.run.options import resolve
 from concerto.runtime.run.permission_names import in_program
-from concerto.serving.waiting import Waiting, WaitingAnswers, may_wait
+from concerto.serving.waiting import WaitingAnswer, WaitingAnswers, may_wait
 from concerto.stored_runs import RunStore
 from concerto.vm.values import ErrorValue, Raised, Value
 
@@ -102,7 +102,7 @@ class AgentRequest:
     asked: Asked
     caller: str
     kept: Runtime | None = None
-    waiting: Waiting | None = None
+    waiting: WaitingAnswer | None = None
 
 
 class ServedProgram:
@@ -180,7 +180,7 @@ class ServedProgram:
         if result.kind == "RequiresAction":
             last = max((n for n, each in enumerate(answer.said, 1) if each.role == "assistant"), default=0)
             answer.said = answer.said[:last]
-            waiting = Waiting(
+            waiting = WaitingAnswer(
                 kept.run_id, request.caller, request.asked, answer.turn, last, spent, answer.streamed
             )
             answer.calls, answer.waits = self.waiting.put(waiting), True
@@ -217,7 +217,7 @@ class _Execution:
     """One execution, and what there is to tell of it."""
 
     def __init__(
-        self, run: Run, asked: Asked, answer: AgentAnswer, tell: Tell | None, before: Waiting | None
+        self, run: Run, asked: Asked, answer: AgentAnswer, tell: Tell | None, before: WaitingAnswer | None
     ) -> None:
         self._run = run
         self._asked = asked

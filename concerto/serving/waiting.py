@@ -32,7 +32,7 @@ _ASKS = frozenset({"EMIT_AWAIT", "EMIT_AWAIT_AS"})
 
 
 @record
-class Waiting:
+class WaitingAnswer:
     """An answer that waits, or goes on: what was asked, and how much of it the caller has heard: `turn` is
     the number of the last reply, `said` counts messages, `spent` tokens; `streamed` says how the model was
     asked, which stays so."""
@@ -70,7 +70,7 @@ class WaitingAnswers:
         self._database = database
         self._runs = runs
 
-    def put(self, waiting: Waiting) -> list[ToolCallRequest]:
+    def put(self, waiting: WaitingAnswer) -> list[ToolCallRequest]:
         """Keep what waits; the calls that go out for it."""
         asked = {
             "asked": asked_json(waiting.asked),
@@ -95,7 +95,7 @@ class WaitingAnswers:
             if each["kind"] != "unknown"
         ]
 
-    def get(self, run: str) -> Waiting | None:
+    def get(self, run: str) -> WaitingAnswer | None:
         with self._database.transaction(reading=True) as database:
             rows = database.rows("SELECT caller, asked FROM waiting_answers WHERE run = ?", (run,))
         if not rows:
@@ -104,7 +104,7 @@ class WaitingAnswers:
         held = json.loads(text)
         asked, spent = asked_from_json(held["asked"]), held["spent"]
         counted = (spent[0], spent[1], spent[2])
-        return Waiting(run, caller, asked, held["turn"], held["said"], counted, held["streamed"])
+        return WaitingAnswer(run, caller, asked, held["turn"], held["said"], counted, held["streamed"])
 
     def remove(self, run: str) -> None:
         with self._database.transaction() as database:
@@ -112,7 +112,7 @@ class WaitingAnswers:
 
     def going_on(
         self, messages: Sequence[Message], caller: str, options: RunOptions
-    ) -> tuple[Waiting, Runtime] | None:
+    ) -> tuple[WaitingAnswer, Runtime] | None:
         """The answer that the results at the end of a conversation are for, and the run that goes on with
         them; None if they are for none. Raises ApiError for what does not fit, and changes nothing then."""
         given: dict[str, Message] = {}

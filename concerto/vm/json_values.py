@@ -9,7 +9,6 @@ mismatch says where it is, and what else does not fit.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 
@@ -109,6 +108,8 @@ def _to_json(value: Value, depth: int) -> Json:
 def _key_text(key: Value) -> str:
     """A key as JSON has it: that of a tuple is the text of its array, that of a variant its name."""
     if type(key) is tuple:
+        import json
+
         return json.dumps(_to_json(key, 0), ensure_ascii=False, separators=(",", ":"))
     return key.variant_name if isinstance(key, Variant) else to_text(key)
 
@@ -301,9 +302,11 @@ class _Reader:
         return dict(zip([self._key(key, keys.name, key_type) for key in data], items, strict=True))
 
     def _tuple_key(self, key: str, definition: TypeDef, type_index: int) -> Value:
+        import json
+
         try:
             data = json.loads(key)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._misfit(type_index, key) from None
         return self._tuple(data, definition, type_index, 0)
 

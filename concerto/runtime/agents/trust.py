@@ -31,7 +31,6 @@ from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
     from concerto.natives.hashmap import Store
-    from concerto.runtime.agents.execution import Plan
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, Toolbox
@@ -101,17 +100,22 @@ class Trust:
         return rule_of((tool.tool, tool.method), tool.labels, default)
 
     def begin(
-        self, plan: Plan, messages: Sequence[Message], branch: Branch, origins: Sequence[str] = ()
+        self,
+        agent: str,
+        toolbox: Toolbox,
+        messages: Sequence[Message],
+        branch: Branch,
+        origins: Sequence[str] = (),
     ) -> Conversation:
         """The conversation of an execution; `origins` are those of what was said in it before."""
-        guard = str(self._run.agents[plan.agent].settings.get("guard") or "")
+        guard = str(self._run.agents[agent].settings.get("guard") or "")
         outer = branch.call if isinstance(branch.call, CallScope) else None
-        conversation = Conversation(self, self._run, plan.agent, guard, outer)
+        conversation = Conversation(self, self._run, agent, guard, outer)
         conversation.hear(Label(tuple(origins)))
         called: dict[str, str] = {}
         for message in messages:
             called |= {call.id: call.name for call in message.calls}
-            tool = plan.toolbox.tools.get(message.name or called.get(message.call_id, ""))
+            tool = toolbox.tools.get(message.name or called.get(message.call_id, ""))
             conversation.begin_with(message, tool)
         return conversation
 
