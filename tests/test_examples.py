@@ -46,7 +46,7 @@ def test_the_core_tour(tier: Tier, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tier", TIERS)
-@pytest.mark.parametrize("name", ["hello_agent", "calculator_tools"])
+@pytest.mark.parametrize("name", ["hello_agent", "calculator_tools", "model_writes"])
 def test_agents_with_a_mocked_model(name: str, tier: Tier, tmp_path: Path) -> None:
     module = compiled(name, tmp_path)
     outcome = run_program(module, Expectations(flags={"mock", "quiet"}), tmp_path, tier)

@@ -42,6 +42,7 @@ tool Calculator {
     @param("b", "The second")
     pub fn add(self, a: Int, b: Int) -> Int { a + b }
 }
+mcp Notes { transport: "stdio", command: "notes" }
 agent Assistant { provider: mock, tools: [Calculator] }
 agent Extractor { provider: mock }
 agent Support { provider: mock }

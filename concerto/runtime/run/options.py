@@ -108,7 +108,8 @@ class RunOptions(StoredOptions):
     terminal answers awaited emits that nobody else does; `journal` is what a run did before, of which so much
     as `already_emitted` is not said again; `sessions` is where conversations are kept if not in `store`; a
     `watcher` is told of every call as it begins and ends; with `own_process` the process does nothing else
-    than this run, so `max_memory_mb` is told to the system too, and not only looked at now and then.
+    than this run, so `max_memory_mb` is told to the system too, and not only looked at now and then; one that
+    `parks` ends where it would wait long, to be taken up again.
     """
 
     manifest: Manifest | ManifestSettings | Literal["project"] | None = "project"
