@@ -45,16 +45,24 @@ def test_programs_do_something() -> None:
 
 
 def test_every_construct_stands_in_every_kind_of_place() -> None:
-    counted = count_pairs(range(700), size=1)
     places: dict[str, set[str]] = {}
-    for construct, place in counted:
-        places.setdefault(construct, set()).add(place)
-    missing = [
+    missing = ["everything"]
+    for first in range(0, 1000, 50):
+        for construct, place in count_pairs(range(first, first + 50), size=1):
+            places.setdefault(construct, set()).add(place)
+        missing = _missing(places)
+        if not missing:
+            break
+    assert not missing
+
+
+def _missing(places: dict[str, set[str]]) -> list[str]:
+    """What was not drawn in a group of places, and what was drawn nowhere."""
+    pairs = [
         f"{construct} in the place of {group}"
         for construct in EXPRESSIONS
         for group, fields in GROUPS.items()
         if not all(why_never(construct, field) for field in fields)
         and not places.get(construct, set()).intersection(fields)
     ]
-    missing += [pattern for pattern in PATTERNS if pattern not in places]
-    assert not missing
+    return pairs + [pattern for pattern in PATTERNS if pattern not in places]

@@ -159,7 +159,7 @@ def test_nothing_is_left_of_a_thousand_branches(
     }
     program, manifest = project(tmp_path, tables)
     before: tuple[int, ...] | None = None
-    for _ in range(10):
+    for _ in range(5):
         runtime = Runtime(program, manifest=manifest, quiet=True, environment={"OPENAI_API_KEY": "k"})
         status = runtime.run().status
         out, err = capsys.readouterr()
