@@ -52,6 +52,8 @@ def test_the_grammar_has_all_words() -> None:
 @pytest.mark.parametrize("folder", ["examples", "stdlib", "tests/programs"])
 def test_it_agrees_with_the_lexer(folder: str) -> None:
     paths = [path for path in PROGRAMS if path.is_relative_to(ROOT / folder) and is_right(text_of(path))]
+    if len(paths) > 500:
+        paths = paths[::3]
     texts = [text_of(path) for path in paths]
     for path, text, lines in zip(paths, texts, tokenized(texts), strict=True):
         for number, (line, ours, theirs) in enumerate(

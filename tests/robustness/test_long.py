@@ -86,7 +86,7 @@ GROWING: dict[str, Make] = {
     ),
     "comments": lambda n: "// c\n" * n + printing("1"),
 }
-FEW, MANY = 400, 1_600
+FEW, MANY = 200, 800
 
 
 @pytest.mark.parametrize("name", RUNNING)
