@@ -104,6 +104,14 @@ class Seen:
     body: Json
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Says nothing of clients that have gone: what it would print is printed beside what a run says."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 class Script:
     """A server that gives its answers in order (the last one for ever) and keeps every request."""
 
@@ -112,7 +120,7 @@ class Script:
         self.answers: list[Answer | Callable[[Seen], Json]] = []
         self.open_connections = 0
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = QuietServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         if tls is not None:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
