@@ -3,7 +3,7 @@ opened."""
 
 from __future__ import annotations
 
-VERSION = 4
+VERSION = 5
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -96,6 +96,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             asked TEXT NOT NULL
         )""",
     ),
+    ("""ALTER TABLE responses ADD COLUMN states TEXT NOT NULL DEFAULT ''""",),
 )
 """What makes version n + 1 of a store from version n. BYTES, REAL8 and COMPACT are
 spelled by each database."""

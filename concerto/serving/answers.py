@@ -19,6 +19,7 @@ from concerto.redaction import redactor
 from concerto.runtime.agents.asked import CLIENT, Asked
 from concerto.runtime.agents.execution import Execution
 from concerto.runtime.concurrency.fibers import cancel
+from concerto.runtime.io.carried_states import has_states
 from concerto.runtime.llm.providers import StreamPart
 from concerto.runtime.llm.requests import Message, ToolCallRequest
 from concerto.runtime.run.agent_failures import RequiresAction
@@ -90,17 +91,21 @@ class AgentAnswer:
     """whether its text was told as it came"""
     waits: bool = False
     """whether the run goes on once the calls have results"""
+    states: str = ""
+    """of the program at the end, where the request has asked for them"""
     whole: bool = False
     """whether `text` is all that is to be shown, and nothing of what was said before it"""
 
 
 @record
 class AgentRequest:
-    """What a caller asks of an agent. `kept` is the run in the store that answers, if there is one; one that
-    has waited goes on from `waiting`."""
+    """What a caller asks of an agent. `states` are those of the program from which it goes on, None if
+    nobody will go on from where it ends. `kept` is the run in the store that answers, if there is one; one
+    that has waited goes on from `waiting`."""
 
     asked: Asked
     caller: str
+    states: str | None = None
     kept: Runtime | None = None
     waiting: WaitingAnswer | None = None
 
@@ -114,6 +119,7 @@ class ServedProgram:
         self.options = replace(options, sessions=self.runs)
         self.waiting = WaitingAnswers(database, self.runs)
         self._may_wait = may_wait(program.module)
+        self._has_states = has_states(program.module)
         settled = resolve(options, program.project)
         self.hide = redactor(settled.environment, settled.connections)
         permitted = in_program(settled.permitted, program.module)
@@ -127,19 +133,22 @@ class ServedProgram:
         """The options of a run that is kept; what there is to say about it stands in the store."""
         return replace(self.options, errors=io.StringIO(), wait=True)
 
-    def request(self, asked: Asked, caller: str) -> AgentRequest:
+    def request(self, asked: Asked, caller: str, states: str | None = None) -> AgentRequest:
         """What a conversation asks for. Where it ends in answers to what an earlier one waits for, that goes
         on; raises ApiError if they do not fit."""
+        if not self._has_states:
+            states = None
         going_on = self.waiting.going_on(asked.messages, caller, self.kept_options())
         if going_on is None:
-            return AgentRequest(asked, caller)
+            return AgentRequest(asked, caller, states)
         waiting, kept = going_on
-        return AgentRequest(waiting.asked, caller, kept, waiting)
+        return AgentRequest(waiting.asked, caller, states, kept, waiting)
 
     def begin_kept(self, request: AgentRequest) -> Runtime:
         """Let a request have a run in the store."""
         if request.kept is None:
-            request.kept = self.runs.begin(self.program, self.kept_options())
+            options = replace(self.kept_options(), states=request.states or "")
+            request.kept = self.runs.begin(self.program, options)
         return request.kept
 
     async def answer(self, request: AgentRequest, tell: Tell | None = None) -> AgentAnswer:
@@ -148,7 +157,11 @@ class ServedProgram:
         answer = AgentAnswer(whole=asked.schema is not None)
 
         async def work(run: Run) -> Value:
-            await _Execution(run, asked, answer, tell, before).go()
+            try:
+                await _Execution(run, asked, answer, tell, before).go()
+            finally:
+                if request.states is not None:
+                    answer.states = run.states_to_carry()
             return None
 
         answer.told = tell is not None and (before is None or before.streamed)
@@ -156,7 +169,8 @@ class ServedProgram:
         if request.kept is not None or self._may_wait:
             await self._answer_kept(request, answer, work)
             return answer
-        runtime = Runtime(self.program, replace(self.options, errors=io.StringIO()))
+        options = replace(self.options, errors=io.StringIO(), states=request.states or "")
+        runtime = Runtime(self.program, options)
         ended = await runtime.use_async(work)
         if ended.error is not None or ended.interrupted or ended.by_limit:
             answer.failure, answer.kind = _stopped(ended.error, ended.timed_out)

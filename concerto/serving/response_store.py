@@ -24,6 +24,7 @@ _COLUMNS = (
     "messages",
     "response",
     "run",
+    "states",
 )
 
 
@@ -43,6 +44,8 @@ class StoredResponse:
     created: float = 0.0
     run: str = ""
     """that works for it, of one in the background"""
+    states: str = ""
+    """of the program, from which the next response goes on: first those that it went on from itself"""
 
 
 class ResponseStore:
@@ -65,12 +68,13 @@ class ResponseStore:
         with self._database.transaction() as database:
             return bool(
                 database.execute(
-                    "UPDATE responses SET status = ?, messages = ?, response = ? "
+                    "UPDATE responses SET status = ?, messages = ?, response = ?, states = ? "
                     "WHERE id = ? AND status IN ('queued', 'in_progress')",
                     (
                         stored.status,
                         json.dumps(messages_json(stored.messages)),
                         json.dumps(stored.response),
+                        stored.states,
                         stored.id,
                     ),
                 )
@@ -153,11 +157,12 @@ def _values(stored: StoredResponse) -> tuple[Any, ...]:
         json.dumps(messages_json(stored.messages)),
         json.dumps(stored.response),
         stored.run,
+        stored.states,
     )
 
 
 def _read(row: Sequence[Any]) -> StoredResponse:
-    id_, caller, previous, created, status, request, given, messages, response, run = row
+    id_, caller, previous, created, status, request, given, messages, response, run, states = row
     return StoredResponse(
         id_,
         caller,
@@ -169,4 +174,5 @@ def _read(row: Sequence[Any]) -> StoredResponse:
         json.loads(response),
         created,
         run,
+        states,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from time import time
 from typing import TYPE_CHECKING, TypeAlias
@@ -85,7 +85,7 @@ class Responses:
         agent writes that itself, or the one that its `compact` names."""
         wanted, caller = await read_body(request, CompactRequest), caller_of(request)
         agent = agent_of(wanted.model, self._served.agents)
-        before = self._conversation(wanted.previous_response_id, caller, NOTHING_KNOWN)
+        before = _said(self._chain(wanted.previous_response_id, caller, NOTHING_KNOWN))
         given = with_ids([] if wanted.input is None else wanted.input)
         messages = [*before, *messages_of(given, before)]
         if not messages:
@@ -164,12 +164,13 @@ class Responses:
         gone on from."""
         wanted.require_possible()
         agent = agent_of(wanted.model, self._served.agents)
-        before = self._conversation(wanted.previous_response_id, caller, known)
+        chain = self._chain(wanted.previous_response_id, caller, known)
+        before, states = _said(chain), chain[-1].states if chain else ""
         given = with_ids([] if wanted.input is None else wanted.input)
         if not given and not before:
             raise ApiError("`input` is missing", code="missing_required_parameter", param="input")
         messages = messages_of(given, before)
-        asking = self._served.request(wanted.asked(agent, [*before, *messages]), caller)
+        asking = self._served.request(wanted.asked(agent, [*before, *messages]), caller, states)
         if asking.waiting is None:
             require_answered([*before, *messages])
         elif wanted.previous_response_id:
@@ -187,6 +188,7 @@ class Responses:
             given,
             messages,
             response,
+            states=states,
         )
         return Begun(stored, asking)
 
@@ -225,6 +227,7 @@ class Responses:
             stored.run = begun.asking.kept.run_id
         if not answer.waits:  # What was said until then is said again by what goes on.
             stored.messages = [*stored.messages, *answer.said]
+        stored.states = answer.states or stored.states
         if not stored.response["store"]:
             return
         if stored.response["background"]:
@@ -232,9 +235,9 @@ class Responses:
         else:
             self._store.add(stored)
 
-    def _conversation(self, previous: str | None, caller: str, known: Known) -> list[Message]:
-        """All messages up to the end of a response."""
-        turns: list[list[Message]] = []
+    def _chain(self, previous: str | None, caller: str, known: Known) -> list[StoredResponse]:
+        """A response that has ended, and all that it went on from; the oldest first."""
+        chain: list[StoredResponse] = []
         while previous:
             stored = known.get(previous) or self._store.get(previous, caller)
             if stored is None:
@@ -250,9 +253,9 @@ class Responses:
                     code="previous_response_in_progress",
                     param="previous_response_id",
                 )
-            turns.append(stored.messages)
+            chain.append(stored)
             previous = stored.previous
-        return [message for turn in reversed(turns) for message in turn]
+        return chain[::-1]
 
     def _found(self, request: Request) -> StoredResponse:
         wanted = request.path_params["id"]
@@ -272,12 +275,16 @@ class Responses:
                 continue
             runtime.open_journal()
             wanted = ResponseRequest.model_validate(stored.request)
-            before = self._conversation(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)
-            asked = wanted.asked(stored.response["model"], [*before, *stored.messages])
+            try:
+                before = self._chain(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)
+            except ApiError as gone:
+                self._fail(stored, str(gone.error["message"]))
+                continue
+            asked = wanted.asked(stored.response["model"], [*_said(before), *stored.messages])
             waiting = self._served.waiting.get(stored.run)
             if waiting is not None:
                 asked = waiting.asked
-            self._drive(Begun(stored, AgentRequest(asked, stored.caller, runtime, waiting)))
+            self._drive(Begun(stored, AgentRequest(asked, stored.caller, stored.states, runtime, waiting)))
 
     def _work_in_background(self, begun: Begun) -> None:
         begun.stored.run = self._served.begin_kept(begun.asking).run_id
@@ -296,6 +303,13 @@ class Responses:
         self._working[begun.stored.id] = task
         task.add_done_callback(lambda _: self._working.pop(begun.stored.id, None))
 
+    def _fail(self, stored: StoredResponse, why: str) -> None:
+        """End a response that cannot be gone on with."""
+        ResponseBuilder(stored.response).whole(AgentAnswer(failure=why, kind="NotFound"))
+        stored.status = stored.response["status"]
+        self._store.end(stored)
+        self._runs.cancel(stored.run)
+
     async def _stop(self, stored: StoredResponse) -> None:
         task = self._working.get(stored.id)
         if task is not None:
@@ -310,6 +324,11 @@ class Responses:
             yield event
             if event["type"].removeprefix("response.") in _ENDED:
                 return
+
+
+def _said(chain: Sequence[StoredResponse]) -> list[Message]:
+    """All messages of a chain."""
+    return [message for response in chain for message in response.messages]
 
 
 class Begun:

@@ -4,7 +4,7 @@ that are kept in files."""
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from greenlet import getcurrent
@@ -51,6 +51,11 @@ class States:
         if anew:
             self._made = {key: made for key, made in self._made.items() if key[1] not in anew}
 
+    @property
+    def made(self) -> Mapping[tuple[str, str], Value]:
+        """Those that have been used, by kind and name."""
+        return self._made
+
     def memory(self, name: str) -> Memory:
         made = self.make("memory", name)
         assert isinstance(made, Memory)
@@ -60,6 +65,8 @@ class States:
         found = self._made.get((kind, name))
         if found is None:
             found = self._made[kind, name] = self._new(kind, name)
+            if self._run.carried is not None:
+                self._run.carried.fill(kind, name, self._settings[kind, name].type, found)
         return found
 
     def _new(self, kind: str, name: str) -> Value:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from concerto.runtime.agents.trust import Trust
     from concerto.runtime.concurrency.waits import WaitGraph
     from concerto.runtime.hosts.executing import Hosts
+    from concerto.runtime.io.carried_states import CarriedStates
     from concerto.runtime.io.channels import Channel
     from concerto.runtime.io.sessions import Sessions
     from concerto.runtime.io.sqlite import StoreFiles
@@ -376,6 +377,21 @@ class Run:
         from concerto.runtime.io.states import States
 
         return States(self)
+
+    @cached_property
+    def carried(self) -> CarriedStates | None:
+        """The states that an earlier run has left to this one."""
+        return self._carried_states if self.options.states else None
+
+    @cached_property
+    def _carried_states(self) -> CarriedStates:
+        from concerto.runtime.io.carried_states import CarriedStates
+
+        return CarriedStates(self, self.states, self.options.states)
+
+    def states_to_carry(self) -> str:
+        """The states that a later run may go on from: those of now, as text."""
+        return self._carried_states.written(self.tools.states)
 
     @cached_property
     def pipelines(self) -> Pipelines:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.concurrency.waiting import LoopWaiting
     from concerto.runtime.concurrency.waits import WaitGraph
+    from concerto.runtime.io.carried_states import CarriedStates
     from concerto.runtime.io.channels import Channel
     from concerto.runtime.io.emits import Emits
     from concerto.runtime.llm.connections import Connection
@@ -59,6 +60,9 @@ class Origins(Protocol):
     def origins_here(self) -> tuple[str, ...]:
         """Where the untrusted part of what program code writes now came from."""
 
+    def kept_in(self, holder: object) -> tuple[str, ...]:
+        """Where the untrusted contents of something that lasts came from."""
+
 
 class RunServices(Gate, Events, Protocol):
     """What every part of a run may use."""
@@ -85,6 +89,10 @@ class RunServices(Gate, Events, Protocol):
     @property
     def trust(self) -> Origins | None:
         """What tools bring in and do, where that is looked after."""
+
+    @property
+    def carried(self) -> CarriedStates | None:
+        """The states that an earlier run has left to this one."""
 
     @property
     def waits(self) -> WaitGraph:

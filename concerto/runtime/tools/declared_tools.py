@@ -64,6 +64,11 @@ class Tools:
                     policy = policy_from(method.decorators)
                     self._declared[tool.name, method.name] = DeclaredTool(tool, method, schema, policy)
 
+    @property
+    def states(self) -> Mapping[str, Value]:
+        """Those of tools that have been used."""
+        return self._states
+
     def inherit(self, earlier: Tools, anew: Collection[str]) -> None:
         """Have the states of an earlier run's tools, but for those that are declared anew."""
         self._states = earlier._states
@@ -190,7 +195,9 @@ class Tools:
 
     def _state(self, tool: Tool) -> Value:
         if tool.name not in self._states:
-            self._states[tool.name] = self._run.machine.call(tool.init, [])
+            first = self._run.machine.call(tool.init, [])
+            carried = self._run.carried
+            self._states[tool.name] = first if carried is None else carried.tool(tool, first)
         return self._states[tool.name]
 
     def _returns_result(self, method: MethodDef) -> bool:
