@@ -16,19 +16,18 @@ if TYPE_CHECKING:
     from concerto.effects.meters import Meter
     from concerto.effects.permissions import Permissions
     from concerto.effects.trace import Trace
-    from concerto.ir.module import Agent, ModuleIR
+    from concerto.ir.module import Agent, ModuleIR, Tool
     from concerto.journal.journal import Journal
     from concerto.natives.memory import Memory
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.concurrency.waiting import LoopWaiting
     from concerto.runtime.concurrency.waits import WaitGraph
-    from concerto.runtime.io.carried_states import CarriedStates
     from concerto.runtime.io.channels import Channel
     from concerto.runtime.io.emits import Emits
     from concerto.runtime.llm.connections import Connection
     from concerto.runtime.run.options import ResolvedOptions
     from concerto.vm.machine import Machine
-    from concerto.vm.values import Value
+    from concerto.vm.values import Struct, Value
 
 
 class Gate(Protocol):
@@ -64,6 +63,16 @@ class Origins(Protocol):
         """Where the untrusted contents of something that lasts came from."""
 
 
+class Carried(Protocol):
+    """The states that a run was given by one before it."""
+
+    def tool(self, tool: Tool, first: Struct) -> Struct:
+        """The state of a tool, which begins with `first` where nothing else was carried."""
+
+    def fill(self, kind: str, name: str, type_: int, state: Value) -> None:
+        """Put into a declared state, which is empty, what was carried."""
+
+
 class RunServices(Gate, Events, Protocol):
     """What every part of a run may use."""
 
@@ -91,7 +100,7 @@ class RunServices(Gate, Events, Protocol):
         """What tools bring in and do, where that is looked after."""
 
     @property
-    def carried(self) -> CarriedStates | None:
+    def carried(self) -> Carried | None:
         """The states that an earlier run has left to this one."""
 
     @property
