@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # As in `typing`, which a start need not load this early.
 if TYPE_CHECKING:
     from concerto.compiler import CompileError, compile_file, compile_source
     from concerto.embedding import load
-    from concerto.embedding.loaded import RunError
+    from concerto.embedding.calls import RunError
     from concerto.embedding.models import ErrorInfo, ErrResult, OkResult
     from concerto.journal.settling import CannotResume, Decision
     from concerto.program import Event, Program, Runtime
@@ -61,7 +61,7 @@ _HOMES = {
     "InjectionContext": "concerto.runtime.agents.injections",
     "OkResult": "concerto.embedding.models",
     "Program": "concerto.program",
-    "RunError": "concerto.embedding.loaded",
+    "RunError": "concerto.embedding.calls",
     "RunOptions": "concerto.runtime.run.options",
     "RunResult": "concerto.runtime.run.reporting",
     "RunStore": "concerto.stored_runs",

@@ -127,7 +127,7 @@ class Conversions:
             case "enum":
                 return self._enum_taking(definition, misfit)
             case _:
-                return lambda given: self.from_json(_dumped(given), index)
+                return lambda given: self.from_json(dumped(given), index)
 
     def _items_taking(
         self, item: int, misfit: Way, make: Callable[[list[Value]], Value], kinds: tuple[type, ...]
@@ -327,15 +327,15 @@ def _fields_of_model(given: Any) -> Mapping[str, Any] | None:
     return fields
 
 
-def _dumped(given: Any) -> Any:
+def dumped(given: Any) -> Any:
     """Data with all models in it as dictionaries."""
     dump = getattr(given, "model_dump", None)
     if dump is not None:
         return dump(mode="json")
     if isinstance(given, list | tuple):
-        return [_dumped(each) for each in given]
+        return [dumped(each) for each in given]
     if isinstance(given, Mapping):
-        return {key: _dumped(each) for key, each in given.items()}
+        return {key: dumped(each) for key, each in given.items()}
     return given
 
 
@@ -370,7 +370,7 @@ def _plain_taking(name: str, misfit: Way) -> Way:
             case "Nil" if given is None:
                 return None
             case "Any":
-                return plain_value(_dumped(given))
+                return plain_value(dumped(given))
             case _:
                 raise misfit(given)
 

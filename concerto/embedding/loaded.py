@@ -1,62 +1,25 @@
-"""A program as a module: what `concerto.load` gives. Each call is a run of its own: calls share nothing."""
+"""A program as a module: what `concerto.load` gives."""
 
 from __future__ import annotations
 
-import inspect
-import io
-import warnings
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.embedding.agents import LoadedAgent, LoadedPipeline
+from concerto.embedding.calls import Loaded, LoadedFunction, LoadedStream, call_of, resolved_options
 from concerto.embedding.conversions import Conversions
-from concerto.embedding.surface import Surface, needed, parameter_name
-from concerto.ir.module import Export, ParameterDef
+from concerto.embedding.surface import Surface
+from concerto.ir.module import Export
 from concerto.natives.agentbuilder import AgentBuilder
 from concerto.program import Program
-from concerto.records import field_names, record, replace
-from concerto.runtime.concurrency.fibers import wait
-from concerto.runtime.run.calling import bound, misfits
-from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
-from concerto.runtime.run.options import ResolvedOptions, RunOptions, resolve
-from concerto.runtime.run.reporting import RunResult, report
+from concerto.runtime.run.options import ResolvedOptions, RunOptions
 from concerto.runtime.run.run import Run
-from concerto.vm.type_checks import Misfit
-from concerto.vm.values import Err, Ok, Raised, Value
+from concerto.vm.values import Value
 
 if TYPE_CHECKING:
-    from typing import Self, Unpack
-
     from concerto.runtime.run.options import RunKeywords
-
-_ALONE = frozenset({"store", "record", "replay", "journal"})
-"""Options of whole runs."""
-
-
-class RunError(Exception):
-    """A call of a program that failed: `kind` as `.kind` in the language (the variant or the type of an error
-    of the program's own), `message`, `place` (`main.conc:3:5`, None where there is none), `value` of the Err
-    that was returned, as Python has it, and `result`, which knows tokens and cost too."""
-
-    def __init__(self, result: RunResult, value: Any = None, trace: str = "") -> None:
-        super().__init__(result.error or "")
-        self.result = result
-        self.message = result.error or ""
-        self.kind = result.kind or "Error"
-        self.place = result.place
-        self.value = value
-        self.trace = trace
-        """What the command line would have said, with the line of the source."""
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.message}" + (f" ({self.place})" if self.place else "")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RunError, (self.result, self.value, self.trace)
 
 
 class LoadedProgram(ModuleType):
@@ -67,10 +30,11 @@ class LoadedProgram(ModuleType):
         self.__file__ = str(file)
         self.__program__ = program
         surface = Surface(program.module, program.classes)
-        self._loaded = _Loaded(program, surface, Conversions(surface, program.classes, file.stem))
-        self._options = _resolved(program, RunOptions(), options)
+        self._loaded = Loaded(program, surface, Conversions(surface, program.classes, file.stem))
+        self._options = resolved_options(program, RunOptions(), options)
         self._loaded.warn(self._options)
-        self.__all__ = [*surface.functions, *surface.agents, *self._types(), *surface.aliases]
+        names = (surface.functions, surface.agents, surface.pipelines)
+        self.__all__ = [*(name for each in names for name in each), *self._types(), *surface.aliases]
 
     def _types(self) -> list[str]:
         return [named.name for named in self._loaded.surface.types.values()]
@@ -85,13 +49,11 @@ class LoadedProgram(ModuleType):
     def _make(self, name: str) -> Any:
         loaded, surface = self._loaded, self._loaded.surface
         if name in surface.functions:
-            export = surface.functions[name]
-            refused = surface.refusal(export)
-            if refused is not None:
-                raise AttributeError(refused)
-            return _function(loaded, self._options, export)
+            return _function(loaded, self._options, surface.functions[name])
         if name in surface.agents:
-            return LoadedAgent(loaded, self._options, surface.agents[name].name)
+            return LoadedAgent(loaded, self._options, AgentBuilder(surface.agents[name].name))
+        if name in surface.pipelines:
+            return LoadedPipeline(loaded, self._options, surface.pipelines[name])
         if name in surface.aliases:
             return loaded.conversions.models.type_of(surface.aliases[name])
         for key, named in surface.types.items():
@@ -114,322 +76,9 @@ class LoadedProgram(ModuleType):
         return f"<Concerto program {self.__file__!r}>"
 
 
-@record(frozen=True)
-class _Loaded:
-    """What all calls of a program share."""
-
-    program: Program
-    surface: Surface
-    conversions: Conversions
-
-    def begin(self, options: ResolvedOptions) -> Run:
-        program = self.program
-        code = program.executable if options.tier == "python" else None
-        return Run(program.module, options, code, program.classes)
-
-    def warn(self, options: ResolvedOptions) -> None:
-        """Of permissions that are none's."""
-        from concerto.runtime.run.permission_names import warn_of_unknown
-
-        manifest, said = options.manifest, io.StringIO()
-        others = {*options.tools, *manifest.python_tools, *manifest.hosts, *manifest.mcp}
-        for rules, where in (
-            (manifest.permissions, "`[permissions]`"),
-            (options.permissions or {}, "`permissions`"),
-        ):
-            if rules:
-                warn_of_unknown(rules, self.program.module, others, said, where)
-        for line in said.getvalue().splitlines():
-            warnings.warn(line.removeprefix("warning: "), stacklevel=5)
-
-
-def _resolved(program: Program, given: RunOptions, keywords: Mapping[str, Any]) -> ResolvedOptions:
-    odd = next((name for name in keywords if name in _ALONE), None)
-    if odd is not None:
-        raise TypeError(f"`{odd}` is for a whole run: `Runtime(program, {odd}=…).run()`; a call is not kept")
-    unknown = next((name for name in keywords if name not in (field_names(RunOptions) or ())), None)
-    if unknown is not None:
-        near = did_you_mean(suggest(unknown, field_names(RunOptions) or ()), "see `concerto.RunOptions`")
-        raise TypeError(f"there is no option `{unknown}`; {near}")
-    asked = replace(given, **keywords)
-    if program.tools:
-        asked = replace(asked, tools={**program.tools, **(asked.tools or {})})
-    return replace(resolve(asked, program.project), journal=None, store=None)
-
-
-class LoadedCall:
-    """One way to call a program: `begin` makes, of a run and the arguments, the code that runs; `give` takes
-    what it gave to Python; `fail` does so with an Err."""
-
-    def __init__(
-        self,
-        loaded: _Loaded,
-        options: ResolvedOptions,
-        about: _About,
-        give: Callable[[Value], Any],
-        fail: Callable[[Value], Any],
-    ) -> None:
-        self._loaded = loaded
-        self._options = options
-        self._about = about
-        self._give = give
-        self._fail = fail
-        self.__name__ = self.__qualname__ = about.name
-        self.__doc__ = about.docs or None
-
-    @cached_property
-    def __signature__(self) -> inspect.Signature:
-        return self._about.signature()
-
-    def using(self, **options: Unpack[RunKeywords]) -> Self:
-        """The same with other options: `app.triage.using(max_usd=0.1)(mail)`."""
-        resolved = _resolved(self._loaded.program, _without_resolution(self._options), options)
-        return type(self)(self._loaded, resolved, self._about, self._give, self._fail)
-
-    def _done(self, prepared: Prepared) -> tuple[Run, Ended]:
-        run, options = self._loaded.begin(self._options), self._options
-        start = partial(run.start, partial(prepared, run))
-        return run, run_to_end(start, run.interrupt, options.timeout, options.max_memory_mb)
-
-    async def _done_here(self, prepared: Prepared) -> tuple[Run, Ended]:
-        run, options = self._loaded.begin(self._options), self._options
-        start = partial(run.start_here, partial(prepared, run))
-        return run, await run_to_end_here(start, run.interrupt, options.timeout, options.max_memory_mb)
-
-    def _value(self, run: Run, ended: Ended) -> Any:
-        if (
-            ended.error is None
-            and not ended.interrupted
-            and not ended.by_limit
-            and type(ended.value) is not Err
-        ):
-            run.end_trace(0, None)
-            run.emits.flush()
-            return self._give(_unwrapped(ended.value))
-        result, trace = _reported(run, ended)
-        if ended.interrupted:
-            raise KeyboardInterrupt
-        value = None
-        if ended.error is None and isinstance(ended.value, Err):
-            value = self._fail(ended.value.value)
-        raise RunError(result, value, trace) from None
-
-
-Prepared = Callable[[Run], Value]
-"""Code of the program that is ready to run."""
-
-
-class LoadedFunction(LoadedCall):
-    """A public function: call it, or `await` its `aio`."""
-
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        return self._value(*self._done(self._about.prepare(given, named)))
-
-    @cached_property
-    def aio(self) -> Callable[..., Any]:
-        """The function for the caller's event loop."""
-
-        async def call(*given: Any, **named: Any) -> Any:
-            return self._value(*await self._done_here(self._about.prepare(given, named)))
-
-        call.__name__ = call.__qualname__ = self.__name__
-        call.__doc__ = self.__doc__
-        call.__signature__ = self.__signature__  # type: ignore[attr-defined]
-        return call
-
-    def result(self, *given: Any, **named: Any) -> RunResult:
-        """As the call, but a failure raises nothing; with tokens and cost."""
-        return self._result(*self._done(self._about.prepare(given, named)))
-
-    async def aresult(self, *given: Any, **named: Any) -> RunResult:
-        """As `result`, in the caller's event loop."""
-        return self._result(*await self._done_here(self._about.prepare(given, named)))
-
-    def _result(self, run: Run, ended: Ended) -> RunResult:
-        result, _ = _reported(run, ended)
-        if not result.ok:
-            return result
-        return replace(result, value=self._give(_unwrapped(ended.value)))
-
-
-class LoadedStream(LoadedCall):
-    """What gives a stream: `async for` over a call, which runs while it is read."""
-
-    def __call__(self, *given: Any, **named: Any) -> AsyncIterator[Any]:
-        return self._items(self._about.prepare(given, named))
-
-    async def _items(self, prepared: Prepared) -> AsyncIterator[Any]:
-        import asyncio
-
-        queue: asyncio.Queue[tuple[Value] | None] = asyncio.Queue(1)
-
-        def read(run: Run) -> Value:
-            stream = prepared(run)
-            if isinstance(stream, Err):
-                return stream
-            for item in _unwrapped(stream):
-                wait(partial(queue.put, (item,)))
-            return None
-
-        async def work() -> tuple[Run, Ended]:
-            try:
-                return await self._done_here(read)
-            finally:
-                with suppress(asyncio.QueueFull):
-                    queue.put_nowait(None)
-
-        task = asyncio.create_task(work())
-        try:
-            while not (task.done() and queue.empty()):
-                item = await queue.get()
-                if item is None:
-                    break
-                yield self._give(item[0])
-            run, ended = await task
-            if not _is_well(ended):
-                self._value(run, ended)
-        finally:
-            if not task.done():
-                task.cancel()
-                await asyncio.wait([task])
-
-
-class LoadedAgent:
-    """An agent: `execute` asks it, `stream` gives its answer while it arrives."""
-
-    def __init__(self, loaded: _Loaded, options: ResolvedOptions, name: str) -> None:
-        self._loaded = loaded
-        self._options = options
-        self.__name__ = name
-        give = loaded.conversions.to_python
-        types = {each.name: index for index, each in enumerate(loaded.program.module.types) if not each.items}
-        response, chunk = give(types["Response"]), give(types["StreamChunk"])
-        fail = _error_info
-        self.execute = LoadedFunction(loaded, options, _Asking(name, "execute"), response, fail)
-        self.stream = LoadedStream(loaded, options, _Asking(name, "stream"), chunk, fail)
-
-    def using(self, **options: Unpack[RunKeywords]) -> LoadedAgent:
-        """The same agent with other options."""
-        resolved = _resolved(self._loaded.program, _without_resolution(self._options), options)
-        return LoadedAgent(self._loaded, resolved, self.__name__)
-
-    def __repr__(self) -> str:
-        return f"<agent {self.__name__}>"
-
-
-class _About:
-    """What is called."""
-
-    name: str
-    docs = ""
-
-    def signature(self) -> inspect.Signature:
-        raise NotImplementedError
-
-    def prepare(self, given: Sequence[Any], named: Mapping[str, Any]) -> Prepared:
-        raise NotImplementedError
-
-
-class _Asking(_About):
-    """A call of an agent."""
-
-    def __init__(self, agent: str, method: str) -> None:
-        self.name = method
-        self._agent = agent
-
-    def signature(self) -> inspect.Signature:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return inspect.Signature([inspect.Parameter("prompt", kind, annotation=str)])
-
-    def prepare(self, given: Sequence[Any], named: Mapping[str, Any]) -> Prepared:
-        where = f"{self._agent}.{self.name}"
-        ((_, prompt, _),) = bound(where, [ParameterDef("prompt", 0)], given, named)
-        if not isinstance(prompt, str):
-            raise TypeError(f"`{where}` takes a text as `prompt`, not {type(prompt).__name__}")
-        receiver = AgentBuilder(self._agent)
-        return lambda run: run.machine.host.call_agent(receiver, self.name, [str(prompt)])
-
-
-class _Exported(_About):
-    """A call of a public function."""
-
-    def __init__(self, loaded: _Loaded, export: Export) -> None:
-        self.name = export.name
-        self.docs = export.docs
-        self._loaded = loaded
-        self._export = export
-        self._parameters = [replace(each, name=parameter_name(each.name)) for each in export.parameters]
+def _function(loaded: Loaded, options: ResolvedOptions, export: Export) -> LoadedFunction | LoadedStream:
+    def work(run: Run, values: list[Value]) -> Value:
         assert export.function is not None, "it was found to be callable"
-        self._function = export.function
+        return run.machine.call(export.function, values)
 
-    def signature(self) -> inspect.Signature:
-        conversions, surface = self._loaded.conversions, self._loaded.surface
-        models = conversions.models
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        parameters = []
-        for each, is_needed in zip(self._parameters, needed(self._parameters), strict=True):
-            default = inspect.Parameter.empty if is_needed else conversions.default(each)
-            type_ = models.type_of(each.type)
-            parameters.append(inspect.Parameter(each.name, kind, default=default, annotation=type_))
-        result = models.type_of(surface.result(self._export.result))
-        return inspect.Signature(parameters, return_annotation=result)
-
-    def prepare(self, given: Sequence[Any], named: Mapping[str, Any]) -> Prepared:
-        values = [
-            self._taken(parameter, value, was_given)
-            for parameter, value, was_given in bound(self.name, self._parameters, given, named)
-        ]
-        return lambda run: run.machine.call(self._function, values)
-
-    def _taken(self, parameter: ParameterDef, value: Any, was_given: bool) -> Value:
-        conversions = self._loaded.conversions
-        if not was_given:
-            return conversions.from_json(value, parameter.type)
-        try:
-            return conversions.from_python(parameter.type)(value)
-        except Misfit as misfit:
-            raise misfits(self._export, parameter, self._loaded.program.module, misfit) from None
-        except Raised:
-            raise TypeError(f"`{self.name}`: what was given as `{parameter.name}` is no data") from None
-
-
-def _function(loaded: _Loaded, options: ResolvedOptions, export: Export) -> LoadedFunction | LoadedStream:
-    surface, conversions = loaded.surface, loaded.conversions
-    about = _Exported(loaded, export)
-    result = loaded.program.module.types[export.result]
-    fail = conversions.to_python(result.items[1]) if result.kind == "result" else _error_info
-    stream = surface.stream(export.result)
-    if stream is not None:
-        return LoadedStream(loaded, options, about, conversions.to_python(stream), fail)
-    return LoadedFunction(loaded, options, about, conversions.to_python(surface.result(export.result)), fail)
-
-
-def _without_resolution(options: ResolvedOptions) -> RunOptions:
-    names = field_names(RunOptions) or ()
-    return RunOptions(**{name: getattr(options, name) for name in names})
-
-
-def _unwrapped(value: Value) -> Value:
-    return value.value if type(value) is Ok else value
-
-
-def _is_well(ended: Ended) -> bool:
-    stopped = ended.interrupted or ended.by_limit
-    return ended.error is None and not stopped and type(ended.value) is not Err
-
-
-def _reported(run: Run, ended: Ended) -> tuple[RunResult, str]:
-    """How a run ended, and what there is to say about it."""
-    said = io.StringIO()
-    run.emits.redirect_errors(said)
-    result = report(ended, run)
-    run.end_trace(result.status, result.error)
-    run.emits.flush()
-    return result, said.getvalue()
-
-
-def _error_info(value: Value) -> Any:
-    from concerto.embedding.models import ErrorInfo
-    from concerto.vm.json_values import to_json
-
-    return ErrorInfo.model_validate(to_json(value))
+    return call_of(loaded, options, export, work, loaded.error_giving(export.result))

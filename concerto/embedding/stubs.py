@@ -13,7 +13,7 @@ from concerto.embedding.surface import (
     parts_of,
     variant_name,
 )
-from concerto.ir.module import Export, FieldDef, ModuleIR, ParameterDef
+from concerto.ir.module import Export, ExportedMethod, FieldDef, ModuleIR, ParameterDef
 from concerto.vm.classes import ClassTable
 
 _HEAD = '''"""What `{file}` is for Python, written by `concertoc build --emit pyi`."""
@@ -27,7 +27,16 @@ import pydantic
 from concerto.runtime.run.options import RunKeywords as _Options
 '''
 _USING = "def using(self, **options: typing.Unpack[_Options]) -> typing.Self: ..."
-_ASKED = "self, prompt: str"
+_CHANGES = (
+    "with_model(self, model: builtins.str)",
+    "with_temperature(self, temperature: builtins.float)",
+    "with_options(self, options: typing.Mapping[builtins.str, typing.Any])",
+    "with_system(self, prompt: builtins.str)",
+    "with_max_iterations(self, count: builtins.int)",
+    "with_budget(self, tokens: builtins.int | None = ..., usd: builtins.float | None = ..., "
+    "seconds: builtins.float | None = ...)",
+    "without_tools(self)",
+)
 
 
 def stub_of(module: ModuleIR) -> str:
@@ -41,7 +50,10 @@ def stub_of(module: ModuleIR) -> str:
         parts.append(f"{name}: typing.TypeAlias = {surface.text(index)}\n")
     parts += [_lines(_type(surface, named)) for named in surface.types.values()]
     parts += [_lines(_function(surface, name, export)) for name, export in surface.functions.items()]
-    parts += [_lines(_agent(surface, name)) for name in surface.agents]
+    if surface.agents:
+        parts.append(_lines(_agents(surface)))
+    parts += [_lines(_agent(surface, name, agent.name)) for name, agent in surface.agents.items()]
+    parts += [_lines(_pipeline(surface, name, export)) for name, export in surface.pipelines.items()]
     return "\n".join(parts)
 
 
@@ -110,13 +122,18 @@ def _function(surface: Surface, name: str, export: Export) -> Iterator[str]:
     if refused is not None:
         yield f"# {refused}"
         return
+    yield from _callable(surface, f"_{name}", export)
+    yield f"{name}: _{name}"
+
+
+def _callable(surface: Surface, kind: str, export: Export) -> Iterator[str]:
     given = ", ".join(["self", *_parameters(surface, export.parameters)])
     stream = surface.stream(export.result)
     result = surface.text(surface.result(export.result) if stream is None else stream)
-    yield f"class _{name}:"
+    yield f"class {kind}:"
     yield from _docs(export.docs)
     yield from _stream(given, result) if stream is not None else _call(given, result)
-    yield f"{name}: _{name}"
+    yield f"    {_USING}"
 
 
 def _parameters(surface: Surface, parameters: list[ParameterDef]) -> list[str]:
@@ -131,22 +148,53 @@ def _call(given: str, result: str) -> Iterator[str]:
     yield f"    async def aio({given}) -> {result}: ..."
     yield f"    def result({given}) -> concerto.RunResult: ..."
     yield f"    async def aresult({given}) -> concerto.RunResult: ..."
-    yield f"    {_USING}"
 
 
 def _stream(given: str, item: str) -> Iterator[str]:
     yield f"    def __call__({given}) -> typing.AsyncIterator[{item}]: ..."
+
+
+def _agents(surface: Surface) -> Iterator[str]:
+    """What all agents have in common."""
+    response, chunk, message = (surface.types[each].name for each in ("Response", "StreamChunk", "Message"))
+    sent = f"typing.Sequence[{message} | typing.Mapping[builtins.str, typing.Any]]"
+    answered = "schema: type[_Answer], retry_message: builtins.str = ..."
+    yield '_Answer = typing.TypeVar("_Answer")'
+    yield "class _execute_:"
+    yield from _call("self, prompt: builtins.str", response)
+    yield f"    {_USING}"
+    yield "class _chat_:"
+    yield from _call(f"self, messages: {sent}", response)
+    yield f"    {_USING}"
+    yield "class _stream_:"
+    yield from _stream("self, prompt: builtins.str", chunk)
+    yield f"    {_USING}"
+    yield "class _execute_with_schema_:"
+    yield from _call(f"self, prompt: builtins.str, {answered}", "_Answer")
+    yield "class _Agent_:"
+    yield from [f"    {each}: _{each}_" for each in ("execute", "chat", "stream", "execute_with_schema")]
+    yield from [f"    def {each} -> typing.Self: ..." for each in _CHANGES]
     yield f"    {_USING}"
 
 
-def _agent(surface: Surface, name: str) -> Iterator[str]:
-    response, chunk = surface.types["Response"].name, surface.types["StreamChunk"].name
-    yield f"class _{name}_execute:"
-    yield from _call(_ASKED, response)
-    yield f"class _{name}_stream:"
-    yield from _stream(_ASKED, chunk)
+def _agent(surface: Surface, name: str, agent: str) -> Iterator[str]:
+    methods = surface.methods(agent)
+    callable_ = {each: export for each, export in methods.items() if surface.refusal(export) is None}
+    for each, export in callable_.items():
+        yield from _callable(surface, f"_{name}_{each}", export)
+    yield f"class _{name}(_Agent_):"
+    yield from [f"    {each}: _{name}_{each}" for each in callable_] or ["    ..."]
+    yield f"{name}: _{name}"
+
+
+def _pipeline(surface: Surface, name: str, export: ExportedMethod) -> Iterator[str]:
+    refused = surface.refusal(export)
+    if refused is not None:
+        yield f"# {refused}"
+        return
+    yield from _callable(surface, f"_{name}_run", export)
     yield f"class _{name}:"
-    yield f"    execute: _{name}_execute"
-    yield f"    stream: _{name}_stream"
+    yield from _docs(export.docs)
+    yield f"    run: _{name}_run"
     yield f"    {_USING}"
     yield f"{name}: _{name}"

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from concerto.ir.module import (
     Agent,
     Export,
+    ExportedMethod,
     ExportedType,
     FieldDef,
     ModuleIR,
@@ -37,6 +38,10 @@ _BUILTINS: Final = frozenset(dir(builtins))
 _MODULES: Final = frozenset({"builtins", "concerto", "enum", "pydantic", "typing"})
 _OF_MODELS: Final = frozenset(name for name in dir(BaseModel) if not name.startswith("_"))
 _OF_ENUMS: Final = frozenset({"name", "value", "mro", *dir(str)})
+_OF_AGENTS: Final = frozenset({
+    "execute", "chat", "stream", "execute_with_schema", "using", "without_tools",
+    *(f"with_{each}" for each in ("model", "temperature", "options", "system", "max_iterations", "budget")),
+})  # fmt: skip
 _NAMED: Final = ("struct", "schema", "enum")
 _AGENT_TYPES: Final = ("Response", "StreamChunk")
 
@@ -75,6 +80,10 @@ class Surface:
         self.functions: dict[str, Export] = {self._name(each.name): each for each in module.exports}
         roots = [agent for agent in module.agents if agent.module == module.module]
         self.agents: dict[str, Agent] = {self._name(agent.name): agent for agent in roots}
+        pipelines = {each.name for each in module.pipelines}
+        self.pipelines: dict[str, ExportedMethod] = {
+            self._name(each.owner): each for each in module.exported_methods if each.owner in pipelines
+        }
         self.aliases: dict[str, int] = {}
         self.types: dict[str, NamedType] = {}
         self._refusals: dict[int, str | None] = {}
@@ -98,8 +107,10 @@ class Surface:
             else:
                 self.aliases[self._name(each.name)] = each.type
         indices = [each.type for each in self.module.exported_types]
-        for export in self.module.exports:
+        for export in (*self.module.exports, *self.module.exported_methods):
             indices += [*(each.type for each in export.parameters), export.result]
+        errors = [self.pipeline_error(each.owner) for each in self.pipelines.values()]
+        indices += [error for error in errors if error is not None]
         names = [*known, *(_AGENT_TYPES if self.agents else ())]
         for name in dict.fromkeys([*names, *self._reached(indices, [*names])]):
             general = self._classes.definition(name)
@@ -146,9 +157,21 @@ class Surface:
         definition = self.module.types[self.result(index)]
         return definition.items[0] if definition.name == "Iterator" and definition.items else None
 
+    def methods(self, agent: str) -> dict[str, ExportedMethod]:
+        """The public methods of an agent under their Python names."""
+        found = (each for each in self.module.exported_methods if each.owner == agent)
+        return {method_name(each.name): each for each in found}
+
+    def pipeline_error(self, name: str) -> int | None:
+        """The type of a pipeline's errors, if its stages agree on one."""
+        stages = next(each.stages for each in self.module.pipelines if each.name == name)
+        results = [self.module.types[stage.result] for stage in stages]
+        errors = {result.items[1] for result in results if result.kind == "result"}
+        return errors.pop() if len(errors) == 1 else None
+
     def refusal(self, export: Export) -> str | None:
         """Why a function cannot be called from Python."""
-        if export.function is None:
+        if export.function is None and not self._is_pipeline(export):
             return f"{cannot_be_called(export.name)}: it is generic with bounds; {WRAP}"
         result = self.stream(export.result)
         places = [(f"`{each.name}`", each.type) for each in export.parameters]
@@ -159,6 +182,10 @@ class Surface:
                 why = f"{place} holds a `{odd}`, which Python has no equal of"
                 return f"{cannot_be_called(export.name)}: {why}; {WRAP}"
         return None
+
+    def _is_pipeline(self, export: Export) -> bool:
+        owners = [each.owner for each in self.pipelines.values()]
+        return isinstance(export, ExportedMethod) and export.owner in owners
 
     def _odd(self, index: int, seen: set[int]) -> str | None:
         """A type in a type that Python has no equal of."""
@@ -264,6 +291,11 @@ def part_name(name: str, count: int = 1) -> str:
 
 def parameter_name(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) or name == "self" else name
+
+
+def method_name(name: str) -> str:
+    """Of an agent."""
+    return f"{name}_" if keyword.iskeyword(name) or name in _OF_AGENTS else name
 
 
 def needed(parameters: list[ParameterDef]) -> list[bool]:

@@ -266,6 +266,14 @@ class Export:
 
 
 @record
+class ExportedMethod(Export):
+    """Of the root: a public method of an agent, whose `function` takes the agent before the parameters, or
+    `run` of a pipeline, which has no function. `owner` is the agent or the pipeline."""
+
+    owner: str = ""
+
+
+@record
 class ExportedType:
     """A struct, schema or enum that exported functions speak of or that is public in the root, in general
     form; or an alias of the root, by its own name. `generics` are its type parameters."""
@@ -346,6 +354,7 @@ class ModuleIR:
     served: list[Served] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
     exports: list[Export] = field(default_factory=list)
+    exported_methods: list[ExportedMethod] = field(default_factory=list)
     exported_types: list[ExportedType] = field(default_factory=list)
     files: list[SourceFile] = field(default_factory=list)
     entry: int | None = None

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from concerto.diagnostics import InvalidIr, Problems
 from concerto.ir.module import (
     Agent,
+    Export,
     FieldDef,
     Function,
     HostDef,
@@ -206,15 +207,26 @@ class _Verifier:
     def exports(self) -> None:
         self.distinct("the exports", [export.name for export in self.module.exports])
         for export in self.module.exports:
-            where = f"export `{export.name[:60]}`"
-            self.name(where, export.name)
-            self.of_function(where, export.function, len(export.parameters))
-            self.distinct(where, [parameter.name for parameter in export.parameters])
-            self.of_type(where, export.result, *[parameter.type for parameter in export.parameters])
-            for parameter in export.parameters:
-                self.name(where, parameter.name)
+            self.export(export, len(export.parameters))
+        agents = {agent.name for agent in self.module.agents}
+        pipelines = {pipeline.name for pipeline in self.module.pipelines}
+        names = [f"{method.owner}::{method.name}" for method in self.module.exported_methods]
+        self.distinct("the exported methods", names)
+        for method in self.module.exported_methods:
+            self.export(method, 1 + len(method.parameters))
+            if method.owner not in agents and (method.owner not in pipelines or method.function is not None):
+                raise _Fault(f"export `{method.name[:60]}` belongs to nothing")
         for type_ in self.module.exported_types:
             self.of_type(f"exported type `{type_.name[:60]}`", type_.type)
+
+    def export(self, export: Export, takes: int) -> None:
+        where = f"export `{export.name[:60]}`"
+        self.name(where, export.name)
+        self.of_function(where, export.function, takes)
+        self.distinct(where, [parameter.name for parameter in export.parameters])
+        self.of_type(where, export.result, *[parameter.type for parameter in export.parameters])
+        for parameter in export.parameters:
+            self.name(where, parameter.name)
 
     def methods(self, where: str, methods: Iterable[MethodDef]) -> None:
         for method in methods:

@@ -70,6 +70,16 @@ pub fn apply(f: fn(Int) -> Int) -> Int { f(1) }
 pub fn forever() { loop { } }
 fn helper() {}
 pub fn helped() { helper(); }
+impl Teller {
+    /// Asks for a story.
+    pub fn story(self, about: String) -> Result<String, AgentError> { Ok(self.execute(about)?.text) }
+    pub fn slowly(self, about: String) -> Result<Iterator<StreamChunk>, AgentError> { self.stream(about) }
+}
+pub fn execute(n: Int) -> Int { n }
+/// Says it louder.
+pipeline Louder(text: String, times: Int = 2) -> String {
+    stage upper(text: String, times: Int) -> String { text.to_upper().repeat(times) }
+}
 """
 
 
@@ -284,6 +294,7 @@ USE = """
 import asyncio
 from typing import assert_type
 
+import pydantic
 import things
 from things import Shape, User
 
@@ -304,9 +315,28 @@ async def main() -> None:
         assert_type(chunk.text, str)
     assert_type((await things.Teller.using(max_usd=1.0).execute.aio("Hello")).text, str)
     assert_type(things.tree.result(3).tokens, int)
+    assert_type(await things.Teller.story.aio("tea"), str)
+    async for chunk in things.Teller.slowly("tea"):
+        assert_type(chunk.text, str)
+    assert_type(await things.Louder.run.aio("tea"), str)
+    assert_type(await things.Teller.execute_with_schema.aio("Who?", User), User)
 
 
 asyncio.run(main())
+
+
+class Own(pydantic.BaseModel):
+    n: int
+
+
+careful = things.Teller.with_model("gpt-5").with_options({"seed": 3}).with_budget(usd=0.1).without_tools()
+said = careful.chat([{"role": "user", "content": "Hello"}])
+said = careful.chat([*said.messages, things.Message(role="user", content="Again")])
+assert_type(said.text, str)
+assert_type(careful.execute_with_schema("How many?", Own), Own)
+assert_type(careful.execute_with_schema("How many?", list[Own]), list[Own])
+assert_type(things.Louder.using(max_usd=1.0).run("tea", times=3), str)
+assert_type(things.execute(1), int)
 """
 WRONG_USE = """
 import things
@@ -314,6 +344,9 @@ import things
 things.user(1)
 things.Shape.Circle(1.0)
 things.apply
+things.Teller.story(1)
+things.Louder.run()
+things.Teller.chat(["Hello"])
 """
 SHIM = """
 import sys
@@ -345,7 +378,7 @@ def test_type_checkers_take_the_stubs_of_all_examples(file: Path, tmp_path: Path
         status, said = checked(checker, "use.py", *stubs, folder=tmp_path)
         assert status == 0, said
         _, said = checked(checker, "wrong.py", folder=tmp_path)
-        assert all(f"wrong.py:{line}:" in said for line in (4, 5, 6)), said
+        assert all(f"wrong.py:{line}:" in said for line in (4, 5, 6, 7, 8, 9)), said
 
 
 def checked(command: list[str], *files: str, folder: Path) -> tuple[int, str]:

@@ -1,4 +1,6 @@
-"""What a program offers to the program around it: its public functions, and the types that these speak of."""
+"""What a program offers to the program around it: public functions and methods, pipelines, and the types that
+these speak of.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from concerto.semantics.model.symbols import (
     FunctionSymbol,
     Named,
     ParameterSymbol,
+    PipelineSymbol,
     StructSymbol,
     Symbol,
     TupleOf,
@@ -23,14 +26,14 @@ from concerto.semantics.typing.constant_evaluator import NotConstant
 
 
 def emit_exports(program: ProgramBuilder, module: ir.ModuleIR) -> None:
-    """The public functions of the root, and the types that are public there or that a function or another
-    type needs."""
+    """The public functions of the root, its agents' methods and its pipelines, and the types that are public
+    there or that one of these or another type needs."""
     offered = list(_offered(program))
     types: dict[StructSymbol | EnumSymbol, None] = {}
     for name, symbol in offered:
         match symbol:
             case FunctionSymbol(is_test=False, native=None):
-                module.exports.append(_function(program, name, symbol))
+                module.exports.append(ir.Export(*_signature(program, name, symbol)))
                 for type_ in (*(each.type for each in symbol.parameters), symbol.result):
                     _collect(type_, types)
             case StructSymbol() | EnumSymbol():
@@ -42,6 +45,10 @@ def emit_exports(program: ProgramBuilder, module: ir.ModuleIR) -> None:
                 _collect(symbol.type, types)
             case _:
                 pass
+    for symbol, exported in _methods(program):
+        module.exported_methods.append(exported)
+        for type_ in (*(each.type for each in symbol.parameters), symbol.result):
+            _collect(type_, types)
     for owner in types:
         generics = [generic.name for generic in owner.generics]
         general = program.types.general(owner)
@@ -58,11 +65,29 @@ def _offered(program: ProgramBuilder) -> Iterator[tuple[str, Symbol]]:
             yield name, root.imports[name]
 
 
-def _function(program: ProgramBuilder, name: str, symbol: FunctionSymbol) -> ir.Export:
+def _methods(
+    program: ProgramBuilder,
+) -> Iterator[tuple[FunctionSymbol | PipelineSymbol, ir.ExportedMethod]]:
+    """The public methods of the root's agents, and its pipelines."""
+    for agent in program.analysis.agents:
+        for name, symbol in agent.methods.items() if not agent.module else ():
+            if symbol.public and symbol.receiver and symbol.native is None:
+                yield symbol, ir.ExportedMethod(*_signature(program, name, symbol), owner=agent.qualified)
+    for pipeline in program.analysis.pipelines:
+        if not pipeline.module:
+            parameters = [_parameter(program, parameter) for parameter in pipeline.parameters]
+            result, docs = program.types.index(pipeline.result), pipeline.docs or ""
+            yield pipeline, ir.ExportedMethod("run", None, parameters, result, docs, pipeline.qualified)
+
+
+def _signature(
+    program: ProgramBuilder, name: str, symbol: FunctionSymbol
+) -> tuple[str, int | None, list[ir.ParameterDef], int, str]:
+    """The fields of an Export."""
     decl = symbol.decl
     # What a bound needs to know of a type, only the compiler can pass.
     callable_ = decl is not None and not program.analysis.given_witnesses.get(decl)
-    return ir.Export(
+    return (
         name,
         program.function(symbol) if callable_ else None,
         [_parameter(program, parameter) for parameter in symbol.parameters],

@@ -31,6 +31,7 @@ from concerto.vm.values import NONE, Err, ErrorValue, Ok, Raised, Some, TypeValu
 if TYPE_CHECKING:
     from concerto.runtime.agents.asked import Asked
     from concerto.runtime.agents.services import AgentServices
+    from concerto.runtime.agents.structured import Output
 
 T = TypeVar("T")
 Talk: TypeAlias = Callable[[Execution], Awaitable[T]]
@@ -97,7 +98,7 @@ class Agents:
     async def _with_schema(
         self,
         builder: AgentBuilder,
-        wanted: TypeValue,
+        wanted: TypeValue | Output,
         prompt: Value,
         retry_message: str,
         branch: Branch,
@@ -110,7 +111,7 @@ class Agents:
         )
 
         async def body(track: Track) -> Value:
-            target = ExpectedOutput(self._run, wanted)
+            target = ExpectedOutput(self._run, wanted) if isinstance(wanted, TypeValue) else wanted
             plan = with_schema(await self._planner.plan(builder, branch), target.schema)
             message = asked_message(prompt)
             told = message
@@ -128,7 +129,8 @@ class Agents:
             await self._remember(builder, work, [message], work.messages[-1].text)
             return value
 
-        return await self._guarded(builder, body, branch, [wanted, to_json(prompt)])
+        key = wanted if isinstance(wanted, TypeValue) else wanted.schema.schema
+        return await self._guarded(builder, body, branch, [key, to_json(prompt)])
 
     async def answer(self, asked: Asked, branch: Branch, track: Track, sink: Sink | None = None) -> Reply:
         """The reply to somebody outside who has the conversation with the agent: nothing that the runtime

@@ -36,7 +36,7 @@ ATTEMPTS = 3
 
 _WIDER = 4
 """How many times as many tokens an answer gets that was cut."""
-_WRAPPED = "value"
+WRAPPED = "value"
 _SHOWN = 500
 
 
@@ -59,16 +59,14 @@ class ExpectedOutput:
         found = next((each.schema for each in run.module.schemas if each.type == wanted.index), None)
         if found is None:
             raise agent_failure(f"`{wanted.name}` has no JSON Schema to ask for", AgentKind.SCHEMA)
-        # Servers want an object at the top.
-        self._wrapped = found.get("type") != "object" and "$ref" not in found
-        self.schema = OutputSchema(_name(wanted.name), _wrap(found) if self._wrapped else found)
+        self.schema, self._wrapped = output_schema(wanted.name, found)
 
     async def read(self, text: str, branch: Branch, whole: bool = True) -> tuple[Value, tuple[str, ...]]:
         """As `Output` says."""
         machine, index = self._run.machine, self._type.index
         try:
             value, repairs = await drive(
-                branch.child(), lambda: read_text(machine, index, text, _WRAPPED * self._wrapped)
+                branch.child(), lambda: read_text(machine, index, text, WRAPPED * self._wrapped)
             )
         except Unreadable as unreadable:
             raise Misread(str(unreadable)) from None
@@ -199,12 +197,18 @@ def _again(retry_message: str, complaint: str, schema: OutputSchema) -> str:
     return f"{asked}\nProblem: {complaint[:_SHOWN]}\nJSON Schema: {json.dumps(schema.schema)}"
 
 
+def output_schema(name: str, schema: Json) -> tuple[OutputSchema, bool]:
+    """A JSON Schema for the wire, and whether it had to be wrapped: servers want an object at the top."""
+    wrapped = schema.get("type") != "object" and "$ref" not in schema
+    return OutputSchema(_name(name), _wrap(schema) if wrapped else schema), wrapped
+
+
 def _wrap(schema: Json) -> Json:
     inner = {key: value for key, value in schema.items() if key != "$defs"}
     outer: dict[str, Json] = {
         "type": "object",
-        "properties": {_WRAPPED: inner},
-        "required": [_WRAPPED],
+        "properties": {WRAPPED: inner},
+        "required": [WRAPPED],
         "additionalProperties": False,
     }
     return {**outer, "$defs": schema["$defs"]} if "$defs" in schema else outer

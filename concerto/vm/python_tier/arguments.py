@@ -76,6 +76,7 @@ def _private_functions(module: ModuleIR) -> set[int]:
     """Functions that are called by name and that nothing else refers to."""
     called: set[int] = set()
     others = {index for definition in module.types for index in definition.methods.values()}
+    others |= {index for agent in module.agents for index in agent.methods.values()}
     others |= {export.function for export in module.exports if export.function is not None}
     for function in module.functions:
         for instr in function.code:

@@ -1,0 +1,256 @@
+"""Agents and pipelines of a loaded program."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.embedding.answers import answer_type
+from concerto.embedding.calls import (
+    Callee,
+    Loaded,
+    LoadedFunction,
+    LoadedStream,
+    Prepared,
+    call_of,
+    error_info,
+)
+from concerto.embedding.conversions import dumped
+from concerto.ir.module import ExportedMethod, ParameterDef
+from concerto.natives import agentbuilder
+from concerto.natives.agentbuilder import AgentBuilder
+from concerto.records import replace
+from concerto.runtime.run.agent_failures import message_of
+from concerto.runtime.run.calling import bound
+from concerto.runtime.run.options import ResolvedOptions
+from concerto.runtime.run.run import Run
+from concerto.vm.values import NONE, Raised, Some, Value
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from concerto.runtime.run.options import RunKeywords
+    from concerto.runtime.run.reporting import RunResult
+
+
+class LoadedAgent:
+    """An agent: `execute`, `chat`, `execute_with_schema` and `stream` ask it, `with_…` give one that is asked
+    in another way; the agent's own public methods are there too."""
+
+    def __init__(self, loaded: Loaded, options: ResolvedOptions, builder: AgentBuilder) -> None:
+        self._loaded = loaded
+        self._options = options
+        self._builder = builder
+        self._methods = loaded.surface.methods(builder.agent)
+        self.__name__ = builder.agent
+
+    def _asking(self, method: str, kind: type[LoadedFunction | LoadedStream], gives: str) -> Any:
+        loaded = self._loaded
+        types = {each.name: index for index, each in enumerate(loaded.program.module.types) if not each.items}
+        callee = _Asking(self._builder, method, "messages" if method == "chat" else "prompt")
+        return kind(loaded, self._options, callee, loaded.conversions.to_python(types[gives]), error_info)
+
+    @cached_property
+    def execute(self) -> LoadedFunction:
+        """The answer to a prompt."""
+        made: LoadedFunction = self._asking("execute", LoadedFunction, "Response")
+        return made
+
+    @cached_property
+    def chat(self) -> LoadedFunction:
+        """The answer to a conversation: messages of the program, or `role` and `content` in dictionaries."""
+        made: LoadedFunction = self._asking("chat", LoadedFunction, "Response")
+        return made
+
+    @cached_property
+    def stream(self) -> LoadedStream:
+        """The answer to a prompt while it arrives."""
+        made: LoadedStream = self._asking("stream", LoadedStream, "StreamChunk")
+        return made
+
+    @cached_property
+    def execute_with_schema(self) -> LoadedStructured:
+        """The answer to a prompt as a value of a type: one of the program, or any that pydantic knows."""
+        return LoadedStructured(self._loaded, self._options, self._builder)
+
+    def using(self, **options: Unpack[RunKeywords]) -> LoadedAgent:
+        """The same agent with other options of its runs."""
+        return LoadedAgent(self._loaded, self._loaded.changed(self._options, options), self._builder)
+
+    def with_model(self, model: str) -> LoadedAgent:
+        return self._with(agentbuilder.with_model, model)
+
+    def with_temperature(self, temperature: float) -> LoadedAgent:
+        return self._with(agentbuilder.with_temperature, temperature)
+
+    def with_options(self, options: Mapping[str, Any]) -> LoadedAgent:
+        """Other settings of the model, by their names in the agent's declaration."""
+        return self._with(agentbuilder.with_options, dumped(dict(options)))
+
+    def with_system(self, prompt: str) -> LoadedAgent:
+        return self._with(agentbuilder.with_system, _text(f"{self.__name__}.with_system", "prompt", prompt))
+
+    def with_max_iterations(self, count: int) -> LoadedAgent:
+        where = f"{self.__name__}.with_max_iterations"
+        return self._with(agentbuilder.with_max_iterations, _number(where, "count", count))
+
+    def with_budget(
+        self, tokens: int | None = None, usd: float | None = None, seconds: float | None = None
+    ) -> LoadedAgent:
+        where, given = f"{self.__name__}.with_budget", {"tokens": tokens, "usd": usd, "seconds": seconds}
+        limits = [NONE if each is None else Some(_number(where, name, each)) for name, each in given.items()]
+        return self._with(agentbuilder.with_budget, *limits)
+
+    def without_tools(self) -> LoadedAgent:
+        return self._with(agentbuilder.without_tools)
+
+    def _with(self, change: Callable[..., AgentBuilder], *given: Value) -> LoadedAgent:
+        try:
+            return LoadedAgent(self._loaded, self._options, change(self._builder, *given))
+        except Raised as raised:
+            raise ValueError(message_of(raised.value)) from None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        export = self._methods.get(name)
+        if export is None:
+            known = [each for each in dir(type(self)) if not each.startswith("_")]
+            near = suggest(name, [*self._methods, *known])
+            hint = f"; {did_you_mean(near)}" if near else ""
+            raise AttributeError(f"the agent `{self.__name__}` has no public `{name}`{hint}")
+
+        def work(run: Run, values: list[Value]) -> Value:
+            assert export.function is not None, "it was found to be callable"
+            return run.machine.call(export.function, [self._builder, *values])
+
+        fail = self._loaded.error_giving(export.result)
+        made = call_of(self._loaded, self._options, _named(export), work, fail)
+        setattr(self, name, made)
+        return made
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._methods]
+
+    def __repr__(self) -> str:
+        return f"<agent {self.__name__}>"
+
+
+class LoadedPipeline:
+    """A pipeline: `run` takes it through its stages."""
+
+    run: LoadedFunction | LoadedStream
+
+    def __init__(self, loaded: Loaded, options: ResolvedOptions, export: ExportedMethod) -> None:
+        self._loaded = loaded
+        self._options = options
+        self._export = export
+        self.__name__ = name = export.owner
+        self.__doc__ = export.docs or None
+        error = loaded.surface.pipeline_error(name)
+        fail = error_info if error is None else loaded.conversions.to_python(error)
+
+        def work(run: Run, values: list[Value]) -> Value:
+            return run.machine.host.call_pipeline(name, values)
+
+        self.run = call_of(loaded, options, _named(export), work, fail)
+
+    def using(self, **options: Unpack[RunKeywords]) -> LoadedPipeline:
+        """The same pipeline with other options."""
+        return LoadedPipeline(self._loaded, self._loaded.changed(self._options, options), self._export)
+
+    def __repr__(self) -> str:
+        return f"<pipeline {self.__name__}>"
+
+
+class LoadedStructured:
+    """`execute_with_schema` of an agent."""
+
+    def __init__(self, loaded: Loaded, options: ResolvedOptions, builder: AgentBuilder) -> None:
+        self._loaded = loaded
+        self._options = options
+        self._builder = builder
+
+    def __call__(self, prompt: str, schema: Any, retry_message: str = "") -> Any:
+        return self._for(schema, retry_message)(prompt)
+
+    async def aio(self, prompt: str, schema: Any, retry_message: str = "") -> Any:
+        """As the call, for the caller's event loop."""
+        return await self._for(schema, retry_message).aio(prompt)
+
+    def result(self, prompt: str, schema: Any, retry_message: str = "") -> RunResult:
+        """As the call, but a failure raises nothing; with tokens and cost."""
+        return self._for(schema, retry_message).result(prompt)
+
+    async def aresult(self, prompt: str, schema: Any, retry_message: str = "") -> RunResult:
+        """As `result`, in the caller's event loop."""
+        return await self._for(schema, retry_message).aresult(prompt)
+
+    def _for(self, schema: Any, retry_message: str) -> LoadedFunction:
+        wanted, give = answer_type(self._loaded, schema)
+        callee = _Asking(self._builder, "execute_with_schema", "prompt", wanted, retry_message)
+        return LoadedFunction(self._loaded, self._options, callee, give, error_info)
+
+
+class _Asking(Callee):
+    """A call of an agent; `wanted` is the type of its answer, of a run."""
+
+    def __init__(
+        self,
+        agent: AgentBuilder,
+        method: str,
+        parameter: str,
+        wanted: Callable[[Run], Value] | None = None,
+        retry_message: str = "",
+    ) -> None:
+        self.name = method
+        self._agent = agent
+        self._parameter = parameter
+        self._wanted = wanted
+        self._retry_message = retry_message
+
+    def signature(self) -> inspect.Signature:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        type_ = str if self._parameter == "prompt" else list
+        return inspect.Signature([inspect.Parameter(self._parameter, kind, annotation=type_)])
+
+    def prepare(self, given: Sequence[Any], named: Mapping[str, Any]) -> Prepared:
+        where = f"{self._agent.agent}.{self.name}"
+        ((_, asked, _),) = bound(where, [ParameterDef(self._parameter, 0)], given, named)
+        check = _messages if self._parameter == "messages" else _text
+        values = [check(where, self._parameter, asked)]
+        wanted = self._wanted
+        if wanted is None:
+            return lambda run: run.machine.host.call_agent(self._agent, self.name, values)
+        values.append(_text(where, "retry_message", self._retry_message))
+        return lambda run: run.machine.host.call_agent(self._agent, self.name, [wanted(run), *values])
+
+
+def _text(where: str, name: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise TypeError(f"`{where}` takes a text as `{name}`, not {type(given).__name__}")
+    return str(given)
+
+
+def _number(where: str, name: str, given: object) -> int | float:
+    if not isinstance(given, int | float):
+        raise TypeError(f"`{where}` takes a number as `{name}`, not {type(given).__name__}")
+    return given
+
+
+def _messages(where: str, name: str, given: object) -> list[Value]:
+    """A conversation as JSON."""
+    messages = dumped(given) if isinstance(given, Sequence) else None
+    if not isinstance(messages, list) or not all(
+        isinstance(each, dict) and isinstance(each.get("role"), str) for each in messages
+    ):
+        raise TypeError(f"`{where}` takes a list of messages as `{name}`, each with `role` and `content`")
+    return messages
+
+
+def _named(export: ExportedMethod) -> ExportedMethod:
+    """Under the name by which messages call it."""
+    return replace(export, name=f"{export.owner}.{export.name}")

@@ -1,0 +1,216 @@
+"""Agents and pipelines of `concerto.load`, asked by Python; answers come from a server over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pydantic
+import pytest
+
+import concerto
+from tests.runtime.servers import Script, chat_reply
+
+SOURCE = """
+fn plausible(person: Person) -> Result<Bool, String> {
+    if person.age > 150 { return Err("nobody is that old"); }
+    Ok(true)
+}
+@validate(plausible)
+pub schema Person { name: String, age: Int }
+pub struct Note { text: String, tags: Array<String> = [], about: Option<Person> }
+enum Refusal { Empty, TooLong(Int) }
+
+agent Tutor { provider: openai, model: "gpt-4o-mini", system_prompt: "Be brief." }
+impl Tutor {
+    /// What it is.
+    pub fn explain(self, what: String, words: Int = 10) -> Result<String, AgentError> {
+        Ok(self.execute("Explain ${what} in ${words} words")?.text)
+    }
+    pub fn slowly(self, what: String) -> Result<Iterator<StreamChunk>, AgentError> { self.stream(what) }
+    pub fn using(self, n: Int) -> Int { n }
+    pub fn apply(self, f: fn(Int) -> Int) -> Int { f(1) }
+    fn hidden(self) -> Int { 1 }
+}
+
+/// Says it louder.
+pipeline Louder(text: String, times: Int = 2) -> String {
+    stage upper(text: String, times: Int) -> Result<String, Refusal> {
+        if text.is_empty() { return Err(Refusal::Empty); }
+        if text.len() > 9 { return Err(Refusal::TooLong(text.len())); }
+        Ok(text.to_upper().repeat(times))
+    }
+    stage mark(text: String) -> String { "${text}!" }
+}
+pipeline Asked(text: String) -> String {
+    stage ask(text: String) -> Result<String, AgentError> { Ok(Tutor.execute(text)?.text) }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("agents") / "tutor.conc"
+    file.write_text(SOURCE)
+    return file
+
+
+@pytest.fixture(scope="module")
+def app(program: Path) -> Any:
+    return concerto.load(program, mock=True)
+
+
+@pytest.fixture
+def model() -> Iterator[Script]:
+    with Script() as server:
+        yield server
+
+
+@pytest.fixture
+def real(program: Path, model: Script) -> Any:
+    return concerto.load(program, connections={"openai": {"base_url": model.url, "api_key": "k"}})
+
+
+def test_own_methods_are_functions_of_the_agent(app: Any) -> None:
+    assert app.Tutor.explain("tea", words=3) == "[mock response to: Explain tea in 3 words]"
+    assert asyncio.run(app.Tutor.explain.aio("tea")) == "[mock response to: Explain tea in 10 words]"
+    assert app.Tutor.explain.__doc__ == "What it is."
+    assert list(inspect.signature(app.Tutor.explain).parameters) == ["what", "words"]
+    assert app.Tutor.using_(3) == 3
+    assert {"explain", "execute"} <= set(dir(app.Tutor))
+
+    async def read() -> str:
+        return "".join([chunk.text async for chunk in app.Tutor.slowly("tea")])
+
+    assert asyncio.run(read()) == "[mock response to: tea]"
+
+
+def test_conversations_go_on_with_messages(real: Any, model: Script) -> None:
+    model.answer(chat_reply("Hello Ada"), chat_reply("You are Ada"))
+    first = real.Tutor.chat([{"role": "user", "content": "I am Ada"}])
+    second = asyncio.run(
+        real.Tutor.chat.aio([*first.messages, real.Message(role="user", content="Who am I?")])
+    )
+    assert second.text == "You are Ada"
+    sent = [(each["role"], each["content"]) for each in model.seen[1].body["messages"]]
+    assert sent == [
+        ("system", "Be brief."),
+        ("user", "I am Ada"),
+        ("assistant", "Hello Ada"),
+        ("user", "Who am I?"),
+    ]
+
+
+def test_a_changed_agent_asks_in_another_way(real: Any, model: Script) -> None:
+    model.answer(chat_reply("4"))
+    careful = (
+        real.Tutor.with_model("gpt-4.1").with_temperature(0.5).with_options({"seed": 7}).with_budget(1000)
+    )
+    assert (
+        careful.with_budget(999).with_system("Think.").with_max_iterations(2).without_tools().explain("2 + 2")
+        == "4"
+    )
+    body = model.seen[0].body
+    assert (body["model"], body["temperature"], body["seed"]) == ("gpt-4.1", 0.5, 7)
+    assert body["messages"][0] == {"role": "system", "content": "Think."}
+    real.Tutor.execute("2 + 2")
+    assert model.seen[1].body["model"] == "gpt-4o-mini"
+
+
+def test_schemas_of_the_program_keep_their_rules(real: Any, model: Script) -> None:
+    model.answer(chat_reply('{"name": "Ada", "age": 360}'), chat_reply('{"name": "Ada", "age": 36}'))
+    person = real.Tutor.execute_with_schema("Ada is 36", real.Person, retry_message="Once more.")
+    assert person == real.Person(name="Ada", age=36)
+    asked = model.seen[1].body["messages"][-1]["content"]
+    assert asked.startswith("Once more.") and "nobody is that old" in asked
+
+
+class Found(pydantic.BaseModel):
+    place: str
+    certain: bool = pydantic.Field(description="Whether it is sure")
+
+    @pydantic.field_validator("place")
+    @classmethod
+    def known(cls, place: str) -> str:
+        if not place:
+            raise ValueError("a place has a name")
+        return place
+
+
+def test_models_of_the_caller_are_answers_too(real: Any, model: Script) -> None:
+    answer = '```json\n{"place": "Rome", "certain": true}\n```'
+    model.answer(chat_reply('{"place": "", "certain": true}'), chat_reply(answer))
+    found = asyncio.run(real.Tutor.execute_with_schema.aio("Where?", Found))
+    assert found == Found(place="Rome", certain=True)
+    wanted = model.seen[0].body["response_format"]["json_schema"]
+    assert wanted["name"] == "Found"
+    assert wanted["schema"]["properties"]["certain"]["description"] == "Whether it is sure"
+    assert "`place`: Value error, a place has a name" in model.seen[1].body["messages"][-1]["content"]
+
+
+def test_other_types_are_answers(real: Any, model: Script) -> None:
+    ask = real.Tutor.execute_with_schema
+    model.answer(chat_reply('{"value": [3, 4]}'))
+    assert ask("Which?", list[int]) == [3, 4]
+    model.answers = []
+    model.answer(chat_reply('{"value": "b"}'))
+    assert ask("Which?", Literal["a", "b"]) == "b"
+    model.answers = []
+    model.answer(chat_reply('{"text": "x", "about": {"name": "Ada", "age": 3}}'))
+    assert ask("A note", real.Note) == real.Note(text="x", about=real.Person(name="Ada", age=3))
+    model.answers = []
+    model.answer(chat_reply("none"))
+    result = ask.result("How many?", int)
+    assert (result.ok, result.kind) == (False, "SchemaError")
+
+
+def test_pipelines_run(app: Any) -> None:
+    assert app.Louder.run("tea") == "TEATEA!"
+    assert asyncio.run(app.Louder.using(timeout=60).run.aio("tea", times=1)) == "TEA!"
+    assert app.Asked.run("Hello") == "[mock response to: Hello]"
+    assert app.Louder.__doc__ == "Says it louder."
+    with pytest.raises(concerto.RunError) as raised:
+        app.Louder.run("much too long")
+    assert (raised.value.kind, raised.value.value) == ("TooLong", app.Refusal.TooLong(13))
+    with pytest.raises(concerto.RunError) as raised:
+        app.Asked.using(mock=False, environment={}).run("Hello")
+    assert (raised.value.kind, raised.value.value.agent) == ("MissingKey", "Tutor")
+
+
+@pytest.mark.parametrize(
+    ("use", "kind", "text"),
+    [
+        (lambda app: app.Tutor.explain(1), TypeError, "`Tutor.explain` takes a `String` as `what`"),
+        (lambda app: app.Tutor.explian, AttributeError, "no public `explian`; did you mean `explain`?"),
+        (lambda app: app.Tutor.hidden, AttributeError, "the agent `Tutor` has no public `hidden`"),
+        (
+            lambda app: app.Tutor.apply,
+            AttributeError,
+            "cannot be called from Python: `f` holds",
+        ),
+        (
+            lambda app: app.Tutor.chat("Hello"),
+            TypeError,
+            "`Tutor.chat` takes a list of messages",
+        ),
+        (lambda app: app.Tutor.chat([{"content": "x"}]), TypeError, "each with `role` and `content`"),
+        (
+            lambda app: app.Tutor.execute_with_schema("x", 5),
+            TypeError,
+            "`5` is no type",
+        ),
+        (lambda app: app.Tutor.with_options({"sed": 3}), ValueError, "`with_options` has no `sed`"),
+        (lambda app: app.Tutor.with_max_iterations(0), ValueError, "`max_iterations` is at least 1, not 0"),
+        (lambda app: app.Tutor.with_max_iterations("1"), TypeError, "takes a number as `count`, not str"),
+        (lambda app: app.Tutor.with_system(1), TypeError, "takes a text as `prompt`, not int"),
+        (lambda app: app.Louder.run(1), TypeError, "`Louder.run` takes a `String` as `text`"),
+        (lambda app: app.Loder, AttributeError, "did you mean `Louder`?"),
+    ],
+)
+def test_wrong_uses(app: Any, use: Any, kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind) as raised:
+        use(app)
+    assert text in str(raised.value)
