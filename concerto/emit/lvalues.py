@@ -11,10 +11,10 @@ its parts again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeGuard
 
 from concerto.emit.function import FunctionBuilder, effect_of, value_of
-from concerto.emit.instructions import LOAD_NIL, REPLACE
+from concerto.emit.instructions import INDEX, LOAD_NIL, POP, REPLACE, WITH_INDEX
 from concerto.emit.names import get_field, index_suffix
 from concerto.emit.operators import call_of_operator, operation
 from concerto.records import frozen
@@ -34,7 +34,15 @@ def assign(b: FunctionBuilder, node: ast.Assign) -> None:
         b.compute_early(node.value)
     if isinstance(target, ast.Path):
         _assign_local(b, node, target)
-    elif isinstance(b.fields.get(target), TupleItem):
+    elif node.op == "=" and _is_dynamic(b, target):
+        whole = _whole(b, target.receiver)
+        whole.load()
+        if isinstance(target, ast.Index):
+            b.operand(target.index)
+        b.operand(node.value)
+        _put(b, target)
+        whole.store()
+    elif isinstance(b.fields.get(target), TupleItem) or _is_dynamic(b, target):
         place = prepare(b, target)
         _new_value(b, node, place.load)
         place.store()
@@ -152,15 +160,24 @@ def _store_part(b: FunctionBuilder, target: ast.Expr) -> None:
     """Store the top of the stack; below it is the container, and the index if there is one."""
     b.mark(target)
     if isinstance(target, ast.Index):
-        b.emit(("SET_INDEX" + index_suffix(b.type_of(target.receiver)).replace("_STRING", ""),))
+        b.emit(("SET_INDEX" + index_suffix(b.type_of(target.receiver)),))
         return
-    match b.fields[target]:
-        case SlotField(field=symbol):
-            b.emit(("SET_FIELD", symbol.index))
-        case NamedMember(name=name):
-            b.emit(("SET_MEMBER", name))
-        case TupleItem():
-            raise AssertionError("a tuple is replaced, not changed")
+    part = b.fields[target]
+    assert isinstance(part, SlotField), "other parts make a new whole"
+    b.emit(("SET_FIELD", part.field.index))
+
+
+def _is_dynamic(b: FunctionBuilder, part: ast.Expr) -> TypeGuard[ast.FieldAccess | ast.Index]:
+    """Whether only the running program knows what a place is a part of, and so which values fit it."""
+    if isinstance(part, ast.Index):
+        return part not in b.fields and not index_suffix(b.type_of(part.receiver))
+    return isinstance(part, ast.FieldAccess) and isinstance(b.fields[part], NamedMember)
+
+
+def _put(b: FunctionBuilder, part: ast.FieldAccess | ast.Index) -> None:
+    """Replace a whole, the index if there is one, and a new part by the changed whole."""
+    b.mark(part)
+    b.emit(WITH_INDEX if isinstance(part, ast.Index) else ("WITH_MEMBER", part.name.text))
 
 
 def evaluate_indices(b: FunctionBuilder, place: ast.Expr) -> None:
@@ -210,6 +227,8 @@ def prepare(b: FunctionBuilder, node: ast.Expr) -> Lvalue:
             return _tuple_place(b, node, node.receiver)
         case ast.Index() if isinstance(b.fields.get(node), TupleItem):
             return _tuple_place(b, node, node.receiver)
+        case ast.FieldAccess() | ast.Index() if _is_dynamic(b, node):
+            return _dynamic_place(b, node)
         case ast.FieldAccess(receiver=receiver):
             return _field_place(b, node, _once(b, receiver))
         case ast.Index(receiver=receiver, index=index):
@@ -282,6 +301,40 @@ def _tuple_place(b: FunctionBuilder, node: ast.FieldAccess | ast.Index, receiver
         whole.store()
 
     return Lvalue(load, lambda: None, store)
+
+
+def _dynamic_place(b: FunctionBuilder, node: ast.FieldAccess | ast.Index) -> Lvalue:
+    """A part of an Any. What is changed is its own until it is stored, for it may not fit there: then nothing
+    has happened."""
+    whole = _whole(b, node.receiver)
+    index = _once(b, node.index) if isinstance(node, ast.Index) else None
+    whole.load()
+    if index is None:
+        b.mark_range(node.name.start, node.name.end)
+        b.emit(("OWN_MEMBER", node.name.text))
+    else:
+        index()
+        b.mark(node)
+        b.emit(INDEX)
+    held = b.spill()
+
+    def store() -> None:
+        changed = b.spill()
+        whole.load()
+        if index is not None:
+            index()
+        b.load(changed)
+        _put(b, node)
+        whole.store()
+
+    return Lvalue(lambda: b.load(held), lambda: None, store)
+
+
+def _whole(b: FunctionBuilder, node: ast.Expr) -> Lvalue:
+    """What a place is a part of; a fresh value is stored nowhere."""
+    if is_place(b, node):
+        return prepare(b, node)
+    return Lvalue(_once(b, node), lambda: None, lambda: b.emit(POP))
 
 
 def _once(b: FunctionBuilder, node: ast.Expr) -> Callable[[], None]:

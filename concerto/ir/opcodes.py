@@ -177,7 +177,20 @@ _op(
     "",
     "read",
 )
-_op("SET_MEMBER", "name", "any x ->", "assign a member by name", "set_member({0}, {name}, {1})")
+_op(
+    "OWN_MEMBER",
+    "name",
+    "any -> x",
+    "as GET_MEMBER, to be changed and put back by WITH_MEMBER: a copy, unless any value may stand there",
+    "own_member({0}, {name})",
+)
+_op(
+    "WITH_MEMBER",
+    "name",
+    "any x -> any",
+    "the value with a member, changed in place where it can be; TypeError if the field has another type",
+    "with_member({0}, {name}, {1})",
+)
 _op("GET_ITEM", "slot", "tuple -> x", "element of a tuple", "{0}[{slot}]", "", "read")
 _op(
     "WITH_ITEM",
@@ -205,7 +218,13 @@ _op("INDEX_STRING", "", "string i -> string", "one code point; RuntimeError out 
 _op("INDEX", "", "any i -> x", "by run-time type", "index({0}, {1})", "", "read")
 _op("SET_INDEX_ARRAY", "", "array i x ->", "assign an element")
 _op("SET_INDEX_MAP", "", "map k x ->", "assign or insert", "{0}[{1}] = {2}")
-_op("SET_INDEX", "", "any i x ->", "by run-time type", "set_index({0}, {1}, {2})")
+_op(
+    "WITH_INDEX",
+    "",
+    "any i x -> any",
+    "the value with an element, changed in place where it can be",
+    "with_index({0}, {1}, {2})",
+)
 _op(
     "SLICE",
     "",

@@ -6,11 +6,13 @@ rest; both end in the same failures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from concerto.vm.collections import Queue, Set, Stack
+from concerto.vm.copying import copy_value
 from concerto.vm.operations import parts_of, to_text, type_name
+from concerto.vm.type_checks import TypeChecks
 from concerto.vm.values import ErrorValue, Handle, Raised, Range, Struct, Value, Variant, failure
 
 
@@ -54,13 +56,18 @@ def index(value: Value, position: Value) -> Value:
     raise failure(f"{type_name(value)} cannot be indexed", "TypeError")
 
 
-def set_index(value: Value, position: Value, item: Value) -> None:
+def with_index(value: Value, position: Value, item: Value) -> Value:
+    """`value` with an element, itself changed unless it is a tuple."""
     if type(value) is dict:
         value[fitting_key(value, position)] = item
     elif type(value) is list:
         set_index_array(value, _position(position), item)
+    elif type(value) is tuple:
+        index_sequence(value, _position(position))
+        return with_item(value, position, item)
     else:
         raise failure(f"an element of {type_name(value)} cannot be assigned", "TypeError")
+    return value
 
 
 def _position(position: Value) -> int:
@@ -145,16 +152,31 @@ def get_member(value: Value, name: str) -> Value:
     raise failure(f"{type_name(value)} has no member `{name}`", "TypeError")
 
 
-def set_member(
-    field: Callable[[str, int], Callable[[Value], Value]], value: Value, name: str, item: Value
-) -> None:
-    """What a field of a struct gets is made one of its type by `field`, of the struct's name and the slot."""
+def own_member(checks: TypeChecks, value: Value, name: str) -> Value:
+    """A member that is changed and then put back: a copy where it must be of a type."""
+    item = get_member(value, name)
+    if isinstance(value, Struct | Variant) and checks.field(value, name) is None:
+        return item
+    return item if type(value) is dict else copy_value(item)
+
+
+def with_member(checks: TypeChecks, value: Value, name: str, item: Value) -> Value:
+    """`value` with a member, itself changed unless it is a tuple or of an enum. What a field gets is made one
+    of its type."""
     match value:
         case dict():
             value[fitting_key(value, name)] = item
-        case Struct() if name in value.field_names:
+            return value
+        case tuple() if name.isdecimal() and int(name) < len(value):
+            return with_item(value, int(name), item)
+        case Struct() | Variant() if name in value.field_names and (isinstance(value, Struct) or value.named):
+            check = checks.field(value, name)
+            given = item if check is None else check(item)
             slot = value.field_names.index(name)
-            setattr(value, f"f{slot}", field(value.type_name, slot)(item))
+            if isinstance(value, Variant):
+                return type(value)(*with_item(tuple(parts_of(value)), slot, given))
+            setattr(value, f"f{slot}", given)
+            return value
         case _:
             raise failure(f"member `{name}` of {type_name(value)} cannot be assigned", "TypeError")
 

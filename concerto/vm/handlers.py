@@ -253,10 +253,15 @@ def _get_member(calls: CallStack, frame: Frame, name: str) -> None:
     frame.stack.append(access.get_member(frame.stack.pop(), name))
 
 
-@handles("SET_MEMBER")
-def _set_member(calls: CallStack, frame: Frame, name: str) -> None:
+@handles("OWN_MEMBER")
+def _own_member(calls: CallStack, frame: Frame, name: str) -> None:
+    frame.stack.append(access.own_member(calls.machine.checks, frame.stack.pop(), name))
+
+
+@handles("WITH_MEMBER")
+def _with_member(calls: CallStack, frame: Frame, name: str) -> None:
     owner, value = frame.pop_many(2)
-    access.set_member(calls.machine.checks.field, owner, name, value)
+    frame.stack.append(access.with_member(calls.machine.checks, owner, name, value))
 
 
 @handles("GET_ITEM")
@@ -281,9 +286,9 @@ def _set_index_map(calls: CallStack, frame: Frame) -> None:
     items[key] = value
 
 
-@handles("SET_INDEX")
-def _set_index(calls: CallStack, frame: Frame) -> None:
-    access.set_index(*frame.pop_many(3))
+@handles("WITH_INDEX")
+def _with_index(calls: CallStack, frame: Frame) -> None:
+    frame.stack.append(access.with_index(*frame.pop_many(3)))
 
 
 @handles("REPLACE")

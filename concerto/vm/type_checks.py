@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from concerto.ir.module import TypeDef
 from concerto.vm.collections import Queue, Set, Stack
-from concerto.vm.operations import hash_key, parts_of, quoted, short_name, type_name
+from concerto.vm.operations import hash_key, parts_of, quoted, short_name, to_text, type_name
 from concerto.vm.values import NONE, Err, ErrorValue, Handle, Ok, Range, Some, Struct, Value, Variant, failure
 
 Checker: TypeAlias = Callable[[Value], Value]
@@ -88,7 +88,7 @@ class TypeChecks:
     def __init__(self, types: Sequence[TypeDef]) -> None:
         self._types = types
         self._checkers: dict[tuple[int, bool], Checker] = {}
-        self._fields: dict[tuple[str, int], Checker] = {}
+        self._fields: dict[tuple[type, str], Checker | None] = {}
 
     def check(self, value: Value, type_index: int) -> Value:
         """The value, converted as an implicit conversion would; a failure of kind TypeError if it does not
@@ -120,17 +120,20 @@ class TypeChecks:
 
         return judge
 
-    def field(self, owner: str, slot: int) -> Checker:
-        """`check` for a field of a struct; what is of a generic parameter may be anything."""
-        made = self._fields.get((owner, slot))
-        if made is None:
-            general = (
-                each for each in self._types if each.name == owner and each.kind in ("struct", "schema")
-            )
-            definition = next((each for each in general if not each.items), None)
-            made = _anything if definition is None else self.checking(definition.fields[slot].type)
-            self._fields[owner, slot] = made
-        return made
+    def field(self, owner: Struct | Variant, name: str) -> Checker | None:
+        """`check` for a field of a value; none if it may be anything, as what is of a generic parameter."""
+        key = (type(owner), name)
+        if key not in self._fields:
+            self._fields[key] = self._field_check(owner, name)
+        return self._fields[key]
+
+    def _field_check(self, owner: Struct | Variant, name: str) -> Checker | None:
+        for definition in self._types:
+            if definition.name == owner.type_name and not definition.items:
+                fields = definition.variants[owner.tag].fields if definition.variants else definition.fields
+                type_ = next(field.type for field in fields if field.name == name)
+                return None if self.checker(type_, convert=True) is _anything else self.checking(type_)
+        return None
 
     def _judging(self, type_index: int, convert: bool) -> Callable[[Value], Any]:
         """`check` or `fits` for one type; its checker is made when it is first called."""
@@ -346,7 +349,14 @@ def _elements(check: Checker, text: str) -> Checker:
             raise Misfit(text, type_name(value))
         if check is _anything:
             return value
-        return _converted(value, [_inside(check, item, f"[{place}]") for place, item in enumerate(value)])
+        made: list[Value] = []
+        try:
+            for item in value:
+                made.append(check(item))
+        except Misfit as misfit:
+            misfit.step(f"[{len(made)}]")
+            raise
+        return _converted(value, made)
 
     return check_elements
 
@@ -364,10 +374,13 @@ def _map(check_key: Checker, check_item: Checker, text: str) -> Checker:
             check_key(key)
         if check_item is _anything:
             return value
-        items = {
-            key: _inside(check_item, item, f"[{quoted(key) if isinstance(key, str) else key}]")
-            for key, item in value.items()
-        }
+        items = {}
+        try:
+            for key, item in value.items():
+                items[key] = check_item(item)
+        except Misfit as misfit:
+            misfit.step(f"[{quoted(key) if type(key) is str else to_text(key)}]")
+            raise
         return items if any(items[key] is not item for key, item in value.items()) else value
 
     return check_map

@@ -9,7 +9,7 @@ from concerto.semantics.model import symbols as ty
 from concerto.semantics.model.symbols import EnumSymbol, GenericSymbol, StructSymbol
 from tests.oracle import values as v
 from tests.oracle.compare import make_map, make_set
-from tests.oracle.text import quoted
+from tests.oracle.text import quoted, shown
 
 Types = dict[GenericSymbol, ty.Type]
 
@@ -188,7 +188,7 @@ def _fit_builtin(value: v.Value, type_: ty.Named, convert: bool) -> v.Value:
             return tuple(_at(f"[{i}]", item, arguments[0], convert) for i, item in enumerate(value))
         case symbol, v.Map() if symbol is bt.MAP:
             return make_map(
-                (fit(key, arguments[0], convert), _at(_key_step(key), held, arguments[1], convert))
+                (fit(key, arguments[0], convert), _at(f"[{shown(key)}]", held, arguments[1], convert))
                 for key, held in value.entries.values()
             )
         case symbol, v.Some() if symbol is bt.OPTION:
@@ -225,10 +225,6 @@ def _fit_builtin(value: v.Value, type_: ty.Named, convert: bool) -> v.Value:
         ):
             raise v.Unsupported(f"values of type {symbol.name}")
     raise Misfit(show(type_), f"`{v.type_name(value)}`")
-
-
-def _key_step(key: v.Value) -> str:
-    return f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{literal(key)}]"
 
 
 def show(type_: ty.Type) -> str:

@@ -197,6 +197,9 @@ VALUES: list[tuple[str, str]] = [
     ("LOAD_CONST 'k'; LOAD_CONST 1; BUILD_MAP 1; GET_MEMBER k", "1"),
     ("LOAD_CONST 1; LOAD_CONST 's'; BUILD_TUPLE 2; GET_ITEM 1", "s"),
     ("LOAD_CONST 1; LOAD_CONST 's'; BUILD_TUPLE 2; LOAD_CONST 5; WITH_ITEM 0", '(5, "s")'),
+    ("LOAD_CONST 1; LOAD_CONST 's'; BUILD_TUPLE 2; LOAD_CONST 0; LOAD_CONST 5; WITH_INDEX", '(5, "s")'),
+    ("LOAD_CONST 1; LOAD_CONST 's'; BUILD_TUPLE 2; LOAD_CONST 5; WITH_MEMBER 0", '(5, "s")'),
+    ("LOAD_CONST 1; LOAD_CONST 2; BUILD_STRUCT 1 2; OWN_MEMBER y", "2"),
     ("LOAD_CONST 9; BUILD_VARIANT 2 1 1; GET_PAYLOAD 0", "9"),
     ("LOAD_CONST 9; BUILD_SOME; UNWRAP", "9"),
     ("LOAD_CONST 7; BUILD_ARRAY 1; LOAD_CONST 0; INDEX_ARRAY", "7"),
@@ -306,7 +309,7 @@ def test_true_is_not_one() -> None:
 
 STATEMENTS = [
     ("LOAD_LOCAL 0; LOAD_CONST 5; SET_FIELD 1", "Point { x: 1, y: 5 }"),
-    ("LOAD_LOCAL 0; LOAD_CONST 5; SET_MEMBER x", "Point { x: 5, y: 2 }"),
+    ("LOAD_LOCAL 0; LOAD_CONST 5; WITH_MEMBER x; POP", "Point { x: 5, y: 2 }"),
     ("LOAD_LOCAL 0; LOAD_CONST 8; LOAD_CONST 9; BUILD_STRUCT 1 2; REPLACE", "Point { x: 8, y: 9 }"),
 ]
 
@@ -319,10 +322,10 @@ def test_changes_of_a_struct(code: str, expected: str) -> None:
 
 def test_changes_of_collections() -> None:
     body = lines("LOAD_LOCAL 0; LOAD_CONST 1; LOAD_CONST 9; {}; LOAD_LOCAL 0; RETURN")
-    for opcode in ("SET_INDEX_ARRAY", "SET_INDEX"):
-        assert equal(run_both(body.format(opcode), [1, 2])[1], [1, 9])
-    for opcode in ("SET_INDEX_MAP", "SET_INDEX"):
-        assert equal(run_both(body.format(opcode), {0: 0})[1], {0: 0, 1: 9})
+    for opcode in ("SET_INDEX_ARRAY", "WITH_INDEX; POP"):
+        assert equal(run_both(body.format(lines(opcode)), [1, 2])[1], [1, 9])
+    for opcode in ("SET_INDEX_MAP", "WITH_INDEX; POP"):
+        assert equal(run_both(body.format(lines(opcode)), {0: 0})[1], {0: 0, 1: 9})
 
 
 def test_payload_is_changed_in_place() -> None:
@@ -553,7 +556,7 @@ def test_no_opcode_is_left_out() -> None:
     )
     shown += (
         REGIONS
-        + "SET_INDEX_ARRAY SET_INDEX_MAP SET_INDEX SET_PAYLOAD TRY CATCH RETHROW KEEP_SELF LEFT_SELF PANIC "
+        + "SET_INDEX_ARRAY SET_INDEX_MAP SET_PAYLOAD TRY CATCH RETHROW KEEP_SELF LEFT_SELF PANIC "
         + "RETURN THROW BR"
     )
     words = set(shown.replace(";", " ").split())
