@@ -68,6 +68,9 @@ _PIECES = {
     '"""': re.compile(r'(?:[^"\\$]++|\\.|\$(?!\{)|"(?!""))*+', re.DOTALL),
 }
 
+_OPENING = frozenset({"LPAR", "LSQB", "LBRACE", "INTERPOLATE"})
+_CLOSING = frozenset({"RPAR", "RSQB", "RBRACE", "TEXT_RESUME"})
+
 # A format, from its `:` to the brace behind it, or to where the string ends.
 _FORMATS = {
     '"': re.compile(r'[^}"\n]*+'),
@@ -439,13 +442,18 @@ class _Scanner:
     def is_format(self) -> bool:
         """Whether a `:` outside of all brackets of an interpolation has an operand on its left, rather than a
         label or the parameter of a closure."""
-        first = len(self.tokens)
-        while self.tokens[first - 1].kind != "INTERPOLATE":
-            first -= 1
+        bars: list[int] = []
+        depth = 0
+        for position in range(len(self.tokens) - 1, self.strings[-1].first, -1):
+            kind = self.tokens[position].kind
+            if kind == "INTERPOLATE" and not depth:
+                break
+            if kind == "VBAR" and not depth:
+                bars.append(position)
+            depth += (kind in _CLOSING) - (kind in _OPENING)
         in_parameters = False
-        for position in range(first, len(self.tokens)):
-            if self.tokens[position].kind == "VBAR":
-                in_parameters = not in_parameters and not ends_value(self.tokens, position - 1)
+        for position in reversed(bars):
+            in_parameters = not in_parameters and not ends_value(self.tokens, position - 1)
         return not in_parameters and self.tokens[-1].kind != "LABEL"
 
     def end_interpolation(self, start: int, end: int) -> int:

@@ -152,7 +152,7 @@ PURE: v.Functions = {
         [made.value for item in items if isinstance(made := change.call(item), v.Some)]
     ),
     "Array::try_map": _try_map,
-    "Array::scan": lambda items, start, combine: tuple(accumulate(items, combine.call, initial=start))[1:],
+    "Array::scan": lambda items, start, combine: tuple(accumulate((start, *items), combine.call))[1:],
     "Array::take_while": lambda items, accept: items[: _refused(items, accept)],
     "Array::skip_while": lambda items, accept: items[_refused(items, accept) :],
     "Array::min_by_key": lambda items, key: _outermost_by(items, key, -1),
