@@ -87,6 +87,16 @@ FEATURES: Final[Mapping[str, Feature]] = {
     ),
 }  # fmt: skip
 
+AUTOMATIC: Final[Mapping[str, Feature]] = {
+    "cache_breakpoint": _feature("cache breakpoint", None, None, "cache_control", None, None),
+    "tokens_cached": _feature(
+        "`tokens_cached`, in the answer", "usage.prompt_tokens_details.cached_tokens",
+        "usage.input_tokens_details.cached_tokens", "usage.cache_read_input_tokens",
+        "usageMetadata.cachedContentTokenCount", None,
+    ),
+}  # fmt: skip
+"""What no program asks for; a wire that is missing goes without it."""
+
 
 def takes(wire: str, kind: str, *, by_url: bool) -> bool:
     """Whether a wire takes media of a kind; that of a mock connection takes all."""

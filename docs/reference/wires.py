@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from concerto.vocabulary.features import FEATURES, WIRES
+from collections.abc import Iterable
+
+from concerto.vocabulary.features import AUTOMATIC, FEATURES, WIRES, Feature
 from docs.reference.markdown import joined, table
 
 _INTRODUCTION = """\
@@ -11,9 +13,18 @@ for it refuses it: the compiler says so (E0412) where it knows the provider of a
 execution ends with an `AgentError` of kind `Unsupported`, and nothing is sent."""
 
 
+_BY_ITSELF = """\
+What happens by itself on the wires that have it. The other servers keep the beginning of a conversation in
+their caches without being told where it ends."""
+
+
 def page() -> str:
+    return joined("# Wires", _INTRODUCTION, _table(FEATURES.values()), _BY_ITSELF, _table(AUTOMATIC.values()))
+
+
+def _table(features: Iterable[Feature]) -> str:
     rows = [
         [feature.meaning, *(f"`{feature.wires[wire]}`" if wire in feature.wires else "—" for wire in WIRES)]
-        for feature in FEATURES.values()
+        for feature in features
     ]
-    return joined("# Wires", _INTRODUCTION, table(["feature", *WIRES.values()], rows))
+    return table(["feature", *WIRES.values()], rows)

@@ -102,6 +102,8 @@ class Seen:
     path: str
     headers: dict[str, str]
     body: Json
+    content: bytes = b""
+    """What the body was read from."""
 
 
 class QuietServer(ThreadingHTTPServer):
@@ -187,7 +189,8 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            self._answer(script.next(Seen(self.path, headers, json.loads(content) if content else None)))
+            body = json.loads(content) if content else None
+            self._answer(script.next(Seen(self.path, headers, body, content)))
 
         def do_GET(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}

@@ -79,6 +79,8 @@ class Execution:
     sink: Sink | None = None
     """Where the parts of a streamed answer go."""
     iteration: int = 0
+    asked: Request | None = None
+    """The last request, where a trace is kept."""
     reply: Reply | None = None
     """The last one."""
     tokens_in: int = 0

@@ -25,6 +25,7 @@ from concerto.runtime.agents.debugging import log_call
 from concerto.runtime.agents.execution import CallRecord, Execution
 from concerto.runtime.agents.fallback import falls_back
 from concerto.runtime.agents.messages import parsed
+from concerto.runtime.agents.prompt_cache import note_broken_prefix
 from concerto.runtime.concurrency.fibers import all_of, drive
 from concerto.runtime.io.channels import Channel
 from concerto.runtime.llm.requests import MADE_ID, Media, Message, Reply, ToolCallRequest
@@ -118,10 +119,13 @@ async def _call_model(run: AgentServices, work: Execution) -> Reply:
     labels = {} if work.trust is None else work.trust.ask(work.toolbox)
     while True:
         plan, connection = work.plan, work.plan.connection
+        request = work.request()
+        if run.trace is not None:
+            note_broken_prefix(run, work, request)
         call = ModelCall(
             plan.asks or plan.agent,
             connection.name,
-            work.request(),
+            request,
             plan.policy,
             plan.meters,
             work.sink,

@@ -296,13 +296,3 @@ def test_options_of_the_agent_and_of_one_execution(script: Script, run: Run) -> 
     assert {name: first[name] for name in own} == own
     assert "temperature" not in first
     assert (second["model"], second["seed"], second["temperature"], second["user"]) == ("n", 2, 0.25, "x")
-
-
-def test_cached_tokens_are_in_the_response(script: Script, run: Run) -> None:
-    usage = {"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 8}}
-    script.answer(REPLIES["openai"]("Hello", usage=usage))
-    source = """
-    agent Assistant { provider: openai, model: "m" }
-    fn main() { println(Assistant.execute("Sum").unwrap().tokens_cached); }
-    """
-    assert run(source, connections=at(script, "openai")).out == "8\n"

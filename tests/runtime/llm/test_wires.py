@@ -96,7 +96,7 @@ class TestOpenAIChat:
 class TestAnthropic:
     def test_system_apart_and_all_results_in_one_message(self) -> None:
         said = body("anthropic", tools=(ADD,))
-        assert said["system"] == "Be brief"
+        assert [block["text"] for block in said["system"]] == ["Be brief"]
         assert said["max_tokens"] > 0
         assert [message["role"] for message in said["messages"]] == ["user", "assistant", "user"]
         results = said["messages"][2]["content"]

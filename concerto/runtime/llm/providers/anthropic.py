@@ -2,7 +2,8 @@
 
 The system prompt stands apart, results of tools travel in the user's messages, all of one turn in one. A
 schema becomes a tool that the model has to call. Blocks of an answer (thinking, signatures) go back as they
-came.
+came. What may be asked again is kept in the server's prompt cache: its tools and system prompt for all
+conversations, and each conversation up to its last message.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _STOP_REASONS = {
     "refusal": "content_filter",
 }
 _BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
+_BREAKPOINT: Json = {"type": "ephemeral"}
 _HOSTED = {"web_search": "web_search_20250305", "code_execution": "code_execution_20250522"}
 
 
@@ -43,8 +45,13 @@ def encode(request: Request) -> WireCall:
         "max_tokens": request.max_tokens or _DEFAULT_MAX_TOKENS,
         "messages": _messages(request.messages),
     }
+    cached = _may_go_on(request)
+    if cached:
+        # At the top the server moves it on with the conversation, and what was sent stays as it is.
+        body["cache_control"] = _BREAKPOINT
     if system:
-        body["system"] = system
+        text = {"type": "text", "text": system, "cache_control": _BREAKPOINT}
+        body["system"] = [text] if cached else system
     tools = [_tool(offer) for offer in request.tools]
     choice: dict[str, Json] | None = None
     demands = bool(request.tools) and (request.forced_tool or request.tool_choice == "required")
@@ -64,6 +71,8 @@ def encode(request: Request) -> WireCall:
     if options is not None and options.service_tier:
         body["service_tier"] = options.service_tier
     if tools:
+        if cached and not system:
+            tools[-1]["cache_control"] = _BREAKPOINT
         body["tools"] = tools
         if not request.parallel_tool_calls:
             choice = {**(choice or {"type": "auto"}), "disable_parallel_tool_use": True}
@@ -78,6 +87,11 @@ def encode(request: Request) -> WireCall:
     if request.stream:
         body["stream"] = True
     return WireCall("/v1/messages", body, {"anthropic-version": "2023-06-01"})
+
+
+def _may_go_on(request: Request) -> bool:
+    """Whether another request is likely to begin as this one: writing the cache costs more than not to."""
+    return bool(request.tools) or any(message.role == "assistant" for message in request.messages)
 
 
 def _thinking(request: Request, reasoning: str | int) -> dict[str, Json]:
