@@ -173,7 +173,8 @@ class ToolUse:
 @record
 class Agent:
     """`settings` has the declared fields but tools, allowed_tools and memory, as JSON (`model` also for
-    `base:`). `tool_choice` in settings is "auto", "required", "none" or {"tool": T, "method": m}.
+    `base:`). `tool_choice` in settings is "auto", "required", "none" or {"tool": T, "method": m},
+    `input` the name of a schema, `handoffs` the names of agents.
     `methods`: name → function."""
 
     name: str

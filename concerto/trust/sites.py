@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from concerto.ir.module import Agent, McpServerDef, ModuleIR, Tool, ToolUse
 from concerto.records import frozen
@@ -81,7 +81,8 @@ class Sites:
     def _ways_of_agent(self, name: str, within: tuple[str, ...]) -> Ways:
         """Those of an agent that another is offered as a tool: what its own tools bring in and do."""
         found: Ways = {}
-        for key in self._of_uses(self._agents[name].tools):
+        uses = [use for agent in self._in_charge(name) for use in agent.tools]
+        for key in self._of_uses(uses):
             if key[0] in within or key == (name, ""):
                 continue
             inner = key[0] in self._agents and not key[1]
@@ -104,12 +105,21 @@ class Sites:
 
     def guard(self, site: Site) -> str:
         """The guard of the agent; empty if it has none, or if another agent may stand there that has none."""
-        agents = self._agents.values() if site.agent is None else [self._agents[site.agent]]
+        agents = self._agents.values() if site.agent is None else self._in_charge(site.agent)
         guards = [str(agent.settings.get("guard") or "") for agent in agents]
         return guards[0] if guards and all(guards) else ""
 
     def span(self, site: Site) -> Span:
         return span_of(self._module, site.function, site.pc)
+
+    def _in_charge(self, name: str) -> list[Agent]:
+        """An agent, and all that its conversation may be given over to."""
+        found, waiting = {name: self._agents[name]}, [name]
+        while waiting:
+            others: Any = self._agents[waiting.pop()].settings.get("handoffs") or ()
+            waiting += [other for other in others if other not in found]
+            found |= {other: self._agents[other] for other in others}
+        return list(found.values())
 
     # --- Tools of a site ---
 
@@ -133,6 +143,9 @@ class Sites:
             # What a returned value brings in may be called, whatever `allowed_tools` lists.
             found = set(self._of_providers()) if shape.discovery else set()
             offered &= allowed | found
+        for other in self._in_charge(agent.name)[1:]:
+            mine = set(self._of_uses(other.tools))
+            offered |= mine if other.allowed_tools is None else mine & set(self._of_uses(other.allowed_tools))
         return Site(function, pc, agent.name, self._permitted(offered), any_tool)
 
     def _any_site(self, function: int, pc: int) -> Site:

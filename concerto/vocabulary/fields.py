@@ -195,6 +195,7 @@ AGENT: Final[Rows] = {
     "model": Field("the model's name; without it, the connection's `default_model`", Kind.TEXT),
     "base": Field("the same as `model`", Kind.TEXT),
     "description": Field("what models are told of it where it is a tool of another agent", Kind.TEXT),
+    "input": Field("the schema of what it is asked where it is a tool; without it, a prompt", Kind.REFERENCE),
     "system_prompt": Field("what the model is told before all messages", Kind.TEXT),
     "temperature": Field("how much answers vary", Kind.NUMBER),
     "max_tokens": Field("the longest answer, in tokens", Kind.COUNT),
@@ -212,6 +213,7 @@ AGENT: Final[Rows] = {
     "tools": Field(
         "tools, their methods, MCP servers, hosted tools and agents that it may call", Kind.REFERENCE
     ),
+    "handoffs": Field("agents that it may give the conversation over to", Kind.REFERENCE),
     "tool_choice": Field(
         'whether it calls tools: `"auto"`, `"required"`, `"none"`, or one method that it has to call',
         Kind.REFERENCE,

@@ -182,3 +182,11 @@ def test_agents_as_tools(script: Script, capsys: pytest.CaptureFixture[str]) -> 
     )
     run_example("agents_as_tools", script)
     assert capsys.readouterr().out == 'It weighs 150 tonnes.\nasked: [{"prompt": "How heavy is it?"}]\n'
+
+
+def test_handoffs(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
+    script.answer(call("transfer_to_Billing"), call("Accounts__debt", customer="Ada"), chat_reply("30 euros"))
+    run_example("handoffs", script)
+    assert capsys.readouterr().out == "30 euros\nBilling::handoff\nAccounts::debt\n"
+    assert offered(script, 1) == ["Accounts__debt", "Printer"]
+    assert [each["role"] for each in script.seen[2].body["messages"]][:3] == ["system", "user", "assistant"]

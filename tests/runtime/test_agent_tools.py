@@ -49,6 +49,57 @@ def test_an_agent_asks_another_on_every_wire(script: Script, run: Run, wire: str
     assert ("150 tonnes" in last, "One fact" in last) == (True, False)
 
 
+INPUT = """
+fn known(trip: Trip) -> Result<Bool, String> {
+    if trip.city == "Atlantis" { return Err("nobody knows where that is"); }
+    Ok(true)
+}
+@validate(known) schema Trip { city: String, days: Int = 2, next?: Trip }
+agent Guide { provider: openai, model: "small", description: "Plans trips", input: Trip }
+agent Desk { provider: openai, model: "large" }
+fn main() {
+    let response = Desk.with_tools([Guide]).execute("A trip").unwrap();
+    for call in response.tool_calls { println("${call.tool} ${call.success} ${call.result}"); }
+}
+"""
+
+
+@pytest.mark.parametrize("wire", REPLIES)
+def test_it_is_asked_with_the_fields_of_a_schema(script: Script, run: Run, wire: str) -> None:
+    reply = REPLIES[wire]
+    lost, wrong, good = ('{"city": "Atlantis"}', '{"days": 3}', '{"city": "Paris", "next": {"city": "Rome"}}')
+    asked = [("id1", "Guide", lost), ("id2", "Guide", wrong), ("id3", "Guide", good)]
+    script.answer(*[reply("", each) for each in asked], reply("The Louvre"), reply("Done"))
+    outcome = run(INPUT, connections=at(script, wire))
+    failed, missing, answered = outcome.lines
+    assert "nobody knows where that is" in failed and "city" in missing, outcome.err
+    assert answered == "Guide true The Louvre"
+    assert '"days"' in json.dumps(script.seen[0].body)
+    told = json.dumps(json.dumps({"city": "Paris", "days": 2, "next": {"city": "Rome", "days": 2}}))
+    assert told.removesuffix('}}"') in json.dumps(script.seen[3].body)
+
+
+def test_an_array_of_agents_is_asked_at_run_time(script: Script, run: Run) -> None:
+    source = """
+    agent Guide { provider: openai, description: "Plans trips" }
+    agent Mute { provider: openai }
+    agent Desk { provider: openai }
+    fn main() {
+        for others in [[Guide], [Guide, Mute]] {
+            match Desk.with_tools(others).execute("A trip") {
+                Ok(response) => println(response.text),
+                Err(error) => println("${error.kind} ${error.message}"),
+            }
+        }
+    }
+    """
+    script.answer(chat_reply("Paris"))
+    outcome = run(source, connections=at(script, "openai"))
+    said = "`Mute` has no `description`, so no model can be told what it is for"
+    assert outcome.lines == ["Paris", f"BadTools {said}"], outcome.err
+    assert [tool["function"]["name"] for tool in script.seen[0].body["tools"]] == ["Guide"]
+
+
 def test_what_it_spends_is_in_the_callers_budget(script: Script, run: Run) -> None:
     def answer(seen: Seen) -> Json:
         if seen.body["model"] == "small":

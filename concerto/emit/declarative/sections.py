@@ -165,10 +165,13 @@ def emit_served(program: ProgramBuilder, function: FunctionSymbol) -> ir.Served:
 
 
 def emit_agent(program: ProgramBuilder, agent: AgentSymbol) -> ir.Agent:
+    settings = dict(agent.settings)
+    if agent.input is not None:
+        settings["input"] = program.types.types[program.schema_type(Named(agent.input))].name
     return ir.Agent(
         agent.qualified,
         module_name(program, agent),
-        dict(agent.settings),
+        settings,
         tool_uses(program, agent.tools),
         None if agent.allowed_tools is None else tool_uses(program, agent.allowed_tools),
         agent.memory,

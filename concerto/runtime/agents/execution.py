@@ -48,6 +48,9 @@ class Plan:
     """How many models have failed."""
     fall_back: Callable[[Plan], Plan | None] | None = None
     """gives the plan with the next model, where there are others to ask; None after the last"""
+    system_prompt: str = ""
+    hand_over: Callable[[Plan, str], Awaitable[Plan]] | None = None
+    """gives the plan with another agent in charge, where there are others to give the conversation to"""
     renewed: Callable[[Plan], Awaitable[Plan]] | None = None
     """gives the plan with the tools of the moment, where servers may change what they offer"""
 
@@ -96,6 +99,8 @@ class Execution:
     demanding: bool = True
     """Whether the plan's tool choice still holds."""
     demanded_again: bool = False
+    handoff: str = ""
+    """The agent that the model gives the conversation over to, after the calls of its reply."""
     calls_left: int | None = None
     """How many more calls of tools it may make; None for any number."""
     failures: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -113,15 +118,20 @@ class Execution:
         programs = self.programs
         if programs is not None and name == programs.tool.offer.name:
             return programs.tool
-        return None if programs is not None and programs.only else self.toolbox.tools.get(name)
+        found = self.toolbox.tools.get(name)
+        only = programs is not None and programs.only and not (found is not None and found.handoff)
+        return None if only else found
 
     async def renew_tools(self) -> None:
         """Take over what servers have changed since the last request; what was injected stays."""
-        if self.plan.renewed is None:
-            return
+        if self.plan.renewed is not None:
+            self.follow(await self.plan.renewed(self.plan))
+
+    def follow(self, plan: Plan) -> None:
+        """Go on with another plan; tools that were injected stay."""
         injected = [tool for name, tool in self.toolbox.tools.items() if name not in self.plan.toolbox.tools]
-        self.plan = await self.plan.renewed(self.plan)
-        self.toolbox = self.plan.toolbox.with_tools(injected)
+        self.plan = plan
+        self.toolbox = plan.toolbox.with_tools(injected) if injected else plan.toolbox
 
     def request(self) -> Request:
         """The next request: everything so far, and the tools of the moment."""

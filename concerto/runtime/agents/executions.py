@@ -233,9 +233,7 @@ class Agents:
         """Talk with the model until there is a result. `track` gets the execution, for the errors that end
         it from outside."""
         run = self._run
-        system = self._planner.system_prompt(builder)
-        prompt = [Message("system", system)] if system else []
-        self._system_prompts.add(system)
+        prompt = [Message("system", plan.system_prompt)] if plan.system_prompt else []
         history = await self._history(builder, plan, asked, branch)
         messages = [*prompt, *history.messages, *asked]
         work = Execution(plan, branch, messages, plan.toolbox, len(messages), sink)
@@ -257,10 +255,11 @@ class Agents:
             note_stopped(to_values(run.machine, work.messages))
             raise
         finally:
+            self._system_prompts.add(work.plan.system_prompt)
             if work.trust is not None:
                 work.trust.end()
         if builder.session is not None:
-            said = work.messages[len(prompt) + len(history.messages) :]
+            said = work.messages[work.begun_with - len(asked) :]
             origins = work.trust.origins if work.trust is not None else history.origins
             await save_turn(run, builder, said, origins, branch)
         run.emit_event(

@@ -36,7 +36,7 @@ def falls_back(run: RunServices, work: Execution, raised: Raised) -> bool:
     if after is None:
         return False
     if after.connection.name != plan.connection.name:
-        work.messages[:] = [_without_echo(message) for message in work.messages]
+        work.messages[:] = [without_echo(message) for message in work.messages]
     work.plan = after
     told: dict[str, Value] = {
         "agent": plan.agent,
@@ -50,7 +50,8 @@ def falls_back(run: RunServices, work: Execution, raised: Raised) -> bool:
     return True
 
 
-def _without_echo(message: Message) -> Message:
+def without_echo(message: Message) -> Message:
+    """A message as another provider may read it."""
     if message.echo is None and not any(call.echo for call in message.calls):
         return message
     calls = tuple([replace(call, echo=None) for call in message.calls])

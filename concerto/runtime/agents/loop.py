@@ -24,6 +24,7 @@ from concerto.runtime.agents.contents import result_of
 from concerto.runtime.agents.debugging import log_call
 from concerto.runtime.agents.execution import CallRecord, Execution
 from concerto.runtime.agents.fallback import falls_back
+from concerto.runtime.agents.handoff import ask_for_handoff, hand_over
 from concerto.runtime.agents.messages import parsed
 from concerto.runtime.agents.prompt_cache import note_broken_prefix
 from concerto.runtime.concurrency.fibers import all_of, drive
@@ -56,17 +57,21 @@ _NUDGE = "Your answer was empty. ToolAnswer with what the tools have told you, o
 
 async def tool_loop(run: AgentServices, work: Execution) -> Reply:
     """The reply that ends the execution. All messages so far are on an error that leaves."""
-    plan = work.plan
-    if plan.code and work.programs is None:
-        from concerto.runtime.code.programs import ProgramTool
-
-        work.programs = ProgramTool(run, partial(_CallsInProgram, run, work), only=plan.code == "only")
     while True:
+        plan = work.plan
+        if plan.code and work.programs is None:
+            from concerto.runtime.code.programs import ProgramTool
+
+            work.programs = ProgramTool(run, partial(_CallsInProgram, run, work), only=plan.code == "only")
         await work.renew_tools()
         work.iteration += 1
         run.emit_event(
             Channel.AGENT_ITERATION,
-            lambda: {"agent": plan.agent, "iteration": work.iteration, "tools": len(work.toolbox.offers)},
+            lambda: {
+                "agent": work.plan.agent,
+                "iteration": work.iteration,
+                "tools": len(work.toolbox.offers),
+            },
         )
         reply = await _call_model(run, work)
         work.messages.append(reply.message)
@@ -83,6 +88,8 @@ async def tool_loop(run: AgentServices, work: Execution) -> Reply:
             )
         if calls:
             await _run_calls(run, work, calls)
+        if work.handoff:
+            await hand_over(run, work)
 
 
 def _demanded_again(run: AgentServices, work: Execution) -> bool:
@@ -392,6 +399,8 @@ async def _attempt(
     if _is_program(work, tool):
         record.arguments = source = _arguments(tool, call)
         return await tool.perform(caller, source)
+    if tool.handoff:
+        return ask_for_handoff(work, tool)
     if work.calls_left is not None:
         if not work.calls_left:
             message = "no more calls are allowed in this answer"

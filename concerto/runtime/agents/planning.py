@@ -3,6 +3,7 @@ is asked."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,20 +13,23 @@ from concerto.effects.meters import Meter, limited
 from concerto.effects.policy import Policy, policy_from, retry_from
 from concerto.ir.module import Agent, ToolUse
 from concerto.json_data import Json
-from concerto.natives.agentbuilder import AgentBuilder, ToolRef
+from concerto.natives.agentbuilder import AgentBuilder, AgentRef, ToolRef
+from concerto.natives.schema import read_value
 from concerto.records import record, replace
 from concerto.runtime.agents.execution import Plan
-from concerto.runtime.concurrency.fibers import Branch
+from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.requests import Request, RequestOptions, ToolOffer
 from concerto.runtime.run.agent_failures import agent_failure
 from concerto.runtime.tools.toolbox import (
     ASKED,
     EMPTY,
+    NO_PARAMETERS,
     BoundTool,
     CallContext,
     Toolbox,
     ToolKey,
+    parameters_of,
     shared_map,
     toolbox,
     wire_name,
@@ -38,7 +42,7 @@ from concerto.vocabulary.fields import AGENT
 if TYPE_CHECKING:
     from concerto.runtime.agents.sources import ToolSources
 
-Mention: TypeAlias = ToolUse | ToolRef | str
+Mention: TypeAlias = ToolUse | ToolRef | AgentRef | str
 
 
 @record(frozen=True)
@@ -104,6 +108,8 @@ class Planner:
             memory=memory,
             fall_back=partial(self._fall_back, builder) if "fallback" in settings else None,
             renewed=partial(self._renewed, builder, branch) if servers else None,
+            system_prompt=self.system_prompt(builder),
+            hand_over=partial(self._hand_over, branch) if "handoffs" in settings else None,
         )
 
     def _fall_back(self, builder: AgentBuilder, plan: Plan) -> Plan | None:
@@ -164,13 +170,19 @@ class Planner:
         retry = retry_from(settings.get("retry_policy") or {}, connection.retry)
         tools = None
         if not any(self._server(mention) for mention in agent.tools):
-            tools = toolbox([self._mentioned(agent.name, agent.tools)])
+            tools = self._static(agent)
         return Fixed(agent, connection, request, tools, Policy(retry=retry), policy_from(agent.decorators))
+
+    def _static(self, agent: Agent) -> Toolbox:
+        """The tools of an agent's declaration."""
+        others: Any = agent.settings.get("handoffs") or ()
+        handoffs = [self._handoff(agent.name, name) for name in others]
+        return toolbox([self._mentioned(agent.name, agent.tools), handoffs])
 
     def _toolbox(self, fixed: Fixed, builder: AgentBuilder, branch: Branch) -> Toolbox:
         static = EMPTY if builder.no_static_tools else fixed.toolbox
         if static is None:
-            static = toolbox([self._mentioned(fixed.agent.name, fixed.agent.tools)])
+            static = self._static(fixed.agent)
         if not builder.tools and not branch.scopes:
             return static
         scopes = [self._mentioned(fixed.agent.name, uses) for uses in reversed(branch.scopes)]
@@ -206,6 +218,8 @@ class Planner:
         """The tools that a mention stands for; one in words is a hosted tool or one of Python's."""
         if isinstance(mention, str):
             mention = ToolUse("hosted" if ":" in mention else "tool", mention)
+        if isinstance(mention, AgentRef):
+            return [self._agent_tool(agent, mention.name)]
         if not isinstance(mention, ToolUse | ToolRef):
             raise agent_failure(
                 f"`{agent}` was given something that is no tool", AgentKind.BAD_TOOLS, agent=agent
@@ -217,7 +231,7 @@ class Planner:
                     BoundTool(ToolOffer(mention.name, "", {}, hosted=kind), mention.name, "", _unreachable)
                 ]
             case "agent":
-                return [self._agent_tool(mention.name)]
+                return [self._agent_tool(agent, mention.name)]
             case _ if self._server(mention):
                 return self._run.mcp.bound(mention)
             case _ if self._run.tools.knows(mention.name):
@@ -225,14 +239,52 @@ class Planner:
             case _:
                 return self._run.python_tools.bound(mention.name, mention.method)
 
-    def _agent_tool(self, name: str) -> BoundTool:
+    def _agent_tool(self, agent: str, name: str) -> BoundTool:
         """Another agent as a tool; what it spends is in the budgets around the call."""
-        description = str(self._run.agents[name].settings["description"])
+        wanted = self._run.agents[name].settings.get("input")
+        schema = next((each for each in self._run.module.schemas if each.name == wanted), None)
 
         async def ask(caller: CallContext, arguments: dict[str, Json]) -> Value:
-            return await self._run.ask(name, arguments["prompt"], caller.branch)
+            if schema is None:
+                return await self._run.ask(name, arguments["prompt"], caller.branch)
+            # Validators are code of the program.
+            fill = partial(read_value, self._run.machine, schema.type, arguments)
+            value = await drive(caller.branch.child(), fill)
+            prompt = json.dumps(to_json(value), ensure_ascii=False)
+            return await self._run.ask(name, prompt, caller.branch)
 
-        return BoundTool(ToolOffer(wire_name(name), description, ASKED), name, "", ask)
+        parameters = ASKED if schema is None else parameters_of(schema.schema)
+        return BoundTool(
+            ToolOffer(wire_name(name), self._description(agent, name), parameters), name, "", ask
+        )
+
+    def _handoff(self, agent: str, name: str) -> BoundTool:
+        """The tool that gives the conversation over to another agent."""
+        called = wire_name(f"transfer_to_{name}")
+        offer = ToolOffer(called, self._description(agent, name), NO_PARAMETERS)
+        return BoundTool(offer, name, "handoff", _unreachable, handoff=name)
+
+    def _description(self, agent: str, name: str) -> str:
+        """What models are told of an agent."""
+        said = self._run.agents[name].settings.get("description")
+        if not said:
+            message = f"`{name}` has no `description`, so no model can be told what it is for"
+            raise agent_failure(message, AgentKind.BAD_TOOLS, agent=agent)
+        return str(said)
+
+    async def _hand_over(self, branch: Branch, plan: Plan, name: str) -> Plan:
+        """The plan with another agent in charge: its model, prompt and tools. What is asked for in the end,
+        the limits and what tools share stay those of the execution."""
+        after = await self.plan(AgentBuilder(name), branch)
+        return replace(
+            after,
+            request=replace(after.request, schema=plan.request.schema),
+            max_iterations=plan.max_iterations,
+            discovery=plan.discovery,
+            context=plan.context,
+            data=plan.data,
+            memory=plan.memory,
+        )
 
     def _callable(self, agent: Agent, builder: AgentBuilder) -> frozenset[ToolKey] | None:
         mentions: Iterable[Mention] | None = builder.allowed_tools

@@ -76,6 +76,7 @@ class Trust:
         module = run.module
         self._declared = {owner.name for owner in module.tools}
         self._declared |= {module.types[provider.type].name for provider in module.providers}
+        self._declared |= {agent.name for agent in module.agents}  # Their own tools have labels.
         self._with_state = {
             (tool.name, method.name)
             for tool in module.tools
@@ -260,6 +261,12 @@ class Conversation:
             self.trusted.append(message.text)
         else:
             self.hear(Label((origin,)))
+
+    def hand_over(self, agent: str, system_prompt: str) -> None:
+        """Another agent goes on with the conversation: under its own guard, with all that was heard."""
+        self.agent = agent
+        self.guard = str(self._run.agents[agent].settings.get("guard") or "")
+        self.begin_with(Message("system", system_prompt), None)
 
     def ask(self, toolbox: Toolbox) -> dict[str, list[str]]:
         """The labels of a request that is about to be sent. Those that it had in an earlier run are added."""

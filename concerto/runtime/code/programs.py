@@ -95,14 +95,17 @@ class ProgramTool:
             [
                 tool
                 for name, tool in toolbox.tools.items()
-                if name in names and (callable_ is None or tool.entity or tool.key in callable_)
+                if name in names
+                and not tool.handoff
+                and (callable_ is None or tool.entity or tool.key in callable_)
             ]
         )
         if shown != self._shown:
             self._shown = shown
             self._signatures = signatures(self._run.module, shown)
             self._offer_anew(toolbox)
-        kept = [offer for offer in offered if offer.hosted or not self.only]
+        handoffs = {name for name, tool in toolbox.tools.items() if tool.handoff}
+        kept = [offer for offer in offered if offer.hosted or not self.only or offer.name in handoffs]
         return (*kept, self.tool.offer)
 
     def _offer_anew(self, toolbox: Toolbox) -> None:

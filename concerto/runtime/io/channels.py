@@ -18,6 +18,7 @@ class Channel(StrEnum):
     AGENT_SCHEMA_RETRY = "agent:schema_retry"
     AGENT_REPAIRED = "agent:repaired"
     AGENT_FALLBACK = "agent:fallback"
+    AGENT_HANDOFF = "agent:handoff"
     AGENT_COMPLETE = "agent:complete"
     AGENT_ERROR = "agent:error"
     PIPELINE_START = "pipeline:start"

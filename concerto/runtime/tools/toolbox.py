@@ -51,7 +51,7 @@ class BoundTool:
     """One method as one execution offers it. `perform` passes the gate and gives the value, or raises.
     `foreign` says that a server describes it, not the program; `entity` names the value it is bound to.
     `declared` is what the program declares of it, types included; `labels` are those of trust that Python
-    code says."""
+    code says. `handoff` names the agent that the call gives the conversation over to."""
 
     offer: ToolOffer
     tool: str
@@ -61,6 +61,7 @@ class BoundTool:
     foreign: bool = False
     declared: MethodDef | None = None
     labels: Mapping[str, Json] = field(default_factory=dict)
+    handoff: str = ""
 
     @property
     def key(self) -> ToolKey:
@@ -120,6 +121,16 @@ ASKED: Json = {
     "required": ["prompt"],
 }
 """The parameters of an agent that is a tool."""
+
+NO_PARAMETERS: Json = {"type": "object", "properties": {}}
+
+
+def parameters_of(schema: Json) -> Json:
+    """A schema as parameters: an object at the top, also where its type stands inside of itself."""
+    if "$ref" not in schema:
+        return schema
+    definitions = schema["$defs"]
+    return {**definitions[str(schema["$ref"]).rpartition("/")[2]], "$defs": definitions}
 
 
 def wire_name(*parts: str) -> str:

@@ -435,6 +435,7 @@ class AgentSymbol(SymbolBase):
     resolved. `methods` come from its impls."""
 
     settings: dict[str, object] = field(default_factory=dict)
+    input: StructSymbol | None = None
     tools: list[ToolUseSymbol] = field(default_factory=list)
     allowed_tools: list[ToolUseSymbol] | None = None
     memory: str | None = None

@@ -21,6 +21,7 @@ from concerto.semantics.declare.rules.agent import provider_kind
 from concerto.semantics.model.analysis import NativeCall
 from concerto.semantics.model.builtins import (
     AGENT_BUILDER,
+    AGENT_REF,
     ANY,
     MCP_REF,
     PROMPT,
@@ -149,7 +150,7 @@ def _with_list(
         return AGENT_BUILDER
     found = widened(checker.infer(value, array_of(TOOL_REF)))
     inside = array_item(found)
-    refers = inside is not None and resolve(inside) in (ANY, TOOL_REF, MCP_REF)
+    refers = inside is not None and resolve(inside) in (ANY, TOOL_REF, MCP_REF, AGENT_REF)
     if found is not ANY and not refers and not is_erroneous(found):
         checker.report(
             problem(
@@ -167,8 +168,9 @@ def _check_tool(checker: BodyChecker, item: ast.Expr, name: str, problem: type[P
         checker.types[item] = STRING
         return
     found = resolve(_reference(checker, item))
-    if found in (TOOL_REF, MCP_REF, ANY):
+    if found in (TOOL_REF, MCP_REF, AGENT_REF, ANY):
         _refuse_private(checker, item, problem)
+        _refuse_undescribed(checker, item, problem)
         return
     if is_erroneous(found):
         return
@@ -213,6 +215,14 @@ def _refuse_private(checker: BodyChecker, item: ast.Expr, problem: type[Problem]
                 help="declare it `pub fn`, with `@describe` and `@param`",
             )
         )
+
+
+def _refuse_undescribed(checker: BodyChecker, item: ast.Expr, problem: type[Problem]) -> None:
+    agent = checker.analysis.uses.get(item) if isinstance(item, ast.Path) else None
+    if isinstance(agent, AgentSymbol) and "description" not in agent.settings:
+        message = f"agent `{agent.name}` has no `description`, so no model can be told what it is for"
+        help_ = f'add `description: "what it is for",` to `{agent.name}`'
+        checker.report(problem(checker.span(item), message, help=help_))
 
 
 def _declared(checker: BodyChecker, path: ast.Path) -> Symbol | None:
@@ -388,7 +398,7 @@ def _items(step: ast.MethodCall) -> list[ast.Expr]:
 def _names(symbol: Symbol | None) -> list[str]:
     """The tool's name, and the method's after it if it is one."""
     match symbol:
-        case ToolSymbol() | McpSymbol():
+        case ToolSymbol() | McpSymbol() | AgentSymbol():
             return [symbol.qualified]
         case FunctionSymbol(owner=(ToolSymbol() | McpSymbol()) as owner):
             return [owner.qualified, f"{owner.qualified}::{symbol.name}"]

@@ -27,6 +27,7 @@ from concerto.semantics.model.symbols import (
     EnumSymbol,
     Named,
     StateSymbol,
+    StructSymbol,
     ToolUseSymbol,
 )
 from concerto.syntax import ast
@@ -58,6 +59,10 @@ def check(declarations: Declarations, agent: AgentSymbol, node: ast.AgentDecl, s
         )
     if "tools" in references:
         agent.tools = read_tools(declarations, owner, references["tools"].value, scope)
+    if "input" in references:
+        _set_input(declarations, owner, agent, references["input"].value, scope)
+    if "handoffs" in references:
+        agent.settings["handoffs"] = _handoffs(declarations, owner, references["handoffs"].value, scope)
     if "allowed_tools" in references:
         tools = references.get("tools")
         tools_known = tools is None or isinstance(tools.value, ast.ArrayLit)
@@ -273,6 +278,43 @@ def _set_compactor(
                 entry.value,
                 f"`compact.with` of {owner} names `{name}`, which is not an agent",
             )
+
+
+def _set_input(
+    declarations: Declarations, owner: str, agent: AgentSymbol, node: ast.Expr, scope: TypeScope
+) -> None:
+    name = node.segments[0].name.text if isinstance(node, ast.Path) and len(node.segments) == 1 else None
+    symbol = declarations.lookup(name, scope) if name is not None else None
+    if isinstance(node, ast.Path):
+        declarations.note(scope.module, node.segments[0].name, symbol)
+    if isinstance(symbol, StructSymbol) and symbol.is_schema and not symbol.generics:
+        agent.input = symbol
+    elif name is None or symbol is not None:
+        report_value(declarations, owner, "input", node, "the name of a schema", scope)
+    elif not declarations.is_broken(name, scope):
+        names = [
+            each
+            for each, found in declarations.visible_names(scope)
+            if isinstance(found, StructSymbol) and found.is_schema
+        ]
+        help_ = did_you_mean(suggest(name, names), f"declare `schema {name} {{ … }}`")
+        message = f"{owner} has an unknown input `{name}`"
+        declarations.report(UnknownReference, scope.module, node, message, help=help_)
+
+
+def _handoffs(declarations: Declarations, owner: str, node: ast.Expr, scope: TypeScope) -> list[str]:
+    """The agents that a conversation may be given over to."""
+    found: list[str] = []
+    if not isinstance(node, ast.ArrayLit):
+        report_value(declarations, owner, "handoffs", node, "an array of agents", scope)
+        return found
+    for item in node.items:
+        use = read_tool(declarations, owner, item, scope)
+        if use is not None and use.kind == "agent":
+            found.append(use.qualified)
+        elif use is not None:
+            report_value(declarations, owner, "handoffs", item, "an array of agents", scope)
+    return found
 
 
 def _set_fallback(

@@ -100,7 +100,7 @@ def _agent_tool(
     """An agent that others ask: models have to be told what it is for."""
     said = agent.node.settings if isinstance(agent.node, ast.AgentDecl) else []
     if owner == f"agent `{agent.name}`":
-        message = f"{owner} lists itself among its tools"
+        message = f"{owner} lists itself"
         declarations.report(BadDeclarationField, scope.module, node, message, help="list other agents")
         return None
     if not any(setting.name.text == "description" for setting in said):
