@@ -53,9 +53,12 @@ def analyze(source: Source, project: DiskProject, problems: Problems) -> Analysi
         analysis = _analyze(source, project, problems)
         if analysis is None or not _may_flow(analysis, project.trust):
             return analysis
+        from concerto.compiler.trust_part import emit_trust_part
         from concerto.emit import emit_program
 
-        check_trust_of(emit_program(analysis), project, problems)
+        part = emit_trust_part(analysis)
+        if part is None or not _is_free_of_flows(part, project, problems):
+            check_trust_of(emit_program(analysis), project, problems)
         return None if problems.errors else analysis
 
     return run_passes(passes, source, problems)
@@ -107,6 +110,18 @@ def check_trust_of(module: ModuleIR, project: DiskProject, problems: Problems) -
         analysis = check_trust(module, settings, problems)
         if analysis.unknown:
             _warn_of_names(analysis, project, problems)
+
+
+def _is_free_of_flows(part: ModuleIR, project: DiskProject, problems: Problems) -> bool:
+    """Whether nothing may flow in what was linked of a program for trust to look at."""
+    from concerto.trust.analysis import analyze_trust
+
+    settings = project.trust
+    assert settings is not None
+    analysis = analyze_trust(part, settings)
+    if not analysis.flows and analysis.unknown:
+        _warn_of_names(analysis, project, problems)
+    return not analysis.flows
 
 
 def _warn_of_names(analysis: TrustAnalysis, project: DiskProject, problems: Problems) -> None:
