@@ -72,7 +72,7 @@ class Trust:
 
     def __init__(self, run: ToolSources, table: TrustTable) -> None:
         self._run = run
-        self._rules = {(rule.tool, rule.method): rule for rule in table.rules}
+        self._rules = table.by_key
         module = run.module
         self._declared = {owner.name for owner in module.tools}
         self._declared |= {module.types[provider.type].name for provider in module.providers}
@@ -320,9 +320,10 @@ class Conversation:
         world."""
         if scope is None or not begun:
             return
-        self.hear(scope.result)
-        if scope.result.untrusted:
-            self._trust.remember(text, scope.result.untrusted[0])
+        told = scope.result
+        self.hear(told)
+        if told.untrusted:
+            self._trust.remember(text, told.untrusted[0])
         elif scope.vouched_for or not scope.label.untrusted:
             self.trusted.append(text)
 
@@ -344,8 +345,10 @@ class Conversation:
             self._outer.meet(Label(tuple(self._untrusted), tuple(self._secret)))
 
     def hear(self, label: Label) -> None:
-        self._untrusted += [origin for origin in label.untrusted if origin not in self._untrusted]
-        self._secret += [origin for origin in label.secret if origin not in self._secret]
+        if label.untrusted:
+            self._untrusted += [origin for origin in label.untrusted if origin not in self._untrusted]
+        if label.secret:
+            self._secret += [origin for origin in label.secret if origin not in self._secret]
 
 
 class ProgramTrust:
