@@ -51,7 +51,7 @@ def _innermost(around: dict[str, list[tuple[EffectRow, int]]], branch: str, row:
 
 
 def _facts(row: EffectRow) -> str:
-    """How long it took, how often it was tried, what became of it, where it stands."""
+    """How long it took, how often it was tried, what became of it, its labels of trust, where it stands."""
     facts = []
     if row.attempt == NEVER_TRIED and row.state == "done":
         facts.append("cached")
@@ -61,6 +61,9 @@ def _facts(row: EffectRow) -> str:
         facts.append(f"attempt {row.attempt}")
     if row.state != "done":
         facts.append(_state(row))
+    if row.kind == "ModelCall":
+        labels: dict[str, list[str]] = json.loads(row.request).get("labels", {})
+        facts += [visible(f"{each} text from {', '.join(labels[each]).replace('`', '')}") for each in labels]
     if row.place:
         facts.append(f"at {visible(row.place)}")
     return "".join([f"  {fact}" for fact in facts])

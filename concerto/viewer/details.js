@@ -2,7 +2,7 @@
 
 import { brief, button, count, counted, duration, element, foreign, money, someAtATime, textBlock } from "./text.js";
 import { fieldsView, fold, parsed, valueView } from "./values.js";
-import { argumentsView, messageView, settingsView, usageLine } from "./messages.js";
+import { argumentsView, messageView, originName, settingsView, usageLine } from "./messages.js";
 import { KINDS, took } from "./rows.js";
 import { allNodes, isFailure } from "./tree.js";
 
@@ -153,6 +153,8 @@ export class Details {
         ["tokens", tokens(node.total)],
         ["cost", cost(node.total)],
         ["connection", last.connection],
+        ["untrusted text from", (last.labels?.untrusted ?? []).map(originName).join(", ")],
+        ["secrets from", (last.labels?.secret ?? []).map(originName).join(", ")],
       ]),
       fold("what the model was given besides", () => settingsView(parsed(this.text(last.settings)) ?? {})),
       someAtATime(element("div", "conversation"), node.turns, (turn) => this.turnView(turn), 20),
@@ -169,8 +171,11 @@ export class Details {
   /** What is new in a turn, and the reply. */
   exchange(effect) {
     const shown = effect.messages.filter((each, index) => !(each.role === "assistant" && index === 0 && effect.kept));
+    const { untrusted = [], secret = [] } = effect.labels ?? {};
     return [
-      ...shown.map((each) => messageView(each, this.text)),
+      labelLine("untrusted", untrusted),
+      labelLine("secret", secret),
+      ...shown.map((each) => messageView(each, this.text, untrusted)),
       effect.reply ? messageView(effect.reply, this.text) : null,
       effect.error ? this.failed(effect) : null,
       usageLine(effect),
@@ -274,6 +279,13 @@ function facts(rows) {
   const known = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
   const one = ([name, value]) => element("div", "fact", element("dt", "", name), element("dd", "", foreign(String(value))));
   return element("dl", "facts", ...known.map(one));
+}
+
+/** Where what a request holds that has a label of trust came from. */
+function labelLine(label, origins) {
+  if (!origins.length) return null;
+  const names = element("bdi", "", foreign(origins.map(originName).join(", ")));
+  return element("p", "labels", element("span", "mark warn", label), " text from ", names);
 }
 
 function section(title, body) {

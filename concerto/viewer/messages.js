@@ -5,16 +5,28 @@ import { fieldsView, fold, parsed, valueView } from "./values.js";
 
 const ROLES = { system: "system", user: "user", assistant: "model", tool: "result" };
 
-/** A message of a request, or a reply; `text` reads a text. */
-export function messageView(message, text) {
+/** A message of a request, or a reply; `text` reads a text, `untrusted` are the origins of what is not to be trusted. */
+export function messageView(message, text, untrusted = []) {
   const who = element("div", "who", ROLES[message.role] ?? message.role);
   if (message.name) who.append(" of ", element("bdi", "", foreign(message.name)));
   if (message.failed) who.append(element("span", "mark", "failed"));
+  if (message.role === "tool" && untrusted.some((origin) => wireName(origin) === message.name)) {
+    who.append(element("span", "mark warn", "untrusted"));
+  }
   const said = text(message.text);
   const made = element("section", `message ${message.role}${message.failed ? " failed" : ""}`, who);
   if (said || !message.calls) made.append(message.role === "tool" ? valueView(said) : prose(said));
   for (const call of message.calls ?? []) made.append(callView(call, text));
   return made;
+}
+
+/** A tool by the name that models know it by. */
+function wireName(origin) {
+  return originName(origin).replaceAll("::", "__");
+}
+
+export function originName(origin) {
+  return origin.replaceAll("`", "");
 }
 
 /** A model's answer may be JSON. */

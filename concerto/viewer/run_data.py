@@ -121,13 +121,14 @@ def _model_call(
     conversation, kept = conversations.join(key, asked)
     repeated = 0 if "after" in asked else kept
     new = [json.loads(texts.blobs.get(each)) for each in asked["messages"][repeated:]]
-    return {
+    told = {
         "conversation": conversation,
         "kept": kept,
         "connection": asked["connection"],
         "settings": texts.place(asked["settings"]),
         "messages": [_message(each, texts) for each in new],
     }
+    return {**told, "labels": asked["labels"]} if "labels" in asked else told
 
 
 def _message(written: Json, texts: _Texts) -> Json:
