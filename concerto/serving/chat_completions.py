@@ -100,6 +100,7 @@ class ChatRequest(RequestBody):
     service_tier: str | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
+    seed: int | None = None
     n: int | None = None
     logprobs: bool | None = None
     top_logprobs: int | None = None
