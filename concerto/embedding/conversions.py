@@ -157,11 +157,10 @@ class Conversions:
         key, inner = map(self.from_python, items)
 
         def take(given: Any) -> Value:
-            if not isinstance(given, Mapping):
+            if not isinstance(given, Mapping) and not _are_pairs(given):
                 raise misfit(given)
-            return {
-                _at(f"[{name!r}]", key, name): _at(f"[{name!r}]", inner, each) for name, each in given.items()
-            }
+            pairs = given.items() if isinstance(given, Mapping) else given
+            return {_at(f"[{name!r}]", key, name): _at(f"[{name!r}]", inner, each) for name, each in pairs}
 
         return take
 
@@ -243,7 +242,8 @@ class Conversions:
                 return lambda value: tuple([way(each) for way, each in zip(parts, value, strict=True)])
             case "map":
                 key, inner = map(self.to_python, items)
-                return lambda value: {key(name): inner(each) for name, each in value.items()}
+                made = dict if self._surface.hashable(items[0]) else list
+                return lambda value: made([(key(name), inner(each)) for name, each in value.items()])
             case "range":
                 return lambda value: value.numbers
             case "result":
@@ -313,6 +313,11 @@ def _at(step: str, way: Way, given: Any) -> Value:
     except Misfit as misfit:
         misfit.step(step)
         raise
+
+
+def _are_pairs(given: Any) -> bool:
+    """Whether a map is given as a list: its keys are nothing that a dict of Python's may have."""
+    return isinstance(given, list) and all(isinstance(each, tuple) and len(each) == 2 for each in given)
 
 
 def _set_of(items: list[Value]) -> Set:

@@ -203,12 +203,12 @@ class Surface:
                 return next((odd for part in parts if (odd := self._odd(part, seen)) is not None), None)
 
     def hashable(self, index: int) -> bool:
-        """Whether values are such as a set of Python's may hold."""
+        """Whether values are such as a set of Python's may hold, or a dict as keys."""
         definition = self.module.types[index]
         match definition.kind:
             case "builtin":
                 return definition.name in ("Int", "Float", "String", "Bool")
-            case "tuple":
+            case "tuple" | "option":
                 return all(self.hashable(item) for item in definition.items)
             case "enum":
                 return not any(variant.fields for variant in definition.variants)
@@ -234,6 +234,9 @@ class _Speller:
                 kind = "set" if self._surface.hashable(items[0]) else "list"
                 return f"{self._plain(kind)}[{self.text(items[0])}]"
             case "map":
+                if not self._surface.hashable(items[0]):
+                    pair = f"{self._plain('tuple')}[{self.text(items[0])}, {self.text(items[1])}]"
+                    return f"{self._plain('list')}[{pair}]"
                 return f"{self._plain('dict')}[{self.text(items[0])}, {self.text(items[1])}]"
             case "tuple":
                 return f"{self._plain('tuple')}[{', '.join(map(self.text, items)) or '()'}]"

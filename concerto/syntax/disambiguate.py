@@ -26,10 +26,15 @@ from concerto.syntax.tokens import (
 # How far a `<` is followed to find its `>`; nobody writes longer type arguments, and it keeps the
 # walk linear.
 _LONGEST_TYPE_ARGUMENTS = 400
+# As far is the key of a map followed to find its colon.
+_LONGEST_KEY = 400
 
 _TYPE_KINDS = words("NAME COLON_COLON COMMA FN ARROW STRING INT MINUS TRUE FALSE NIL VBAR")
 _BEHIND_TYPE_ARGUMENTS = words("LPAR COLON_COLON LBRACE SEMICOLON COMMA RPAR RSQB RBRACE")
 _KEY_KINDS = frozenset({"NAME", "WORD", "STRING", "INT"}) | WORD_KINDS
+_KEY_PARTS = frozenset({"NAME", "COLON_COLON", "INT", "RPAR", "RBRACE", "TEXT_CLOSE"})
+_KEY_OPENERS = frozenset({"LPAR", "LSQB", "TEXT_OPEN"}) | BRACES
+_KEY_CLOSERS = frozenset({"RPAR", "RSQB", "TEXT_CLOSE", "RBRACE"})
 _BLOCK_WORDS = frozenset({"ELSE", "LET_ELSE", "LOOP", "TRY", "CATCH"})
 # After these `{}` is an empty block, elsewhere an empty map.
 _BEFORE_BLOCK = frozenset({"LBRACE", "SEMICOLON", "FAT_ARROW", "VBAR", "OR_OR", "RBRACE", END})
@@ -190,17 +195,26 @@ class _Walk:
         return "MAP_OPEN" if empty and before not in _BEFORE_BLOCK else "LBRACE"
 
     def opens_map(self, position: int) -> bool:
-        key = self.kind(position + 1)
-        if key in _KEY_KINDS:
-            return self.kind(position + 2) == "COLON"
+        """Whether a key follows and a colon: a word, a literal, a path, or any of it in brackets."""
+        first = position + 1
+        key = self.kind(first)
+        if key == "MINUS":
+            first += 1
+        if key in _KEY_KINDS and self.kind(first + 1) == "COLON":
+            return True
+        depth, end = 0, len(self.tokens)
         if key != "TEXT_OPEN":
-            return False
-        depth = 0
-        for index in range(position + 1, len(self.tokens)):
+            end = min(first + _LONGEST_KEY, end)
+        for index in range(first, end):
             kind = self.kind(index)
-            depth += (kind == "TEXT_OPEN") - (kind == "TEXT_CLOSE")
-            if depth == 0:
-                return self.kind(index + 1) == "COLON"
+            depth += (kind in _KEY_OPENERS) - (kind in _KEY_CLOSERS)
+            if depth:
+                if depth < 0:
+                    return False
+            elif kind not in _KEY_PARTS:
+                return kind == "COLON" and index > first
+            elif kind == "NAME" and self.kind(index - 1) == "NAME":
+                return False
         return False
 
     # --- Type arguments ---

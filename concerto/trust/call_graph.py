@@ -14,7 +14,14 @@ _WORLD: Final = frozenset((name,) for name in (*NATIVES, *ENVIRONMENT))
 _BOTH: Final = frozenset({"CALL_NATIVE", "LOAD_NATIVE", "CALL_METHOD", "CALL_METHOD_MUT"})
 _SHOWS: Final = _BOTH | {"CONCAT", "TO_STRING", "FORMAT", "FORMAT_AS"}
 _COMPARES: Final = _BOTH | {"EQ", "NE", "LT", "LE", "GT", "GE"}
-"""Instructions that show or compare values, as an impl of the value's type may say."""
+_FINDS: Final = _COMPARES | {"BUILD_MAP", "INDEX_MAP", "SET_INDEX_MAP", "INDEX", "SET_INDEX"}
+_ASKING: Final = {
+    "<std>::Display::to_string": _SHOWS,
+    "<std>::Ord::compare": _COMPARES,
+    "<std>::Eq::equals": _FINDS,
+    "<std>::Hash::hash": _FINDS,
+}
+"""Instructions that show values, compare them, or look for keys, as an impl of the value's type may say."""
 
 
 @record
@@ -42,7 +49,7 @@ def call_graph(module: ModuleIR) -> list[Callees]:
     graph = [_calls(module, function, by_name, stages, tool_methods) for function in module.functions]
     own = {name: found for name, found in by_name.items() if name.startswith("<std>::")}
     for name, found in own.items():
-        asking = _SHOWS if name == "<std>::Display::to_string" else _COMPARES
+        asking = _ASKING[name]
         # Which values a function meets is not known here.
         for function, calls in zip(module.functions, graph, strict=True):
             if any(instr[0] in asking and instr[1:2] not in _WORLD for instr in function.code):

@@ -11,9 +11,22 @@ from typing import Any
 
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.copying import copy_value
-from concerto.vm.operations import parts_of, to_text, type_name
+from concerto.vm.operations import alike, parts_of, to_text, type_name
 from concerto.vm.type_checks import TypeChecks
-from concerto.vm.values import ErrorValue, Handle, Raised, Range, Struct, Value, Variant, failure
+from concerto.vm.values import (
+    ErrorValue,
+    Handle,
+    NoneOption,
+    Raised,
+    Range,
+    Some,
+    Struct,
+    Value,
+    Variant,
+    failure,
+)
+
+_PLAIN_KEYS = frozenset({str, int, bool})
 
 
 def out_of_bounds(position: Value, items: Value) -> Raised:
@@ -78,13 +91,19 @@ def _position(position: Value) -> int:
 
 def map_key(key: Value) -> Value:
     """A value that may be the key of some map."""
-    if type(key) in (str, int, bool):
+    kind = type(key)
+    if kind in _PLAIN_KEYS or kind is NoneOption:
         return key
-    if type(key) is tuple:
-        for item in key:
+    parts = None
+    if kind is tuple:
+        parts = key
+    elif kind is Some:
+        parts = (key.value,)
+    elif isinstance(key, Struct | Variant):
+        parts = () if key.own is not None and key.own.equals is not None else parts_of(key)
+    if parts is not None:
+        for item in parts:
             map_key(item)
-        return key
-    if isinstance(key, Variant) and not key.field_names:
         return key
     raise failure(f"a map has no keys of type {type_name(key)}", "TypeError")
 
@@ -92,16 +111,7 @@ def map_key(key: Value) -> Value:
 def may_have(entries: dict[Value, Value], key: Value) -> bool:
     """Whether a key is of the type that all keys of the map have: Python takes true for 1."""
     first = next(iter(entries), key)
-    kind = type(key)
-    if type(first) is kind and kind is not tuple:
-        return True
-    return _kind_of_key(first) == _kind_of_key(key)
-
-
-def _kind_of_key(key: Value) -> object:
-    if type(key) is tuple:
-        return tuple(map(_kind_of_key, key))
-    return key.type_name if isinstance(key, Variant) else type(key)
+    return (type(key) in _PLAIN_KEYS and type(first) is type(key)) or alike(first, key)
 
 
 def fitting_key(entries: dict[Value, Value], key: Value) -> Value:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import attrgetter
 from types import CodeType, FunctionType
 from typing import Any
 
 from concerto.ir.module import TypeDef
 from concerto.vm.copying import first_copy
-from concerto.vm.values import OWN_METHODS, Struct, Value, Variant, failure
+from concerto.vm.values import OWN_METHODS, OwnMethods, Struct, Value, Variant, failure
 
 
 class ClassTable:
@@ -132,6 +133,9 @@ def _struct_class(types: Sequence[TypeDef], definition: TypeDef) -> type[Struct]
         "type_name": definition.name,
         "field_names": tuple(field.name for field in definition.fields),
         "positional": definition.positional,
+        "__eq__": _same_parts,
+        "__hash__": _hash_of_parts,
+        "parts": staticmethod(attrgetter("type_name", *slots)),
     }
     return type("Record", (Struct,), body)
 
@@ -148,7 +152,41 @@ def _variant_class(types: Sequence[TypeDef], definition: TypeDef, tag: int) -> t
         "field_names": tuple(field.name for field in variant.fields),
         "named": variant.named,
     }
+    if count:
+        body |= {
+            "__eq__": _same_parts,
+            "__hash__": _hash_of_parts,
+            "parts": staticmethod(attrgetter("tag", *(f"f{slot}" for slot in range(count)))),
+        }
     return type("Record", (Variant,), body)
+
+
+def give_own_methods(made: Any, own: OwnMethods) -> None:
+    """Let the values of a class have text, order and equality as their type says, as keys of maps too."""
+    made.own = own
+    if own.equals is not None:
+        made.__eq__ = _own_equals
+        made.__hash__ = _own_hash
+
+
+def _same_parts(value: Any, other: object) -> bool:
+    """Whether two keys of a map are the same: what they hold decides."""
+    return value.__class__ is other.__class__ and bool(value.parts(value) == value.parts(other))
+
+
+def _hash_of_parts(value: Any) -> int:
+    return hash(value.parts(value))
+
+
+def _own_equals(value: Any, other: Any) -> bool:
+    if value is other:
+        return True
+    same_type = isinstance(other, Struct | Variant) and value.type_name == other.type_name
+    return same_type and bool(value.own.equals(value, other))
+
+
+def _own_hash(value: Any) -> int:
+    return hash(value.own.hash(value)) if value.own.hash is not None else 0
 
 
 @lru_cache(maxsize=256)

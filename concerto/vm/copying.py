@@ -20,6 +20,9 @@ _SHARED = frozenset(
 )
 """Types whose values never change, so that no copy is needed."""
 
+_SHARED_KEYS = frozenset({str, int, bool, type(None)})
+"""Of a map whose first key is one of these (or that has none), all keys are."""
+
 
 def copy_value(value: Value) -> Value:
     """An independent value: no change of one can be seen through the other."""
@@ -30,7 +33,7 @@ def copy_value(value: Value) -> Value:
         if _SHARED.issuperset(map(type, value)):
             return value[:]
     elif kind is dict:
-        if _SHARED.issuperset(map(type, value.values())):
+        if type(next(iter(value), None)) in _SHARED_KEYS and _SHARED.issuperset(map(type, value.values())):
             return value.copy()
     elif kind is tuple:
         if _SHARED.issuperset(map(type, value)):
@@ -55,7 +58,10 @@ def copy_parts(value: Value) -> Value:
             case list():
                 new += _items(old, pending)
             case dict():
-                if _SHARED.issuperset(map(type, old.values())):
+                if type(next(iter(old), None)) not in _SHARED_KEYS:
+                    for key, item in old.items():
+                        new[copy_value(key)] = _shell(item, pending)
+                elif _SHARED.issuperset(map(type, old.values())):
                     new.update(old)
                 else:
                     for key, item in old.items():

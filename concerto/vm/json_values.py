@@ -2,7 +2,7 @@
 of the machine.
 
 Option is its value or null, a Result `{"ok": …}` or `{"err": …}`, an enum `{"variant", "data"}`, a struct
-an object, a tuple, set, queue or stack an array (one that is a key the text of it), a range
+an object, a tuple, set, queue or stack an array (a key the text of it), a range
 `{"start", "end"}` with "inclusive" and "step" where they are said. Reading goes by a declared type; a
 mismatch says where it is, and what else does not fit.
 """
@@ -106,12 +106,17 @@ def _to_json(value: Value, depth: int) -> Json:
 
 
 def _key_text(key: Value) -> str:
-    """A key as JSON has it: that of a tuple is the text of its array, that of a variant its name."""
-    if type(key) is tuple:
-        import json
+    """A key as JSON has it: text as it is, a variant without data by its name, what has one part and no name
+    as that part, all else the text of its JSON."""
+    if isinstance(key, Variant) and not key.field_names:
+        return key.variant_name
+    if isinstance(key, Struct) and key.positional and len(key.field_names) == 1:
+        return _key_text(parts_of(key)[0])
+    if type(key) in (str, int, bool):
+        return to_text(key)
+    import json
 
-        return json.dumps(_to_json(key, 0), ensure_ascii=False, separators=(",", ":"))
-    return key.variant_name if isinstance(key, Variant) else to_text(key)
+    return json.dumps(_to_json(key, 0), ensure_ascii=False, separators=(",", ":"))
 
 
 def _range_json(value: Range) -> Json:
@@ -293,24 +298,32 @@ class _Reader:
         if not isinstance(data, dict):
             raise self._misfit(type_index, data)
         key_type, item_type = definition.items
-        keys = self._types[key_type]
         items = self._parts(((item, item_type, f".{key}") for key, item in data.items()), depth)
-        if keys.kind == "tuple":
-            return dict(zip([self._tuple_key(key, keys, key_type) for key in data], items, strict=True))
-        if keys.kind == "enum":
-            return dict(zip([self._enum(key, keys, key_type, 0) for key in data], items, strict=True))
-        return dict(zip([self._key(key, keys.name, key_type) for key in data], items, strict=True))
+        return dict(zip([self._key(key, key_type) for key in data], items, strict=True))
 
-    def _tuple_key(self, key: str, definition: TypeDef, type_index: int) -> Value:
+    def _key(self, key: str, type_index: int) -> Value:
+        """What `_key_text` wrote."""
+        definition = self._types[type_index]
+        match definition.kind:
+            case "struct" if definition.positional and len(definition.fields) == 1:
+                part = self._key(key, definition.fields[0].type)
+                return self._classes.struct(definition.name)(part)
+            case "enum" if not key.startswith("{"):
+                return self._enum(key, definition, type_index, 0)
+            case "tuple" | "option" | "enum" | "struct" | "schema":
+                return self.read(self._parsed_key(key, type_index), type_index, 0)
+            case _:
+                return self._plain_key(key, definition.name, type_index)
+
+    def _parsed_key(self, key: str, type_index: int) -> Json:
         import json
 
         try:
-            data = json.loads(key)
+            return json.loads(key)
         except (ValueError, RecursionError):
             raise self._misfit(type_index, key) from None
-        return self._tuple(data, definition, type_index, 0)
 
-    def _key(self, key: str, name: str, type_index: int) -> Value:
+    def _plain_key(self, key: str, name: str, type_index: int) -> Value:
         match name:
             case "Int":
                 try:

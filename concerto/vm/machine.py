@@ -14,7 +14,7 @@ from typing import Any, Literal
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
 from concerto.vm import json_values
-from concerto.vm.classes import ClassTable
+from concerto.vm.classes import ClassTable, give_own_methods
 from concerto.vm.dispatch import Methods
 from concerto.vm.executor import Executor
 from concerto.vm.failures import leaving
@@ -75,7 +75,7 @@ class Machine:
         for name, own in self.classes.own_methods:
             methods = OwnMethods({each: self.function(index) for each, index in own.items()})
             for made in self.classes.of(name):
-                made.own = methods  # type: ignore[attr-defined]
+                give_own_methods(made, methods)
 
     def run_entry(self, arguments: Sequence[str] = ()) -> Value:
         """Run `main`, with the arguments if it takes them, and give what it returns."""

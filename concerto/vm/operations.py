@@ -265,7 +265,7 @@ def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
                 return False
             todo.extend(zip(a, b, strict=True))
         case dict():
-            if a.keys() != b.keys() or (a and type(next(iter(a))) is not type(next(iter(b)))):
+            if a.keys() != b.keys() or (a and not alike(next(iter(a)), next(iter(b)))):
                 return False
             todo.extend((item, b[key]) for key, item in a.items())
         case Some() | Ok() | Err():
@@ -290,6 +290,20 @@ def _same_shape(a: Value, b: Value, todo: list[tuple[Value, Value]]) -> bool:
         case _:
             return a is b
     return True
+
+
+def alike(one: Value, other: Value) -> bool:
+    """Whether two keys of maps are of one type, as far as they tell: Python takes true for 1."""
+    kind = type(one)
+    if kind is tuple:
+        return type(other) is tuple and len(one) == len(other) and all(map(alike, one, other))
+    if kind is Some and type(other) is Some:
+        return alike(one.value, other.value)
+    if isinstance(one, Struct | Variant):
+        if kind is type(other):
+            return all(map(alike, parts_of(one), parts_of(other)))
+        return isinstance(other, Variant) and one.type_name == other.type_name
+    return _NAMES.get(kind) == _NAMES.get(type(other))
 
 
 def _own_equals(a: Variant, b: Value) -> bool:
@@ -372,8 +386,8 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
         case list() | tuple():
             return (kind, *[hash_key(item, depth + 1) for item in value])
         case dict():
-            entries = [(key, hash_key(item, depth + 1)) for key, item in value.items()]
-            return (kind, type(next(iter(value), None)), frozenset(entries))
+            entries = [(hash_key(key), hash_key(item, depth + 1)) for key, item in value.items()]
+            return (kind, frozenset(entries))
         case Some() | Ok() | Err():
             return (kind, hash_key(value.value, depth + 1))
         case Struct() | Variant() if value.own is not None and value.own.equals is not None:

@@ -36,12 +36,18 @@ class Range:
 
 
 class Some:
-    """`Some(x)`"""
+    """`Some(x)`, which may be a key of a map."""
 
     __slots__ = ("value",)
 
     def __init__(self, value: Value) -> None:
         self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Some) and bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash((Some, self.value))
 
 
 class NoneOption:

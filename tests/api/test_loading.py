@@ -80,6 +80,8 @@ pub fn execute(n: Int) -> Int { n }
 pipeline Louder(text: String, times: Int = 2) -> String {
     stage upper(text: String, times: Int) -> String { text.to_upper().repeat(times) }
 }
+pub struct Spot { x: Int }
+pub fn spots(of: Map<Spot, Int>) -> Map<Spot, Int> { of }
 """
 
 
@@ -145,6 +147,7 @@ def test_other_values(app: Any) -> None:
     assert app.class_(y=2) == 3
     assert app.label("b") == "b"
     assert app.span(range(3)) == range(3)
+    assert app.spots([(app.Spot(x=1), 2)]) == [(app.Spot(x=1), 2)]
     assert app.unknown() is None
     assert app.endless(1) == float("inf")
     assert app.list((1, 2)) == [1, 2]

@@ -38,11 +38,19 @@ def element(value: v.Value, index: v.Value) -> v.Value:
 
 
 def _identity_of(key: v.Value) -> object:
-    if isinstance(key, v.Tuple):
-        for item in key.items:
-            _identity_of(item)
-    elif not isinstance(key, str | int) and not (isinstance(key, v.Variant) and not key.fields):
-        raise v.Failure(f"a map has no keys of type {v.type_name(key)}", "TypeError")
+    match key:
+        case v.Struct() | v.Variant() if v.Own.method(key, "Eq") is not None:
+            return identity(key)
+        case v.Tuple(items=parts) | v.Struct(fields=parts) | v.Variant(fields=parts):
+            pass
+        case v.Some(value=part):
+            parts = (part,)
+        case str() | int() | v.NoneType():
+            parts = ()
+        case _:
+            raise v.Failure(f"a map has no keys of type {v.type_name(key)}", "TypeError")
+    for part in parts:
+        _identity_of(part)
     return identity(key)
 
 

@@ -26,6 +26,7 @@ LEFT_OUT: Final = {
     "library/failures.conc": "the world outside: chance",
     "library/json_both_ways.conc": "the library's `std::json::parse_as`",
     "library/json_defaults.conc": "the library's `std::json::parse_as`",
+    "library/json_of_keys.conc": "the library's `std::json::parse_as`",
     "library/json_of_tuples.conc": "the library's `std::json::parse_as`",
     "library/math_module.conc": "the world outside: chance",
     "library/regex_long_literals.conc": "the library's `std::regex::is_match`",

@@ -41,7 +41,7 @@ from concerto.semantics.model.symbols import (
 )
 
 # What they register is wanted: the checkers of each class of expression.
-from concerto.semantics.typing.traits import check_demands
+from concerto.semantics.typing.demands import check_demands
 from concerto.source import Source
 from concerto.syntax import ast
 

@@ -8,7 +8,8 @@ from concerto.diagnostics import TraitNotSatisfied
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.model.builtins import ANY, VALUE_METHODS
 from concerto.semantics.model.symbols import Generic, GenericSymbol, TraitUse, Type
-from concerto.semantics.typing.traits import KEYS_HELP, is_own, may_be_key, satisfies
+from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
+from concerto.semantics.typing.traits import is_own, satisfies
 from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show, substitute
 from concerto.syntax import ast
 
@@ -37,11 +38,12 @@ def _check_bounds(
         type_ = resolve(types[generic])
         if not is_settled(type_) or is_erroneous(type_):
             continue
-        if generic.is_key and type_ != ANY and not may_be_key(checker.declarations, type_):
+        reason = why_no_key(checker.declarations, type_) if generic.is_key and type_ != ANY else None
+        if reason is not None:
             checker.report(
                 TraitNotSatisfied(
                     checker.span(place),
-                    f"`{name}` makes `{show(type_)}` the key of a map",
+                    f"`{name}` makes `{show(type_)}` the key of a map{reason}",
                     help=KEYS_HELP,
                 )
             )

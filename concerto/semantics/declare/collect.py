@@ -32,7 +32,7 @@ from concerto.semantics.model.symbols import (
     ToolSymbol,
     TraitSymbol,
 )
-from concerto.semantics.typing.traits import check_demands
+from concerto.semantics.typing.demands import check_demands
 from concerto.semantics.typing.type_expressions import alias_type
 from concerto.syntax import ast
 

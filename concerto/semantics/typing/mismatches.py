@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from concerto.diagnostics import did_you_mean, suggest
 from concerto.semantics.model.builtins import (
     ANY,
@@ -61,6 +63,15 @@ def quote(source: Source, node: ast.Node) -> str:
     return f"({text})" if isinstance(node, loose) else text
 
 
+def bare_key(node: ast.Node) -> TypeGuard[ast.StringLit]:
+    """Whether the key of a map is a name without quotes."""
+    return isinstance(node, ast.StringLit) and node.end - node.start == len(node.value)
+
+
+def bare_key_help(node: ast.StringLit) -> str:
+    return f"as a key, a bare name is a String; `({node.value})` is the value of that name"
+
+
 def _label(expected: Type, found: Type) -> str:
     if isinstance(expected, Literals) and (found is STRING or isinstance(found, Literals)):
         return f"one of {', '.join(f'`{show_literal(value)}`' for _, value in expected.values)} is asked for"
@@ -75,6 +86,8 @@ def _label(expected: Type, found: Type) -> str:
 
 def _help(source: Source, node: ast.Node, expected: Type, found: Type) -> str:
     quoted = quote(source, node)
+    if found is STRING and bare_key(node):
+        return bare_key_help(node)
     if isinstance(node, ast.Call) and isinstance(node.callee, ast.Path) and node.callee.name == "emit":
         return f"wait for the answer: `{quoted}.await?`"
     base = found if not isinstance(found, Literals) else literal_base(found) or found

@@ -6,9 +6,8 @@ What the functions promise stands with the methods of `Declarations` that call t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal
+from typing import Literal
 
-from concerto.diagnostics import TraitNotSatisfied, UnknownType
 from concerto.semantics.model.builtins import (
     ANY,
     BOOL,
@@ -19,7 +18,6 @@ from concerto.semantics.model.builtins import (
     HANDLES,
     HASH,
     INT,
-    MAP_KEYS,
     NIL,
     NUMBER,
     ORD,
@@ -27,7 +25,6 @@ from concerto.semantics.model.builtins import (
     array_item,
 )
 from concerto.semantics.model.declarations import Declarations
-from concerto.semantics.model.scope import Demand
 from concerto.semantics.model.symbols import (
     ERROR,
     EnumSymbol,
@@ -40,14 +37,13 @@ from concerto.semantics.model.symbols import (
     Literals,
     Named,
     StructSymbol,
-    TraitSymbol,
     TraitUse,
     TupleOf,
     Type,
     Unsolved,
 )
 from concerto.semantics.typing.impl_lookup import impls_of
-from concerto.semantics.typing.unify import instantiate, mentions, resolve, show, substitute, unify, zonk
+from concerto.semantics.typing.unify import instantiate, resolve, show, substitute, unify, zonk
 
 _NUMBERS = (INT, FLOAT)
 _ORDERED = (INT, FLOAT, STRING, BOOL)
@@ -287,92 +283,3 @@ def conversion(
     else:
         return None
     return "native" if any(source == declarations.error_type(name) for name in natives) else None
-
-
-# --- Bounds that are checked when all impls are known --------------------------------------------------
-
-
-def check_demands(declarations: Declarations) -> None:
-    """Report type arguments that do not meet the bounds of their parameters (E0306)."""
-    for demand in declarations.demands:
-        if demand.generic is None:
-            _check_map_key(declarations, demand)
-            continue
-        if demand.generic.accepts is not None:
-            _check_value_trait(declarations, demand)
-            continue
-        if demand.generic.is_key:
-            _check_map_key(declarations, demand)
-        for bound in demand.generic.bounds:
-            wanted = substitute_bound(bound, demand.types)
-            if not satisfies(declarations, demand.argument, wanted):
-                message = f"`{show(demand.argument)}` does not satisfy `{show_bound(wanted)}`"
-                declarations.report(
-                    TraitNotSatisfied,
-                    demand.module,
-                    demand.node,
-                    message,
-                    help=advice(demand.argument, wanted),
-                    related=declarations.declared_at(demand.generic, "required here"),
-                )
-    declarations.demands.clear()
-
-
-def _check_value_trait(declarations: Declarations, demand: Demand) -> None:
-    """Report a trait that cannot be a type: a value would have to tell more than its own methods."""
-    assert demand.generic is not None
-    trait = demand.generic.bounds[0].trait
-    for method in trait.methods.values():
-        reason = _why_no_value(trait, method)
-        if reason:
-            name = trait.name
-            declarations.report(
-                UnknownType,
-                demand.module,
-                demand.node,
-                f"`{name}` cannot be used as a type: `{method.name}` {reason}",
-                help=f"write a generic parameter `T: {name}` and use `T`",
-                related=declarations.declared_at(method, "declared here"),
-            )
-            return
-
-
-def _why_no_value(trait: TraitSymbol, method: FunctionSymbol) -> str:
-    """Why a method cannot be called where only the value tells whose it is; empty if it can."""
-    if not method.receiver:
-        return "is called without a value that would tell whose it is"
-    if method.generics:
-        return "has type parameters of its own"
-    assert trait.self_generic is not None
-    if any(mentions(parameter.type, trait.self_generic) for parameter in method.parameters):
-        return "takes another value of type `Self`, and two values may be of different types"
-    return ""
-
-
-def may_be_key(declarations: Declarations, type_: Type) -> bool:
-    """Whether maps may have keys of a type, as far as it is known. An enum that says itself what is equal may
-    not: a map does not ask."""
-    todo, seen = [type_], set[Type]()
-    while todo:
-        part = base_type(todo.pop())
-        if isinstance(part, TupleOf):
-            # A type that doubles with every step has few different parts.
-            todo += [item for item in part.items if item not in seen]
-            seen.update(part.items)
-        elif isinstance(part, Named) and isinstance(part.symbol, EnumSymbol):
-            if any(variant.fields for variant in part.symbol.variants):
-                return False
-            if find_impl(declarations, part, TraitUse(EQ)) is not None:
-                return False
-        elif part not in MAP_KEYS and not isinstance(part, Generic | Unsolved | ErrorType):
-            return False
-    return True
-
-
-KEYS_HELP: Final = "keys are `String`, `Int`, `Bool`, enums without data and tuples of these"
-
-
-def _check_map_key(declarations: Declarations, demand: Demand) -> None:
-    if not may_be_key(declarations, demand.argument):
-        message = f"`{show(demand.argument)}` cannot be the key of a map"
-        declarations.report(TraitNotSatisfied, demand.module, demand.node, message, help=KEYS_HELP)

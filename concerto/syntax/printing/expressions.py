@@ -170,7 +170,10 @@ class ExpressionPrinter(PatternPrinter):
     def key(self, node: ast.Expr) -> Printing:
         if self.text is not None and isinstance(node, ast.StringLit):
             return self.text[node.start : node.end]
-        return (yield self.expression(node))
+        key = yield self.expression(node)
+        if isinstance(node, ast.Path) and len(node.segments) == 1:
+            return concat("(", key, ")")
+        return key
 
     def field_init(self, node: ast.FieldInit) -> Printing:
         if node.value is None:

@@ -161,9 +161,7 @@ class BodyCollector(Recorder):
         """A literal: its parts are kept as the whole is. An unowned result is settled as a whole, by the
         caller."""
         if isinstance(node, ast.MapLit):
-            for entry in node.entries:
-                self.visit(entry.key)
-            self._parts(node, [entry.value for entry in node.entries], keep, into)
+            self._parts(node, [part for each in node.entries for part in (each.key, each.value)], keep, into)
         else:
             assert isinstance(node, ast.ArrayLit | ast.TupleLit)
             self._parts(node, node.items, keep, into)
@@ -312,19 +310,19 @@ class BodyCollector(Recorder):
         mark = len(self.changed)
         self.visit(node.value, Keep.OWN if node.op == "=" else None)
         computed = len(self.changed)
-        self.place(target)
+        self.place(target, Keep.OWN if node.op == "=" else None)
         self.look_up_late(node, target, mark)
         if len(self.changed) > computed:
             self.note_waiting(node.value, node.end, frozenset(self.changed[computed:]))
         self.change(target)
 
-    def place(self, node: ast.Expr) -> None:
-        """What is evaluated on the way to a place. Its containers wait for nothing: if they are changed
-        meanwhile, the place is looked up late."""
+    def place(self, node: ast.Expr, key: Keep | None = None) -> None:
+        """What is evaluated on the way to a place, the index of the place itself kept as the `key` of a map.
+        Its containers wait for nothing: if they are changed meanwhile, the place is looked up late."""
         if isinstance(node, ast.FieldAccess | ast.Index):
             self.place(node.receiver)
             if isinstance(node, ast.Index):
-                self.visit(node.index)
+                self.visit(node.index, key)
         else:
             self.visit(node)
 

@@ -50,7 +50,8 @@ from concerto.semantics.model.symbols import (
     VariantSymbol,
 )
 from concerto.semantics.typing.coercion import join, literal_type
-from concerto.semantics.typing.traits import KEYS_HELP, may_be_key
+from concerto.semantics.typing.map_keys import KEYS_HELP, why_no_key
+from concerto.semantics.typing.mismatches import bare_key, bare_key_help
 from concerto.semantics.typing.unify import is_erroneous, item_of, resolve, show, show_both, substitute, unify
 from concerto.syntax import ast
 
@@ -153,11 +154,12 @@ def _infer_all(checker: BodyChecker, items: Sequence[ast.Expr]) -> Type:
 
 def _check_key(checker: BodyChecker, keys: Sequence[ast.Expr], key: Type) -> None:
     key = resolve(key)
-    if not (key is ANY or isinstance(key, Literals) or may_be_key(checker.declarations, key)):
+    reason = None if key is ANY else why_no_key(checker.declarations, key)
+    if reason is not None:
         checker.report(
             MismatchedTypes(
                 checker.span(keys[0]),
-                f"a map's key cannot be `{show(key)}`",
+                f"a map's key cannot be `{show(key)}`{reason}",
                 help=KEYS_HELP,
             )
         )
@@ -202,12 +204,13 @@ def _no_common_type(
 ) -> Type:
     if is_erroneous(common) or is_erroneous(found):
         return ERROR
+    advice = f"say that it may hold anything: `let x: {open_type} = …`" if open_type else ""
     return checker.report(
         MismatchedTypes(
             checker.span(item),
             "expected `{}`, found `{}`".format(*show_both(common, found)),
             label=f"the {what} before have the type `{show(common)}`",
-            help=f"say that it may hold anything: `let x: {open_type} = …`" if open_type else "",
+            help=bare_key_help(item) if what == "keys" and bare_key(item) else advice,
         )
     )
 
