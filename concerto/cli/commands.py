@@ -501,6 +501,7 @@ def check_servers(target: str, format: str, environment: str | None, debug: bool
 @deny_option
 @click.option("--handlers", metavar="M.PY", help="Python file whose HANDLERS execute tools without a body.")
 @environment_option
+@store_option
 @click.option("--debug", is_flag=True, help="Show Python tracebacks too.")
 def serve(target: str, address: str | None, **given: Any) -> int:
     """Offer a program's tools and agents as an MCP server."""

@@ -58,11 +58,18 @@ def progress_line(options: Mapping[str, Any]) -> Progress | None:
     return Progress() if os.environ.get("TERM") != "dumb" else None
 
 
-def prepare(
-    target: str, *, environment: str | None = None, to_run: bool = True, quiet: bool = False, **given: Any
-) -> Runtime | None:
+def prepare(target: str, **given: Any) -> Runtime | None:
     """A program ready to run, or to be used without its `main`; None if it has problems, which are shown.
-    `environment` is a file of variables, the rest as for `run_options`."""
+    Options are as for `prepared`."""
+    found = prepared(target, **given)
+    return None if found is None else Runtime(*found)
+
+
+def prepared(
+    target: str, *, environment: str | None = None, to_run: bool = True, quiet: bool = False, **given: Any
+) -> tuple[Program, RunOptions] | None:
+    """A program and the options of its runs. `environment` is a file of variables, the rest as for
+    `run_options`."""
     # Whoever ends this process ends what it has started too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     hangup = getattr(signal, "SIGHUP", None)
@@ -86,7 +93,7 @@ def prepare(
     check_permissions([*given.get("allowed", ()), *given.get("denied", ())], program)
     if to_run:
         given["store"] = store_url(given.get("store"), program.project)
-    return Runtime(program, run_options(quiet=quiet, **given))
+    return program, run_options(quiet=quiet, **given)
 
 
 def store_url(given: str | None, project: ProjectSettings | None) -> str:

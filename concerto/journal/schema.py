@@ -3,7 +3,7 @@ opened."""
 
 from __future__ import annotations
 
-VERSION = 5
+VERSION = 6
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -97,6 +97,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     ("""ALTER TABLE responses ADD COLUMN states TEXT NOT NULL DEFAULT ''""",),
+    (
+        """CREATE TABLE mcp_calls (
+            run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+            caller TEXT NOT NULL,
+            created REAL8 NOT NULL,
+            expires REAL8 NOT NULL,
+            call TEXT NOT NULL
+        )""",
+        """CREATE TABLE keys (name TEXT PRIMARY KEY, key BYTES NOT NULL)""",
+    ),
 )
 """What makes version n + 1 of a store from version n. BYTES, REAL8 and COMPACT are
 spelled by each database."""

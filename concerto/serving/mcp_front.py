@@ -52,9 +52,14 @@ class McpFront:
 
     async def _serve(self, run: Run) -> None:
         from concerto.runtime.serving.mcp.server import http_app
+        from concerto.serving.mcp_tasks import tasks_of
 
         assert self._app is not None
-        app = http_app(run, Path(run.module.source_file).stem or "concerto")
+        served = self._served
+        tasks = tasks_of(served.program, lambda: served.runs, served.kept_options())
+        app = http_app(run, Path(run.module.source_file).stem or "concerto", tasks)
         async with app.router.lifespan_context(app):
             self._app.set_result(app)
             await self._ended.wait()
+        if tasks is not None:
+            await tasks.close()

@@ -99,6 +99,13 @@ DECORATORS: Final[Mapping[str, DecoratorRow]] = {
         compiled=True,
     ),
     "name": DecoratorRow(("tool method", "served function"), (ArgumentRow("name", "Name", required=True),)),
+    "mcp_task": DecoratorRow(
+        ("agent", "tool method"),
+        (
+            ArgumentRow("support", "String", choices=("optional", "required"), default="optional"),
+            ArgumentRow("ttl_seconds", "Number", default=86400),
+        ),
+    ),
     "mcp_prompt": DecoratorRow(("served function",), compiled=True),
     "mcp_resource": DecoratorRow(
         ("served function",),

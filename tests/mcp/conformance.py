@@ -18,6 +18,7 @@ import pytest
 from tests.mcp import peers
 
 PROGRAM = Path(__file__).with_name("conformance.conc")
+TASKS_PROGRAM = Path(__file__).with_name("conformance_tasks.conc")
 SUITE = Path("@modelcontextprotocol/conformance/dist/index.js")
 OLDER, NEWER = "2025-11-25", "2026-07-28"
 
@@ -49,9 +50,23 @@ SERVER_CANNOT = {
     "http-custom-header-server-validation": "no parameter of a tool asks for a header of its own",
     "elicitation-sep1330-enums": "a literal union has no titles beside its values",
     "server-sse-polling": "a program does not close the connection that its call came by",
+    "tasks-mrtr-composition": "a call is a task from its beginning or never, so a task asks as one",
+    "tasks-status-notifications": "the suite itself does not try it yet",
 }
 """Scenarios, or single checks, that no program can state, and why."""
 
+
+TASKS = ("capability-negotiation", "request-headers", "required-task-error")
+TASKS_REST = (
+    "lifecycle",
+    "wire-fields",
+    "request-state-removal",
+    "mrtr-input",
+    "dispatch-and-envelope",
+    "status-notifications",
+    "mrtr-composition",
+)
+"""Scenarios `tasks-…`, which are for all revisions. The rest sees to the clock."""
 
 CLIENT_CANNOT = {
     "auth/client-credentials-jwt": "a program has a secret of its own, not a key that signs",

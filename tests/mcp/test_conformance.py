@@ -16,6 +16,9 @@ from tests.mcp.conformance import (
     OLDER,
     PROGRAM,
     SERVER_CANNOT,
+    TASKS,
+    TASKS_PROGRAM,
+    TASKS_REST,
     expected,
     failures,
 )
@@ -46,6 +49,17 @@ SCENARIOS = [
     for revision, scenarios in table.items()
     for scenario in scenarios
 ]
+
+
+@pytest.mark.parametrize("scenario", [*TASKS, *(TASKS_REST if WHOLE else ())])
+def test_tasks(scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCERTO_STORE", f"sqlite:{tmp_path / 'runs.db'}")
+    with over_http(TASKS_PROGRAM) as (url, _):
+        address = url.replace("127.0.0.1", "localhost")
+        asked = ["server", "--url", address, "--scenario", f"tasks-{scenario}"]
+        passed, wrong = failures(asked, tmp_path / "results")
+    assert expected(wrong, SERVER_CANNOT) == {}
+    assert passed or f"tasks-{scenario}" in SERVER_CANNOT
 
 
 @pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)

@@ -21,6 +21,7 @@ from concerto.wording import counted
 
 if TYPE_CHECKING:
     from concerto.effects.error_kinds import EmitKind
+    from concerto.effects.identity import Identity
     from concerto.effects.kinds import EmitAwait
     from concerto.runtime.io.channels import Channel
     from concerto.runtime.io.prompting import Prompter
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 class Caller(Protocol):
     """Who called from outside and can be told and asked, such as a client of a served program."""
 
-    async def ask(self, effect: EmitAwait) -> Json:
-        """An answer; an EmitError if there is none."""
+    async def ask(self, effect: EmitAwait, key: str) -> Json:
+        """An answer; an EmitError if there is none. The key names the effect."""
 
     def progress(self, done: float, total: float | None, message: str) -> None: ...
 
@@ -153,20 +154,21 @@ class Emits:
         self.emitted += 1
         return self.emitted <= self._already_emitted
 
-    async def ask(self, effect: EmitAwait, timeout: float | None = None, path: tuple[int, ...] = ()) -> Json:
+    async def ask(self, effect: EmitAwait, timeout: float | None, identity: Identity) -> Json:
         """A handler's answer, or that of who called, or of the person at the terminal; an EmitError if there
         is nobody, the handler fails, or no answer comes in so many seconds (None: it is waited for as
         long as the run lasts). A handler that is a plain function is waited for in any case."""
         import asyncio
 
         from concerto.effects.error_kinds import EmitKind
+        from concerto.effects.identity import key_of
 
         channel = effect.channel
         handler = self._handlers.get(channel)
         if handler is not None:
             answer = call_handler(handler, effect.payload, channel)
-        elif (caller := self.caller(path)) is not None:
-            answer = caller.ask(effect)
+        elif (caller := self.caller(identity.path)) is not None:
+            answer = caller.ask(effect, key_of(identity))
         elif self._options.interactive:
             answer = self._person().ask(channel, effect.wanted)
         else:

@@ -105,7 +105,7 @@ class _Performer:
                 path = passage.identity.path
                 if self._waits(effect) and not run.emits.is_answered(effect.channel, path):
                     return await self._stop_for_a_person(passage, effect)
-                return await run.emits.ask(effect, run.options.emit_timeout, path)
+                return await run.emits.ask(effect, run.options.emit_timeout, passage.identity)
             case McpCall():
                 meta = {"idempotency_key": self._key(passage), **carrier}
                 return await run.mcp.perform(effect, meta, passage.identity)

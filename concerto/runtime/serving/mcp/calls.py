@@ -7,7 +7,6 @@ and another one brings the answers: the call waits in between, known by the stat
 from __future__ import annotations
 
 import asyncio
-import json
 import warnings
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -24,7 +23,7 @@ from concerto.effects.kinds import EmitAwait
 from concerto.json_data import Json
 from concerto.runtime.concurrency.fibers import Branch, cancel
 from concerto.runtime.io.emits import emit_failure
-from concerto.schema.validate import complaints
+from concerto.runtime.serving.mcp.questions import Questions, answer_of, can_be_asked, form_of
 
 if TYPE_CHECKING:
     from concerto.runtime.run.run import Run
@@ -36,8 +35,6 @@ Params = types.CallToolRequestParams | types.GetPromptRequestParams | types.Read
 _WAITS_SECONDS = 600.0
 _MOST_WAITING = 1000
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-_ONLY_FIELD = "answer"
-"""What a value that is no object is called in a form."""
 
 
 class Calls:
@@ -77,7 +74,7 @@ class Calls:
         asyncio.get_running_loop().call_later(_WAITS_SECONDS, self._forget, state)
         while len(self._waiting) > _MOST_WAITING:
             self._forget(next(iter(self._waiting)))
-        return types.InputRequiredResult(input_requests=call.questions(), request_state=state)
+        return types.InputRequiredResult(input_requests=call.questions.open(), request_state=state)
 
     def _forget(self, state: str) -> None:
         call = self._waiting.pop(state, None)
@@ -101,9 +98,7 @@ class ClientCall:
     def __init__(self, calls: Calls, context: Context) -> None:
         self._calls = calls
         self.context = context
-        self._asked: dict[str, tuple[types.ElicitRequest, asyncio.Future[types.ElicitResult]]] = {}
-        self._given: dict[str, Any] = {}
-        self._question = asyncio.Event()
+        self.questions = Questions()
         self._said: deque[Callable[[], Awaitable[None]]] = deque()
         self._saying: asyncio.Task[None] | None = None
         self.missing = False
@@ -126,19 +121,11 @@ class ClientCall:
     def take(self, context: Context, given: dict[str, Any]) -> None:
         """Go on for another request, with the answers that it brings."""
         self.context = context
-        self._question.clear()
-        self._given = given
-        for key, (request, future) in list(self._asked.items()):
-            answer = self._fitting(key, request)
-            if answer is not None:
-                del self._asked[key]
-                future.set_result(answer)
+        self.questions.take(given)
 
     async def rest(self) -> None:
         """Wait until the call has ended, or its client has to be asked something."""
-        if self._asked:
-            self._question.set()  # A question of before has no answer that fits.
-        asked = asyncio.create_task(self._question.wait())
+        asked = asyncio.create_task(self.questions.wait())
         try:
             await asyncio.wait([self.task, asked], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -147,34 +134,21 @@ class ClientCall:
     async def end(self) -> None:
         await cancel([self.task])
 
-    def questions(self) -> dict[str, types.InputRequest]:
-        return {key: request for key, (request, _) in self._asked.items()}
-
     # For the program
 
-    async def ask(self, effect: EmitAwait) -> Json:
+    async def ask(self, effect: EmitAwait, key: str) -> Json:
         """The answer of whoever sits at the client. The channel is the key, the payload the message."""
         context = self.context
-        capabilities = context.session.client_capabilities
-        if capabilities is None or capabilities.elicitation is None:
+        if not can_be_asked(context):
             self.missing = True
             what = f"nobody answers `{effect.channel}`: the client cannot be asked"
             raise emit_failure(what, EmitKind.NO_LISTENER, effect.channel)
-        schema, whole = _form(effect)
-        message = _message(effect.payload)
+        form = form_of(effect)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            answer = await self._asked_in_a_round(effect.channel, message, schema)
+            answer = await self.questions.ask(effect.channel, form)
         else:
-            answer = await context.session.elicit_form(message, schema, context.request_id)
-        if answer.action != "accept":
-            kind = EmitKind.DECLINED if answer.action == "decline" else EmitKind.CANCELLED
-            raise emit_failure(f"`{effect.channel}` was {kind.value.lower()}", kind, effect.channel)
-        content: Json = answer.content or {}
-        wrong = complaints(content, schema)
-        if wrong:
-            what = f"the answer to `{effect.channel}` does not fit: {'; '.join(wrong)}"
-            raise emit_failure(what, EmitKind.HANDLER_FAILED, effect.channel)
-        return content if whole else content[_ONLY_FIELD]
+            answer = await context.session.elicit_form(form.message, form.schema, context.request_id)
+        return answer_of(effect, form, answer)
 
     def progress(self, done: float, total: float | None, message: str) -> None:
         context = self.context
@@ -186,35 +160,6 @@ class ClientCall:
             self._say(lambda: _send_log(context, level, text))
 
     # Inside
-
-    async def _asked_in_a_round(self, key: str, message: str, schema: Json) -> types.ElicitResult:
-        params = types.ElicitRequestFormParams(message=message, requested_schema=schema)
-        request = types.ElicitRequest(params=params)
-        name, number = key, 1
-        while name in self._asked:
-            number += 1
-            name = f"{key}_{number}"
-        answer = self._fitting(name, request)
-        if answer is not None:
-            return answer
-        future: asyncio.Future[types.ElicitResult] = asyncio.get_running_loop().create_future()
-        self._asked[name] = request, future
-        # What other branches ask at the same moment goes out with it.
-        asyncio.get_running_loop().call_soon(self._question.set)
-        return await future
-
-    def _fitting(self, key: str, request: types.ElicitRequest) -> types.ElicitResult | None:
-        """The client's answer to a question, used once, if it is one."""
-        answer = self._given.pop(key, None)
-        if not isinstance(answer, types.ElicitResult):
-            return None
-        assert isinstance(request.params, types.ElicitRequestFormParams)
-        refused = answer.action != "accept"
-        return (
-            answer
-            if refused or not complaints(answer.content or {}, request.params.requested_schema)
-            else None
-        )
 
     def _say(self, send: Callable[[], Awaitable[None]]) -> None:
         """Send something in the order in which it was said. A client that has left hears nothing."""
@@ -257,19 +202,3 @@ async def _send_log(context: Context, level: Any, text: str) -> None:
         warnings.simplefilter("ignore", MCPDeprecationWarning)
         sending = context.session.send_log_message(level, text, related_request_id=context.request_id)
     await sending
-
-
-def _message(payload: Json) -> str:
-    if isinstance(payload, dict) and isinstance(payload.get("message"), str):
-        return str(payload["message"])
-    return payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False)
-
-
-def _form(effect: EmitAwait) -> tuple[Json, bool]:
-    """The schema of what is asked for, and whether it is the whole of what the program wants. A form has
-    fields, so any other value is the only field of one."""
-    schema = effect.wanted.schema if effect.wanted is not None else None
-    if schema is not None and schema.get("type") == "object" and "properties" in schema:
-        return schema, True
-    field = schema or {"type": "string"}
-    return {"type": "object", "properties": {_ONLY_FIELD: field}, "required": [_ONLY_FIELD]}, False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp import types
 from mcp.server.caching import CacheableMethod, CacheHint
@@ -22,7 +22,7 @@ from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.completion import completing
 from concerto.runtime.serving.mcp.prompts import ServedPrompts
 from concerto.runtime.serving.mcp.resources import ServedResources
-from concerto.runtime.serving.mcp.tools import ServedTools
+from concerto.runtime.serving.mcp.tools import ServedTools, TaskStarter
 from concerto.version import __version__
 
 if TYPE_CHECKING:
@@ -41,25 +41,32 @@ _LISTS: tuple[CacheableMethod, ...] = (
 )
 
 
-async def serve_stdio(run: Run, name: str) -> None:
+class ServedTasks(TaskStarter, Protocol):
+    """The tasks of a server."""
+
+    def register(self, server: Server[Any]) -> None:
+        """Answer what clients ask of tasks, and go on with those of servers that are gone."""
+
+
+async def serve_stdio(run: Run, name: str, tasks: ServedTasks | None = None) -> None:
     """Serve one client on standard input and output, until it leaves."""
-    server = _server(run, name)
+    server = _server(run, name, tasks)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-def http_app(run: Run, name: str) -> Starlette:
+def http_app(run: Run, name: str, tasks: ServedTasks | None = None) -> Starlette:
     """The server over streamable HTTP at `/mcp`, for a front that looks itself at who may ask."""
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    return _server(run, name).streamable_http_app(transport_security=security)
+    return _server(run, name, tasks).streamable_http_app(transport_security=security)
 
 
-async def serve_http(run: Run, name: str, host: str, port: int) -> None:
+async def serve_http(run: Run, name: str, host: str, port: int, tasks: ServedTasks | None = None) -> None:
     """Serve clients over streamable HTTP at `/mcp`, until the run is told to stop."""
     import uvicorn
 
     # The other parser of HTTP keeps the blanks around the value of a header.
-    app = _server(run, name).streamable_http_app(host=host)
+    app = _server(run, name, tasks).streamable_http_app(host=host)
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", lifespan="on", http="h11")
     listening = uvicorn.Server(config)
     serving = asyncio.create_task(listening.serve())
@@ -78,10 +85,10 @@ async def serve_http(run: Run, name: str, host: str, port: int) -> None:
         await asyncio.wait([serving])
 
 
-def _server(run: Run, name: str) -> Server[Any]:
+def _server(run: Run, name: str, tasks: ServedTasks | None) -> Server[Any]:
     """It offers prompts and resources only if the program has some."""
     calls = Calls(run)
-    tools = ServedTools(run, calls)
+    tools = ServedTools(run, calls, tasks)
     prompts, resources = ServedPrompts(run, calls), ServedResources(run, calls)
     server: Server[Any] = Server(
         name,
@@ -101,6 +108,8 @@ def _server(run: Run, name: str) -> Server[Any]:
     if prompts or resources:
         offered = [*prompts.served, *resources.served]
         server.add_request_handler("completion/complete", types.CompleteRequestParams, completing(offered))
+    if tasks is not None:
+        tasks.register(server)
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, calls.set_level)
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=name))
     return server

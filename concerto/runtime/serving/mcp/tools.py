@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp import types
 from mcp.server.context import ServerRequestContext
 
 from concerto.contracts.comparison import wrapped_result
 from concerto.effects.policy import Policy, policy_from
-from concerto.ir.module import Agent, ToolUse
+from concerto.ir.module import Agent, DecoratorDef, ModuleIR, ToolUse
 from concerto.json_data import Json
 from concerto.runtime.agents.guarding import as_a_run
 from concerto.runtime.concurrency.fibers import Branch
@@ -26,17 +26,40 @@ from concerto.runtime.tools.toolbox import ASKED, BoundTool, CallContext, rename
 from concerto.schema.validate import complaints
 from concerto.vm.json_values import to_json
 from concerto.vm.values import Raised, Value
+from concerto.vocabulary.decorators import DECORATORS
 
 if TYPE_CHECKING:
     from concerto.runtime.run.run import Run
 
 Context = ServerRequestContext[Any, Any]
+TASK = "mcp_task"
+
+
+class TaskRules:
+    """What `@mcp_task` says of a tool."""
+
+    def __init__(self, decorator: DecoratorDef) -> None:
+        given = DECORATORS[TASK].defaults | decorator.arguments
+        self.required = given["support"] == "required"
+        self.ttl_seconds = float(given["ttl_seconds"])
+
+
+class TaskStarter(Protocol):
+    """Where long calls become tasks."""
+
+    async def create(
+        self, context: Context, tool: str, arguments: dict[str, Json], rules: TaskRules
+    ) -> dict[str, Json] | None:
+        """What the client is told of its task; None for one that has to get the result itself. An MCPError if
+        it cannot have that."""
 
 
 class ServedTools:
-    def __init__(self, run: Run, calls: Calls) -> None:
+    def __init__(self, run: Run, calls: Calls, tasks: TaskStarter | None = None) -> None:
         self._run = run
         self._calls = calls
+        self._tasks = tasks
+        self._rules = task_rules(run.module) if tasks is not None else {}
         self._tools = toolbox([offered(run)]).tools
         self._annotations = {
             (tool.name, method.name): annotations
@@ -56,14 +79,27 @@ class ServedTools:
 
     async def call(
         self, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
+    ) -> types.CallToolResult | types.InputRequiredResult | dict[str, Json]:
         tool = self._tools.get(params.name)
         if tool is None:
             return _failed(f"there is no tool `{params.name}`")
-        found = complaints(params.arguments or {}, tool.offer.parameters)
+        arguments = params.arguments or {}
+        found = complaints(arguments, tool.offer.parameters)
         if found:
             return _failed("invalid arguments: " + "; ".join(found))
-        return await self._calls.perform(context, params, partial(self._call, tool, params.arguments or {}))
+        rules = self._rules.get((tool.tool, tool.method))
+        if self._tasks is not None and rules is not None:
+            task = await self._tasks.create(context, params.name, arguments, rules)
+            if task is not None:
+                return task
+        return await self._calls.perform(context, params, partial(self._call, tool, arguments))
+
+    async def perform(self, name: str, arguments: dict[str, Json], branch: Branch) -> types.CallToolResult:
+        """The result of a call whose arguments have been seen to fit."""
+        tool = self._tools.get(name)
+        if tool is None:
+            return _failed(f"there is no tool `{name}` any more")
+        return await self._call(tool, arguments, branch)
 
     def _listed(self, tool: BoundTool) -> types.Tool:
         return types.Tool(
@@ -94,6 +130,18 @@ class ServedTools:
         return types.CallToolResult(
             content=content, structured_content=data if isinstance(data, dict) else None
         )
+
+
+def task_rules(module: ModuleIR) -> dict[tuple[str, str], TaskRules]:
+    """The methods and agents with `@mcp_task`."""
+    marked = [
+        ((tool.name, method.name), each)
+        for tool in module.tools
+        for method in tool.methods
+        for each in method.decorators
+    ]
+    marked += [((agent.name, "execute"), each) for agent in module.agents for each in agent.decorators]
+    return {key: TaskRules(each) for key, each in marked if each.name == TASK}
 
 
 def offered(run: Run) -> list[BoundTool]:
