@@ -128,7 +128,8 @@ class Runtime:
     ) -> None:
         """`keywords` are fields of RunOptions, which says what each means, and win over `options`. Tools
         given here stand beside those that the program was compiled with. Of permissions for names that are
-        close to a name of the program but are none, a warning tells. Emits go to listeners and `stream()`.
+        close to a name of the program but are none, a warning tells, as one does of guards of a program from
+        text that has no `[trust]`. Emits go to listeners and `stream()`.
 
         Raises TypeError for what is no Program, no option, or no function where one is due.
         """
@@ -161,6 +162,8 @@ class Runtime:
         self._run = Run(program.module, resolved, code, program.classes)
         if resolved.permitted.tools:
             self._warn()
+        if program.project is None and not resolved.manifest.trust and program.module.trust is None:
+            self._warn_of_guards()
 
     def open_journal(self) -> None:
         """Let the run be kept from its beginning, whatever it does; `run_id` is its id from now on."""
@@ -194,6 +197,18 @@ class Runtime:
         given = self._given.permissions or {}
         for rules, where in ((manifest.permissions, "`[permissions]`"), (given, "`permissions`")):
             warn_of_unknown(rules, run.module, others, run.emits.errors, where)
+
+    def _warn_of_guards(self) -> None:
+        """Of a program from text only the run knows whether there is a `[trust]`."""
+        idle = [f"`{agent.name}`" for agent in self._run.module.agents if agent.settings.get("guard")]
+        if idle:
+            from warnings import warn
+
+            advice = 'give the run a manifest with `mode = "deny"` in `[trust]`'
+            warn(
+                f"the guard of {', '.join(idle)} does nothing, as no `[trust]` is there; {advice}",
+                stacklevel=3,
+            )
 
     def on(self, channel: str, listener: Callable[[Json], Any]) -> None:
         """Call `listener` with every payload emitted on `channel`; `*` is all, as `{channel, payload}`.

@@ -31,8 +31,8 @@ def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
     remembers its project's manifest.
 
     `tools` are Python tools by name, for agents to use, or only the names of those that `Runtime` will be
-    given. Raises `CompileError` with all problems, `ManifestError` for a broken manifest, or `OSError` if the
-    file cannot be read.
+    given. Warns of guards and labels of trust that protect nothing. Raises `CompileError` with all problems,
+    `ManifestError` for a broken manifest, or `OSError` if the file cannot be read.
     """
     from concerto.compiler.driver import load_program
     from concerto.manifest.load_cached import project_around
@@ -52,6 +52,7 @@ def compile_file(path: str | Path, *, tools: Tools = ()) -> Program:
             program = replace(program, project=project_around(Path(path)))
     if program is None:
         raise CompileError(problems)
+    _tell_of_trust(problems)
     return program
 
 
@@ -78,6 +79,17 @@ def compile_source(
     if program is None:
         raise CompileError(problems)
     return program
+
+
+def _tell_of_trust(problems: Problems) -> None:
+    """Say as Python's warnings, at their places in the program, what was meant to protect and does not."""
+    for problem in problems:
+        if problem.code.startswith("W07"):
+            from warnings import warn_explicit
+
+            source, line = problem.span.source, problem.span.source.line_column(problem.span.start)[0]
+            text = f"{problem.code}: {problem.message}; {problem.help}"
+            warn_explicit(text, UserWarning, source.path, line)
 
 
 def _compiled(source: Source, project: DiskProject, problems: Problems, tools: Tools) -> Program | None:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.runtime.running import Outcome, chat_at
 from tests.runtime.servers import Script, chat_reply
 
@@ -93,7 +95,8 @@ def test_what_the_user_wrote_may_be_used(script: Script, run: Run) -> None:
 
 def test_without_trust_nothing_is_refused(script: Script, run: Run) -> None:
     hijacked(script, READ, EVIL)
-    outcome = run(with_guard("deny"), connections=chat_at(script.url))
+    with pytest.warns(UserWarning, match="the guard of `Assistant` does nothing"):
+        outcome = run(with_guard("deny"), connections=chat_at(script.url))
     assert outcome.lines == ["sent to eve@evil.example", "done"]
 
 
