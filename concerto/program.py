@@ -20,7 +20,7 @@ from concerto.json_data import Json
 from concerto.records import field, record, replace
 from concerto.runtime.run.agent_failures import message_of
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
-from concerto.runtime.run.options import ResolvedOptions, RunOptions, check_listener, resolve
+from concerto.runtime.run.options import ResolvedOptions, RunOptions, check_listener, check_mock, resolve
 from concerto.runtime.run.reporting import WAITS, RunResult, report
 from concerto.runtime.run.run import Run
 from concerto.vm.classes import ClassTable
@@ -160,6 +160,7 @@ class Runtime:
         self._options = resolved
         code = program.executable if resolved.tier == "python" else None
         self._run = Run(program.module, resolved, code, program.classes)
+        check_mock(resolved.mock, program.module)
         if resolved.permitted.tools:
             self._warn()
         if program.project is None and not resolved.manifest.trust and program.module.trust is None:

@@ -33,17 +33,6 @@ def load(path: str | Path, **options: Unpack[RunKeywords]) -> LoadedProgram:
     >>> sums.add(41)
     42
     """
-    from concerto.compiler import compile_file
-    from concerto.compiler.compiled import load_compiled
-    from concerto.compiler.pipeline import CompileError
-    from concerto.diagnostics import Problems
-    from concerto.embedding.loaded import LoadedProgram
+    from concerto.embedding.loaded import load_program
 
-    file = Path(path)
-    if file.suffix == ".conc-ir":
-        problems = Problems()
-        found = load_compiled(file, problems)
-        if found is None:
-            raise CompileError(problems)
-        return LoadedProgram(found, file, options)
-    return LoadedProgram(compile_file(file, tools=options.get("tools") or {}), file, options)
+    return load_program(Path(path), options)

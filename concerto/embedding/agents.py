@@ -14,6 +14,7 @@ from concerto.embedding.calls import (
     Loaded,
     LoadedFunction,
     LoadedStream,
+    OfProcess,
     Prepared,
     call_of,
     error_info,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from concerto.runtime.run.reporting import RunResult
 
 
-class LoadedAgent:
+class LoadedAgent(OfProcess):
     """An agent: `execute`, `chat`, `execute_with_schema` and `stream` ask it, `with_…` give one that is asked
     in another way; the agent's own public methods are there too."""
 
@@ -139,7 +140,7 @@ class LoadedAgent:
         return f"<agent {self.__name__}>"
 
 
-class LoadedPipeline:
+class LoadedPipeline(OfProcess):
     """A pipeline: `run` takes it through its stages."""
 
     run: LoadedFunction | LoadedStream

@@ -19,7 +19,7 @@ from concerto.records import field_names, record, replace
 from concerto.runtime.concurrency.fibers import wait
 from concerto.runtime.run.calling import bound, misfits
 from concerto.runtime.run.lifecycle import Ended, run_to_end, run_to_end_here
-from concerto.runtime.run.options import ResolvedOptions, RunOptions, resolve
+from concerto.runtime.run.options import ResolvedOptions, RunOptions, check_mock, resolve
 from concerto.runtime.run.reporting import RunResult, report
 from concerto.runtime.run.run import Run
 from concerto.vm.type_checks import Misfit
@@ -57,6 +57,15 @@ class RunError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RunError, (self.result, self.value, self.trace)
+
+
+class OfProcess:
+    """What belongs to a loaded program, and with it to a process."""
+
+    __name__: str
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"`{self.__name__}` cannot be pickled: load its program in each process")
 
 
 @record(frozen=True)
@@ -109,10 +118,11 @@ def resolved_options(program: Program, given: RunOptions, keywords: Mapping[str,
     asked = replace(given, **keywords)
     if program.tools:
         asked = replace(asked, tools={**program.tools, **(asked.tools or {})})
+    check_mock(asked.mock, program.module)
     return replace(resolve(asked, program.project), journal=None, store=None)
 
 
-class LoadedCall:
+class LoadedCall(OfProcess):
     """One way to call a program: `begin` makes, of a run and the arguments, the code that runs; `give` takes
     what it gave to Python; `fail` does so with an Err."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
+from pathlib import Path
 from threading import RLock
 from typing import Any, TypeAlias
 
@@ -62,11 +63,11 @@ class Conversions:
     """Of one program. `from_python(type)` takes a Python value for a type or raises Misfit, `to_python(type)`
     gives a value to Python; `models` makes the program's classes, when a value needs one."""
 
-    def __init__(self, surface: Surface, classes: ClassTable, module_name: str) -> None:
+    def __init__(self, surface: Surface, classes: ClassTable, file: Path) -> None:
         self._surface = surface
         self._types = surface.module.types
         self._classes = classes
-        self._module_name = module_name
+        self._file = file
         self._making = RLock()
         self.from_python = _Ways(self._taking, self._making)
         self.to_python = _Ways(self._giving, self._making)
@@ -80,7 +81,7 @@ class Conversions:
     def _models(self) -> Any:
         from concerto.embedding.models import TypeModels
 
-        return TypeModels(self._surface, self._module_name, self.default)
+        return TypeModels(self._surface, self._file, self.default)
 
     def default(self, field: FieldDef | ParameterDef) -> Any:
         """The default of a field or a parameter, for Python."""

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import copyreg
+import operator
 from pathlib import Path
+from pickle import UnpicklingError
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
+from concerto.diagnostics import Problems
 from concerto.diagnostics.suggest import did_you_mean, suggest
 from concerto.embedding.agents import LoadedAgent, LoadedPipeline
-from concerto.embedding.calls import Loaded, LoadedFunction, LoadedStream, call_of, resolved_options
+from concerto.embedding.calls import (
+    Loaded,
+    LoadedFunction,
+    LoadedStream,
+    OfProcess,
+    call_of,
+    resolved_options,
+)
 from concerto.embedding.conversions import Conversions
+from concerto.embedding.models import EnumKind, ModelType
 from concerto.embedding.surface import Surface
 from concerto.ir.module import Export
 from concerto.natives.agentbuilder import AgentBuilder
@@ -22,7 +35,28 @@ if TYPE_CHECKING:
     from concerto.runtime.run.options import RunKeywords
 
 
-class LoadedProgram(ModuleType):
+_PROGRAMS: WeakValueDictionary[str, LoadedProgram] = WeakValueDictionary()
+"""The program of a file that was loaded last."""
+_UNPICKLED: dict[str, LoadedProgram] = {}
+"""Programs that nobody but pickle has loaded."""
+
+
+def load_program(file: Path, options: RunKeywords) -> LoadedProgram:
+    """A program of source or of IR."""
+    from concerto.compiler import compile_file
+    from concerto.compiler.compiled import load_compiled
+    from concerto.compiler.pipeline import CompileError
+
+    if file.suffix == ".conc-ir":
+        problems = Problems()
+        found = load_compiled(file, problems)
+        if found is None:
+            raise CompileError(problems)
+        return LoadedProgram(found, file, options)
+    return LoadedProgram(compile_file(file, tools=options.get("tools") or {}), file, options)
+
+
+class LoadedProgram(OfProcess, ModuleType):
     """A program's public functions, agents and types as attributes."""
 
     def __init__(self, program: Program, file: Path, options: RunKeywords) -> None:
@@ -30,9 +64,10 @@ class LoadedProgram(ModuleType):
         self.__file__ = str(file)
         self.__program__ = program
         surface = Surface(program.module, program.classes)
-        self._loaded = Loaded(program, surface, Conversions(surface, program.classes, file.stem))
+        self._loaded = Loaded(program, surface, Conversions(surface, program.classes, file))
         self._options = resolved_options(program, RunOptions(), options)
         self._loaded.warn(self._options)
+        _PROGRAMS[str(file.absolute())] = self
         names = (surface.functions, surface.agents, surface.pipelines)
         self.__all__ = [*(name for each in names for name in each), *self._types(), *surface.aliases]
 
@@ -82,3 +117,31 @@ def _function(loaded: Loaded, options: ResolvedOptions, export: Export) -> Loade
         return run.machine.call(export.function, values)
 
     return call_of(loaded, options, export, work, loaded.error_giving(export.result))
+
+
+def class_of(file: str, name: str) -> Any:
+    """A type of the program of a file, for pickle: of the one that was loaded, or else without options."""
+    from concerto.compiler.pipeline import CompileError
+
+    program = _PROGRAMS.get(file)
+    try:
+        program = program or _UNPICKLED.setdefault(file, load_program(Path(file), {}))
+        return operator.attrgetter(name)(program)
+    except (OSError, AttributeError, CompileError) as error:
+        advice = "load it, with its tools, before what was pickled is read"
+        raise UnpicklingError(f"there is no type `{name}` of `{file}`: {error}; {advice}") from error
+
+
+def _reduced(type_: Any) -> Any:
+    """How pickle writes down a type."""
+    known = vars(type_).get("__concerto__")
+    if known is not None:
+        return class_of, known
+    generic = vars(type_).get("__pydantic_generic_metadata__") or {}
+    if "__concerto__" in vars(generic.get("origin") or object):
+        return operator.getitem, (generic["origin"], generic["args"])
+    return type_.__qualname__
+
+
+copyreg.pickle(ModelType, _reduced)  # type: ignore[arg-type]
+copyreg.pickle(EnumKind, _reduced)  # type: ignore[arg-type]

@@ -8,7 +8,8 @@ import builtins
 import types
 import typing
 from collections.abc import Callable
-from enum import StrEnum
+from enum import EnumType, StrEnum
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import pydantic
@@ -47,7 +48,19 @@ _RESULTS = types.SimpleNamespace(OkResult=OkResult, ErrResult=ErrResult, ErrorIn
 """What types name as `concerto.OkResult` and so on."""
 
 
-class ValueModel(BaseModel):
+class ModelType(type(BaseModel)):  # type: ignore[misc]  # pydantic does not name it
+    """The class of all models of programs, by which pickle knows them."""
+
+
+class EnumKind(EnumType):
+    """The class of all enums of programs without data, by which pickle knows them."""
+
+
+class PlainEnum(StrEnum, metaclass=EnumKind):
+    """What enums without data have in common."""
+
+
+class ValueModel(BaseModel, metaclass=ModelType):
     """What structs and variants have in common."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True, protected_namespaces=())
@@ -68,11 +81,12 @@ class PositionalModel(ValueModel):
 
 class TypeModels:
     """The classes of a program's types by their names in the program, all made when one is needed. `default`
-    gives the value of a field that is left out."""
+    gives the value of a field that is left out. Each has `__concerto__`, the program's file and its name."""
 
-    def __init__(self, surface: Surface, module: str, default: Callable[[FieldDef], Any]) -> None:
+    def __init__(self, surface: Surface, file: Path, default: Callable[[FieldDef], Any]) -> None:
         self._surface = surface
-        self._module = module
+        self._file = str(file.absolute())
+        self._module = file.stem
         self._default = default
         self._namespace: dict[str, Any] = {"builtins": builtins, "typing": typing, "concerto": _RESULTS}
         self.classes: dict[str, Any] = {}
@@ -100,8 +114,9 @@ class TypeModels:
             return self._model(named.name, named, definition.fields, about, ValueModel)
         if not named.has_data:
             members = {member_name(each.name): each.name for each in definition.variants}
-            made = StrEnum(named.name, members, module=self._module)  # type: ignore[misc]
+            made = PlainEnum(named.name, members, module=self._module)  # type: ignore[call-arg, misc]
             made.__doc__ = about["__doc__"]
+            made.__concerto__ = (self._file, named.name)  # type: ignore[attr-defined]
             return made
         base = type(named.name, (_OfVariants,), about)
         variants = [self._variant(base, named, each) for each in definition.variants]
@@ -137,7 +152,8 @@ class TypeModels:
         if named.generics:
             parameters = tuple(self._namespace[each] for each in named.generics)
             bases = (*bases, _GENERIC[parameters])
-        body |= {**about, "__annotations__": annotations}
+        origin = (self._file, about.get("__qualname__", name))
+        body |= {**about, "__annotations__": annotations, "__concerto__": origin}
         made: type[BaseModel] = types.new_class(name, bases, {}, lambda space: space.update(body))
         return made
 

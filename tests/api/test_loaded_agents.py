@@ -45,6 +45,7 @@ pipeline Louder(text: String, times: Int = 2) -> String {
     }
     stage mark(text: String) -> String { "${text}!" }
 }
+pub fn ask(what: String) -> Result<String, AgentError> { Ok(Tutor.execute(what)?.text) }
 pipeline Asked(text: String) -> String {
     stage ask(text: String) -> Result<String, AgentError> { Ok(Tutor.execute(text)?.text) }
 }
@@ -178,6 +179,39 @@ def test_pipelines_run(app: Any) -> None:
     with pytest.raises(concerto.RunError) as raised:
         app.Asked.using(mock=False, environment={}).run("Hello")
     assert (raised.value.kind, raised.value.value.agent) == ("MissingKey", "Tutor")
+
+
+def test_mock_says_what_agents_answer(app: Any) -> None:
+    assert app.Asked.using(mock={"Tutor": "Well."}).run("Hello") == "Well."
+    ada = {"response": {"name": "Ada", "age": 36}}
+    person = app.Tutor.using(mock={"Tutor": ada}).execute_with_schema("Who?", app.Person)
+    assert person == app.Person(name="Ada", age=36)
+    script = ['{"name": "Ada", "age": 360}', {"reply": '{"name": "Ada", "age": 3}'}]
+    assert app.Tutor.using(mock={"Tutor": script}).execute_with_schema("Who?", app.Person).age == 3
+    with pytest.raises(concerto.RunError, match="ProviderError: down"):
+        app.Tutor.using(mock={"Tutor": {"error": "down"}}).explain("tea")
+    with pytest.raises(concerto.RunError, match="has 1 turn, and one more was asked for"):
+        app.Tutor.using(mock={"Tutor": ['{"name": "Ada"}']}).execute_with_schema("Who?", app.Person)
+    result = concerto.Runtime(app.__program__, mock={"Tutor": "Well."}).call("ask", "Hello")
+    assert result.value == "Well."
+
+
+@pytest.mark.parametrize(
+    ("mock", "text"),
+    [
+        ({"Tuto": "x"}, "`mock` names `Tuto`, which is no agent; did you mean `Tutor`?"),
+        ({}, "`mock` is True, or says by the names of agents what they answer"),
+        ("Tutor", "`mock` is True, or says by the names of agents"),
+        ({"Tutor": 3}, "what `mock` says of `Tutor` is a text, a list of answers"),
+        ({"Tutor": {"reply": "x"}}, "or has `response`, `script` or `error`"),
+    ],
+)
+def test_mocks_of_nothing_are_refused(app: Any, mock: Any, text: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        app.Tutor.using(mock=mock)
+    assert text in str(raised.value)
+    with pytest.raises(TypeError):
+        concerto.Runtime(app.__program__, mock=mock)
 
 
 @pytest.mark.parametrize(

@@ -43,12 +43,16 @@ class MockedAgent:
 
 class Mocks:
     """The scripted answers of a run. Under `--mock` and on mock connections, models answer in a fixed form;
-    in a test, only what is mocked answers at all."""
+    in a test, only what is mocked answers at all. The option `mock` may say what agents answer."""
 
     def __init__(self, run: RunServices) -> None:
         self._run = run
         self._closed = run.options.testing and not run.options.live
-        self._agents: dict[str, MockedAgent] = {}
+        said = run.options.mock
+        self._agents: dict[str, MockedAgent] = {
+            name: MockedAgent(name, _fields(answer))
+            for name, answer in (said.items() if isinstance(said, Mapping) else ())
+        }
         self._servers: dict[str, dict[str, Value]] = {}
         self._tools: dict[str, dict[str, Value]] = {}
         self._channels: dict[str, Value] = {}
@@ -140,7 +144,7 @@ class Mocks:
     def mocks_connection(self, connection: Connection) -> bool:
         """Whether a script answers in place of a connection's models."""
         options = self._run.options
-        return options.mock or self._closed or connection.provider == "mock"
+        return bool(options.mock) or self._closed or connection.provider == "mock"
 
     def _host(self, effect: HostTurn) -> Awaitable[Json] | None:
         """A mocked host answers as a model would, and has no questions."""
@@ -264,6 +268,17 @@ def smallest(schema: Json, defs: Json) -> Json:
             return False
         case _:
             return None
+
+
+def _fields(answer: Json) -> dict[str, Value]:
+    """The fields of `mock Agent { … }` for what the option says."""
+    match answer:
+        case str():
+            return {"response": answer}
+        case list():
+            return {"script": answer}
+        case _:
+            return dict(answer)
 
 
 def _scripted(mocked: MockedAgent, request: Request) -> Reply:

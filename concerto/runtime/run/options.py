@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from concerto.effects.layers.watch import Watcher
+    from concerto.ir.module import ModuleIR
     from concerto.journal.plan import JournalPlan
     from concerto.journal.recording import Recording
     from concerto.journal.store import JournalStore
@@ -54,14 +55,15 @@ class StoredOptions:
     """What a run that has to wait is started with again; all of it has a JSON form. The limits are None where
     the manifest decides.
 
-    With `mock` every model call is answered without network. With `echo` emits are written to `output` too,
-    as text or, with `json`, as lines of JSON, `quiet` hiding those of the runtime; with `debug` Python
-    tracebacks are shown; with `wait` the run stops and is kept where nobody answers an awaited emit, with
-    False not even for an approval. `args` is what `main` gets. `folder` is where relative paths start, and
-    files may be used below it: the project's, or the current one. `permissions` are those of the manifest's
-    section, for tools and for `Tool::method`. `tier` is what executes the code: `"python"` or
-    `"interpreter"`. With `states`, the text of what another run has left, tools and declared hashmaps,
-    ledgers and memories go on from there.
+    With `mock` every model call is answered without network; a mapping says what agents answer, by their
+    names: a text, a list of answers in their order, or the fields of `mock Agent { … }`. With `echo` emits
+    are written to `output` too, as text or, with `json`, as lines of JSON, `quiet` hiding those of the
+    runtime; with `debug` Python tracebacks are shown; with `wait` the run stops and is kept where nobody
+    answers an awaited emit, with False not even for an approval. `args` is what `main` gets. `folder` is
+    where relative paths start, and files may be used below it: the project's, or the current one.
+    `permissions` are those of the manifest's section, for tools and for `Tool::method`. `tier` is what
+    executes the code: `"python"` or `"interpreter"`. With `states`, the text of what another run has left,
+    tools and declared hashmaps, ledgers and memories go on from there.
 
     The limits: `timeout` of the run and `emit_timeout` of one answer to an awaited emit, in seconds;
     `max_usd` and `max_tokens` of all its model calls; `max_iterations` requests in one execution, to which at
@@ -69,7 +71,7 @@ class StoredOptions:
     read, in units of 2**20 bytes.
     """
 
-    mock: bool = False
+    mock: bool | Mapping[str, Any] = False
     echo: bool = False
     quiet: bool = False
     json: bool = False
@@ -145,7 +147,7 @@ if TYPE_CHECKING:
     class RunKeywords(TypedDict, total=False):
         """The keywords of `Runtime`: fields of RunOptions, for type checkers and editors."""
 
-        mock: bool
+        mock: bool | Mapping[str, Any]
         echo: bool
         quiet: bool
         json: bool
@@ -242,6 +244,26 @@ def check_listener(channel: str, listener: object) -> None:
     if not callable(listener):
         given = type(listener).__name__
         raise TypeError(f"the listener of `{channel}` is a function that takes the payload, not {given}")
+
+
+def check_mock(mock: bool | Mapping[str, Any], module: ModuleIR) -> None:
+    """Raise a TypeError for what mocks no agent of a program."""
+    if isinstance(mock, bool):
+        return
+    if not mock or not isinstance(mock, Mapping):
+        raise TypeError("`mock` is True, or says by the names of agents what they answer")
+    from concerto.diagnostics.suggest import did_you_mean, suggest
+
+    agents = [each.name for each in (*module.agents, *module.hosts)]
+    for name, answer in mock.items():
+        if name not in agents:
+            near = did_you_mean(suggest(name, agents), f"the program has {', '.join(agents) or 'none'}")
+            raise TypeError(f"`mock` names `{name}`, which is no agent; {near}")
+        if not isinstance(answer, str | list) and not (
+            isinstance(answer, Mapping) and answer.keys() <= {"response", "script", "error"} and answer
+        ):
+            forms = "a text, a list of answers, or has `response`, `script` or `error`"
+            raise TypeError(f"what `mock` says of `{name}` is {forms}")
 
 
 def stored(given: RunOptions, folder: Path, project: ProjectSettings | None) -> dict[str, Json]:
