@@ -214,6 +214,8 @@ AGENT: Final[Rows] = {
         "tools, their methods, MCP servers, hosted tools and agents that it may call", Kind.REFERENCE
     ),
     "handoffs": Field("agents that it may give the conversation over to", Kind.REFERENCE),
+    "tool_search": Field("the most tools that are shown; of more, the model searches for some", Kind.COUNT),
+    "skills": Field("folders with a `SKILL.md`, or of such, that its model may read", Kind.TEXTS),
     "tool_choice": Field(
         'whether it calls tools: `"auto"`, `"required"`, `"none"`, or one method that it has to call',
         Kind.REFERENCE,

@@ -190,3 +190,17 @@ def test_handoffs(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "30 euros\nBilling::handoff\nAccounts::debt\n"
     assert offered(script, 1) == ["Accounts__debt", "Printer"]
     assert [each["role"] for each in script.seen[2].body["messages"]][:3] == ["system", "user", "assistant"]
+
+
+def test_skills(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
+    script.answer(
+        call("read_skill", name="invoices", file="terms.txt"),
+        call("tool_search", query="what a customer owes"),
+        call("Orders__debt", customer="Ada"),
+        chat_reply("39 euros"),
+    )
+    run_example("skills", script)
+    assert capsys.readouterr().out == "39 euros\nread_skill\ntool_search\nOrders__debt\n"
+    assert offered(script, 0) == ["tool_search", "read_skill"]
+    assert "Payable within 30 days." in script.seen[1].body["messages"][-1]["content"]
+    assert "read it before you write one" in script.seen[0].body["messages"][0]["content"]

@@ -16,6 +16,7 @@ from concerto.runtime.tools.toolbox import BoundTool, Toolbox, ToolKey
 from concerto.vm.values import Value
 
 if TYPE_CHECKING:
+    from concerto.runtime.agents.tool_search import ToolSearch
     from concerto.runtime.agents.trust import Conversation
     from concerto.runtime.code.programs import ProgramTool
 
@@ -39,6 +40,8 @@ class Plan:
     on_tool_error: int | None = None
     code: str = ""
     """Whether the model may write programs: `also`, `only`, or empty."""
+    tool_search: int | None = None
+    """Of more tools than so many, the model has to search for some."""
     context: Value = None
     data: Value = None
     memory: Value = None
@@ -110,12 +113,16 @@ class Execution:
     """Returned values whose methods are tools, by type and id."""
     trust: Conversation | None = None
     """What the conversation was told, where trust is looked after."""
+    search: ToolSearch | None = None
+    """What finds the tools that are not shown, if there are many."""
     programs: ProgramTool | None = None
     """What runs the programs that the model writes, if it may."""
 
     def tool(self, name: str) -> BoundTool | None:
         """What the model calls by this name."""
-        programs = self.programs
+        programs, search = self.programs, self.search
+        if search is not None and name == search.tool.offer.name:
+            return search.tool
         if programs is not None and name == programs.tool.offer.name:
             return programs.tool
         found = self.toolbox.tools.get(name)
@@ -138,6 +145,8 @@ class Execution:
         base = self.plan.request
         offers = self.toolbox.offers if self.trust is None else self.trust.offers(self.toolbox)
         forced = base.forced_tool
+        if self.search is not None:
+            offers = self.search.offers(self.toolbox, offers)
         if self.programs is not None:
             offers = self.programs.offers(self.toolbox, offers, self.plan.callable)
             if forced and self.programs.only:

@@ -39,7 +39,7 @@ async def hand_over(run: RunServices, work: Execution) -> None:
         work.messages[:] = [without_echo(message) for message in work.messages]
     _replace_prompt(work, before.system_prompt, after.system_prompt)
     work.follow(after)
-    work.programs = None
+    work.programs = work.search = None
     work.demanding, work.demanded_again = True, False
     if work.trust is not None:
         work.trust.hand_over(name, after.system_prompt)

@@ -63,6 +63,10 @@ async def tool_loop(run: AgentServices, work: Execution) -> Reply:
             from concerto.runtime.code.programs import ProgramTool
 
             work.programs = ProgramTool(run, partial(_CallsInProgram, run, work), only=plan.code == "only")
+        if plan.tool_search is not None and work.search is None:
+            from concerto.runtime.agents.tool_search import ToolSearch
+
+            work.search = ToolSearch(plan.tool_search, plan.request.forced_tool)
         await work.renew_tools()
         work.iteration += 1
         run.emit_event(
@@ -401,6 +405,9 @@ async def _attempt(
         return await tool.perform(caller, source)
     if tool.handoff:
         return ask_for_handoff(work, tool)
+    if work.search is not None and tool is work.search.tool:
+        record.arguments = wanted = _arguments(tool, call)
+        return await tool.perform(caller, wanted)
     if work.calls_left is not None:
         if not work.calls_left:
             message = "no more calls are allowed in this answer"

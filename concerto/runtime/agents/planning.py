@@ -25,6 +25,7 @@ from concerto.runtime.tools.toolbox import (
     ASKED,
     EMPTY,
     NO_PARAMETERS,
+    READ_SKILL,
     BoundTool,
     CallContext,
     Toolbox,
@@ -81,6 +82,13 @@ class Planner:
         fixed = self.fixed(builder.agent)
         agent, settings = fixed.agent, fixed.agent.settings
         tools = self._toolbox(fixed, builder, branch)
+        system_prompt = self.system_prompt(builder)
+        if settings.get("skills") and not builder.no_static_tools:
+            from concerto.runtime.agents.skills import find_skills, skill_tool, with_skills
+
+            skills = await find_skills(self._run, agent.name, settings["skills"], branch)
+            system_prompt = with_skills(system_prompt, skills)
+            tools = tools.with_tools([skill_tool(self._run, skills)])
         choice, forced = self._choice(settings, builder, tools)
         request = fixed.request
         if builder.options is not None:
@@ -103,12 +111,13 @@ class Planner:
             discovery=builder.discovery,
             on_tool_error=agent.methods.get("on_tool_error"),
             code=str(settings.get("code") or ""),
+            tool_search=settings.get("tool_search"),
             context=shared_map(builder.context),
             data=shared_map(builder.data),
             memory=memory,
             fall_back=partial(self._fall_back, builder) if "fallback" in settings else None,
             renewed=partial(self._renewed, builder, branch) if servers else None,
-            system_prompt=self.system_prompt(builder),
+            system_prompt=system_prompt,
             hand_over=partial(self._hand_over, branch) if "handoffs" in settings else None,
         )
 
@@ -152,7 +161,8 @@ class Planner:
             callable_ = self._callable(fixed.agent, builder)
         except Raised:
             return plan
-        return replace(plan, toolbox=tools, callable=callable_)
+        skills = [tool for tool in plan.toolbox.tools.values() if tool.tool == READ_SKILL]
+        return replace(plan, toolbox=tools.with_tools(skills) if skills else tools, callable=callable_)
 
     def system_prompt(self, builder: AgentBuilder) -> str:
         if builder.system_prompt is not None:
@@ -292,7 +302,9 @@ class Planner:
             mentions = agent.allowed_tools
         if mentions is None:
             return None
-        return frozenset(tool.key for tool in self._mentioned(agent.name, mentions))
+        return frozenset(
+            [(READ_SKILL, "", ""), *(tool.key for tool in self._mentioned(agent.name, mentions))]
+        )
 
     def _choice(self, settings: dict[str, Json], builder: AgentBuilder, tools: Toolbox) -> tuple[Any, str]:
         """The tool choice and the forced tool's name on the wire; required and forced need a tool."""

@@ -104,8 +104,12 @@ class ProgramTool:
             self._shown = shown
             self._signatures = signatures(self._run.module, shown)
             self._offer_anew(toolbox)
-        handoffs = {name for name, tool in toolbox.tools.items() if tool.handoff}
-        kept = [offer for offer in offered if offer.hosted or not self.only or offer.name in handoffs]
+        own = [
+            offer
+            for offer in offered
+            if offer.hosted or (tool := toolbox.tools.get(offer.name)) is None or tool.handoff
+        ]
+        kept = own if self.only else offered
         return (*kept, self.tool.offer)
 
     def _offer_anew(self, toolbox: Toolbox) -> None:

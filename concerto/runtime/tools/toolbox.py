@@ -26,6 +26,8 @@ ToolKey: TypeAlias = tuple[str, str, str]
 
 RUN_PROGRAM = "run_program"
 """The tool that runs a program which the model writes, where its agent has `code`."""
+READ_SKILL = "read_skill"
+"""The tool that reads the skills of an agent."""
 _LONGEST_NAME = 64
 _HASH_LENGTH = 8
 
