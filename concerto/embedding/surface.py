@@ -293,6 +293,9 @@ def part_name(name: str, count: int = 1) -> str:
 
 
 def parameter_name(name: str) -> str:
+    """Of a parameter that is a pattern, a name made of those in it."""
+    if not name.isidentifier():
+        name = "_".join(re.findall(r"\w+", name))
     return f"{name}_" if keyword.iskeyword(name) or name == "self" else name
 
 

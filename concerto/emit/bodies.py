@@ -8,6 +8,7 @@ from concerto.emit.control import function_body
 from concerto.emit.failing_changes import attach_self_on_failure
 from concerto.emit.function import FunctionBuilder
 from concerto.emit.instructions import RETURN
+from concerto.emit.pattern_matching.bindings import irrefutable
 from concerto.emit.program import ProgramBuilder
 from concerto.emit.witnesses import parts_of, push_table
 from concerto.ir.module import Function
@@ -68,8 +69,11 @@ def _witness(program: ProgramBuilder, symbol: FunctionSymbol) -> Function:
 
 
 def _parameters(b: FunctionBuilder, parameters: Sequence[ast.Parameter]) -> list[str]:
-    for parameter in parameters:
-        b.declare(b.program.analysis.parameters[parameter])
+    slots = [b.declare(b.program.analysis.parameters[parameter]) for parameter in parameters]
+    for parameter, slot in zip(parameters, slots, strict=True):
+        if parameter.pattern is not None:
+            b.load(slot)
+            irrefutable(b, parameter.pattern)
     return [parameter.name.text for parameter in parameters]
 
 

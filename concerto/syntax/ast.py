@@ -601,7 +601,7 @@ class ItemBase(Node):
 @record(eq=False)
 class Parameter(Node):
     """A function's or closure's parameter. `self` and `mut self` have the name `self` and no type.
-    Only a closure's parameter may be a pattern (`|(k, v)| …`); then `name` is a generated one."""
+    One that is a pattern (`(x, y): (Int, Int)`) has its text as `name`, in closures none."""
 
     decorators: list[Decorator]
     name: Ident

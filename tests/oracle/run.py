@@ -146,6 +146,10 @@ class Run:
         for parameter, argument in zip(declaration.parameters, arguments, strict=True):
             local = self.analysis.parameters[parameter]
             frame.locals[local] = argument
+            if parameter.pattern is not None:
+                from tests.oracle.patterns import matches
+
+                matches(self, parameter.pattern, argument, frame)
             if parameter.name.text == "self":
                 own = local
         try:

@@ -6,6 +6,7 @@ Turns the patterns of the syntax into those of `pattern_matrix` and reports what
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
 
 from concerto.diagnostics import NotExhaustive, Problems, UnreachableArm
@@ -48,6 +49,8 @@ def check_matches(analysis: Analysis, problems: Problems) -> None:
     """Report E0304 for matches with a missing case and refutable patterns where none may stand, and W0003."""
     for body in analysis.bodies:
         checker = _MatchChecker(analysis, body.source, problems)
+        if isinstance(body.node, ast.FnDecl):
+            checker.check_parameters(body.node.parameters)
         for node in body.nodes:
             match node:
                 case ast.Match():
@@ -61,9 +64,7 @@ def check_matches(analysis: Analysis, problems: Problems) -> None:
                 case ast.ParallelFor(pattern=pattern):
                     checker.check_irrefutable(pattern, "match")
                 case ast.Closure(parameters=parameters):
-                    for parameter in parameters:
-                        if parameter.pattern is not None:
-                            checker.check_irrefutable(parameter.pattern, "match")
+                    checker.check_parameters(parameters)
                 case _:
                     pass
 
@@ -139,6 +140,11 @@ class _MatchChecker:
                 help="end it with an arm `_ => …`, or take the value apart in several steps",
             )
         )
+
+    def check_parameters(self, parameters: Iterable[ast.Parameter]) -> None:
+        for parameter in parameters:
+            if parameter.pattern is not None:
+                self.check_irrefutable(parameter.pattern, "match")
 
     def check_irrefutable(self, pattern: ast.Pattern, instead: str) -> None:
         if isinstance(pattern, ast.WildcardPattern) or self._broken(pattern):

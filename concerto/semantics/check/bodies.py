@@ -26,6 +26,7 @@ from concerto.semantics.check.expressions import (  # noqa: F401
     operators,
     pipes,
 )
+from concerto.semantics.check.patterns import bind_pattern
 from concerto.semantics.check.witnesses import declare_witnesses, find_inner_witnesses
 from concerto.semantics.model.builtins import ANY, NEVER
 from concerto.semantics.model.declarations import Declarations
@@ -159,6 +160,8 @@ def check_function(declarations: Declarations, function: FunctionSymbol) -> None
             symbol = next(parameters, None)
             type_ = symbol.type if symbol is not None else ERROR
             local = checker.declare(node.name.text, type_, node, "parameter", node.mutable)
+            if node.pattern is not None:
+                bind_pattern(checker, node.pattern, type_, "pattern")
         declarations.analysis.parameters[node] = local
     _check_result(checker, declaration.body)
 

@@ -5,7 +5,7 @@ imported."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from concerto.diagnostics import DefinedTwice, MismatchedTypes, Misplaced, UnexpectedToken
@@ -35,6 +35,7 @@ from concerto.semantics.typing.traits import satisfies
 from concerto.semantics.typing.type_expressions import bind_generics, declared_type, resolve_type
 from concerto.semantics.typing.unify import show
 from concerto.syntax import ast
+from concerto.syntax.walk import walk
 
 
 def fill_struct(
@@ -161,7 +162,8 @@ def fill_function(
     function.self_type = scope.self_type
     function.is_async = node.is_async
     function.receiver = _receiver(declarations, function, node, inner)
-    function.parameters = make_parameters(declarations, node.parameters, inner)
+    named = node.body is None or isinstance(function.owner, ToolSymbol | McpSymbol)
+    function.parameters = make_parameters(declarations, node.parameters, inner, named=named)
     function.result = NIL if node.result is None else resolve_type(declarations, node.result, inner)
     declarations.scopes[function] = inner
     if node.body is not None:
@@ -175,15 +177,20 @@ def fill_function(
 
 
 def make_parameters(
-    declarations: Declarations, nodes: Sequence[ast.Parameter], scope: TypeScope
+    declarations: Declarations, nodes: Sequence[ast.Parameter], scope: TypeScope, *, named: bool = True
 ) -> list[ParameterSymbol]:
-    """The parameters without self."""
+    """The parameters without self; if they are `named`, none may be a pattern."""
     seen: dict[str, ast.Ident] = {}
     parameters: list[ParameterSymbol] = []
     for node in nodes:
         if node.name.text == "self" and node.type is None:
             continue
-        if _report_repeated(declarations, scope.module, seen, node.name, "parameter"):
+        if node.pattern is not None:
+            if named:
+                report_nameless(declarations, scope.module, node.pattern)
+            for name in {each.text: each for each in _names_in(node.pattern)}.values():
+                _report_repeated(declarations, scope.module, seen, name, "parameter")
+        elif _report_repeated(declarations, scope.module, seen, node.name, "parameter"):
             continue
         parameters.append(
             ParameterSymbol(
@@ -197,6 +204,21 @@ def make_parameters(
             )
         )
     return parameters
+
+
+def report_nameless(declarations: Declarations, module: ModuleSymbol, pattern: ast.Pattern) -> None:
+    help_ = "give it a name, and take it apart in the body: `let (x, y) = place;`"
+    declarations.report(UnexpectedToken, module, pattern, "this parameter needs a name", help=help_)
+
+
+def _names_in(pattern: ast.Pattern) -> Iterator[ast.Ident]:
+    """The names that a pattern binds, in the order of the text."""
+    for node in walk(pattern):
+        match node:
+            case ast.BindPattern(name=name) | ast.FieldPattern(name=name, pattern=None):
+                yield name
+            case _:
+                pass
 
 
 def _parameter_type(declarations: Declarations, node: ast.Parameter, scope: TypeScope) -> Type:

@@ -45,6 +45,18 @@ class MemberRules(BuilderBase):
         end = default.end if default else type_expr.end
         return ast.Parameter(start, end, attributes, ident(name), False, type_expr, default)
 
+    def pattern_parameter(self, c: Children) -> ast.Parameter:
+        """Its name is the text of the pattern, which nobody can write as that of an argument."""
+        attributes, pattern, _, type_expr, default = c
+        start = attributes[0].start if attributes else pattern.start
+        end = default.end if default else type_expr.end
+        text = " ".join(self.source.text[pattern.start : pattern.end].split())
+        name = ast.Ident(pattern.start, pattern.end, text)
+        return ast.Parameter(start, end, attributes, name, False, type_expr, default, pattern)
+
+    def bare_pattern_parameter(self, c: Children) -> ast.Parameter:
+        return self.pattern_parameter([[], *c])
+
     def self_parameter(self, c: Children) -> ast.Parameter:
         name: Token = c[-1]
         return ast.Parameter(c[0].start, name.end, [], ident(name), len(c) > 1, None, None)

@@ -166,7 +166,9 @@ class ItemPrinter(StatementPrinter):
         decorators: list[Doc] = []
         for decorator in node.decorators:
             decorators += [(yield self.decorator(decorator)), " "]
-        name = f"mut {node.name.text}" if node.mutable else node.name.text
+        name: Doc = f"mut {node.name.text}" if node.mutable else node.name.text
+        if node.pattern is not None:
+            name = yield self.alternative(node.pattern)
         head = concat(*decorators, name, (yield self.type_note(node.type)))
         return concat(head, " = ", (yield self.expression(node.default))) if node.default else head
 

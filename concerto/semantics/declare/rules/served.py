@@ -11,6 +11,7 @@ from concerto.diagnostics import BadServedFunction
 from concerto.semantics.declare.rules.decorators import has_decorator
 from concerto.semantics.declare.rules.descriptions import check_described
 from concerto.semantics.declare.rules.json_types import why_no_schema
+from concerto.semantics.declare.signatures import report_nameless
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import (
     BOOL,
@@ -56,11 +57,14 @@ def check_served(
     if node.generics:
         report(node.generics[0], f"{shown} is generic", "write the types themselves")
     for parameter in function.parameters:
+        place = parameter.node
+        assert isinstance(place, ast.Parameter)
+        if place.pattern is not None:
+            report_nameless(declarations, scope.module, place.pattern)
+            continue
         no_json = parameter.type != TOOL_CONTEXT and why_no_schema(parameter.type) is not None
         if not no_json and not _reads_text(parameter.type):
             what = f"parameter `{parameter.name}` of {shown} is a `{show(parameter.type)}`"
-            place = parameter.node
-            assert isinstance(place, ast.Parameter)
             report(
                 place.type or place,
                 what,
