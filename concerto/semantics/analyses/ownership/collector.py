@@ -71,7 +71,7 @@ class BodyCollector(Recorder):
                 if local.role == "self" and self.body.function is not None:
                     self.state = local if isinstance(self.body.function.owner, ToolSymbol) else None
                 if parameter.pattern is not None:
-                    self.bind_parameter(parameter.pattern)
+                    self.bind_parameter(parameter.pattern, local if self.body.function is not None else None)
         self.visit(block, Keep.RETURN)
 
     # --- Expressions ---

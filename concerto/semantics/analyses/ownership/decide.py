@@ -143,9 +143,11 @@ class _BodyDecisions:
                     self._keep(note)
                 case Bound():
                     self._bind(note)
-                case BoundParameter(node=node, local=local):
+                case BoundParameter(node=node, local=local, parameter=parameter):
                     if local.mutable:
                         self.all.copies.add(node)
+                    elif parameter is not None:
+                        self._share(local, ValueOrigin(frozenset((parameter,)), False))
                 case Iterated():
                     self._iterate(note)
                 case Passed(value=value, function=function, index=index, context=context):

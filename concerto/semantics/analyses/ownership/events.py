@@ -118,10 +118,11 @@ class Capture:
 
 @frozen
 class BoundParameter:
-    """A pattern binds a part of what a body without a name was given."""
+    """A pattern binds a part of what a body was given, of a function its `parameter`."""
 
     node: ast.Node
     local: LocalSymbol
+    parameter: LocalSymbol | None
 
 
 @frozen

@@ -134,9 +134,10 @@ class Recorder:
             if local.type in self.aggregates:
                 self.body.notes.append(Bound(node, local, subject, whole, scope))
 
-    def bind_parameter(self, pattern: ast.Pattern) -> None:
+    def bind_parameter(self, pattern: ast.Pattern, parameter: LocalSymbol | None = None) -> None:
         for node, local, _ in self._bound_nodes(pattern):
-            self.body.parameters.append(local)
+            if parameter is None:
+                self.body.parameters.append(local)
             self.body.declared[local] = self.context
             if local.type in self.aggregates:
-                self.body.notes.append(BoundParameter(node, local))
+                self.body.notes.append(BoundParameter(node, local, parameter))
