@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from time import time
 from typing import Any
 
-from concerto.journal.databases import Database
+from concerto.journal.databases import Database, Transaction
 from concerto.json_data import Json
 from concerto.records import record
 from concerto.runtime.llm.requests import Message
@@ -63,22 +63,24 @@ class ResponseStore:
                 _values(stored),
             )
 
-    def end(self, stored: StoredResponse) -> bool:
-        """Write what a response has become; whether it was there and had not ended before."""
+    def end(self, stored: StoredResponse, number: int = 0, events: Iterable[str] = ()) -> bool:
+        """Write what a response has become, and its last events, from a number on; whether it was there and
+        had not ended before."""
         with self._database.transaction() as database:
-            return bool(
-                database.execute(
-                    "UPDATE responses SET status = ?, messages = ?, response = ?, states = ? "
-                    "WHERE id = ? AND status IN ('queued', 'in_progress')",
-                    (
-                        stored.status,
-                        json.dumps(messages_json(stored.messages)),
-                        json.dumps(stored.response),
-                        stored.states,
-                        stored.id,
-                    ),
-                )
+            ended = database.execute(
+                "UPDATE responses SET status = ?, messages = ?, response = ?, states = ? "
+                "WHERE id = ? AND status IN ('queued', 'in_progress')",
+                (
+                    stored.status,
+                    json.dumps(messages_json(stored.messages)),
+                    json.dumps(stored.response),
+                    stored.states,
+                    stored.id,
+                ),
             )
+            if ended:
+                _add_events(database, stored.id, number, events)
+        return bool(ended)
 
     def get(self, response: str, caller: str) -> StoredResponse | None:
         with self._database.transaction(reading=True) as database:
@@ -130,10 +132,7 @@ class ResponseStore:
     def add_events(self, owner: str, number: int, events: Iterable[str]) -> None:
         """Keep the events of an owner from a number on. One that is there already stays as it is."""
         with self._database.transaction(durable=False) as database:
-            database.execute_many(
-                "INSERT INTO events (owner, number, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                [(owner, place, event) for place, event in enumerate(events, number)],
-            )
+            _add_events(database, owner, number, events)
 
     def events(self, owner: str, after: int, most: int = 1000) -> list[tuple[int, str]]:
         """The events of an owner behind a number, with their numbers."""
@@ -143,6 +142,13 @@ class ResponseStore:
                 (owner, after, most),
             )
         return [(number, event) for number, event in rows]
+
+
+def _add_events(database: Transaction, owner: str, number: int, events: Iterable[str]) -> None:
+    database.execute_many(
+        "INSERT INTO events (owner, number, event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [(owner, place, event) for place, event in enumerate(events, number)],
+    )
 
 
 def _values(stored: StoredResponse) -> tuple[Any, ...]:

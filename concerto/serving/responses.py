@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from time import time
@@ -209,7 +210,7 @@ class Responses:
                 async for news in told:
                     if isinstance(news, AgentAnswer):
                         last = [*builder.untold(news, told=news.told), *builder.end(news)]
-                        self.ended(begun, news)
+                        self.ended(begun, news, last)
                         for event in last:
                             yield event
                     elif isinstance(news, Text) and begun.asking.asked.schema is None:
@@ -219,8 +220,9 @@ class Responses:
             yield {"type": "error", "sequence_number": builder.number, "error": server_fault()}
             raise
 
-    def ended(self, begun: Begun, answer: AgentAnswer) -> None:
-        """Keep a response that has ended, if it is to be."""
+    def ended(self, begun: Begun, answer: AgentAnswer, last: Sequence[Event] = ()) -> None:
+        """Keep a response that has ended, if it is to be; of one in the background `last` are the events that
+        nobody has been told yet."""
         stored = begun.stored
         stored.status = stored.response["status"]
         if begun.asking.kept is not None:
@@ -231,7 +233,7 @@ class Responses:
         if not stored.response["store"]:
             return
         if stored.response["background"]:
-            self._store.end(stored)
+            self._store.end(stored, last[0]["sequence_number"], [json.dumps(event) for event in last])
         else:
             self._store.add(stored)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -128,7 +129,7 @@ class Runs:
                 working[0].stop()
                 await asyncio.wait([working[1]])
             else:
-                self._end(stored.id, self._last(stored.id))
+                self._end(stored.id, self._last(stored.id)[0])
         return JSONResponse(self._shown(self._found(request)))
 
     # Inside
@@ -163,18 +164,24 @@ class Runs:
             self._news.add(run, emitted + 1, {"channel": _END, "payload": {"status": status}})
         self._news.tell(run)
 
-    def _last(self, run: str) -> int:
-        """The number of the last event so far."""
-        last = 0
+    def _last(self, run: str) -> tuple[int, str]:
+        """The number of the last event so far, and its channel."""
+        last, text = 0, '{"channel": ""}'
         while found := self._store.events(run, last):
-            last = found[-1][0]
-        return last
+            last, text = found[-1]
+        return last, json.loads(text)["channel"]
 
     async def _events(self, run: str, after: int) -> AsyncIterator[str]:
         async for place, event in self._news.read(run, after, lambda: self._is_over(run)):
-            yield f"id: {place}\ndata: {json.dumps(event)}\n\n"
+            yield _written(place, event)
             if event["channel"] == _END:
                 return
+        last, channel = self._last(run)
+        if channel != _END:  # Whoever drove it has gone before it could say so.
+            with suppress(NoSuchRun):
+                self._end(run, last)
+            for place, text in self._store.events(run, max(after, last)):
+                yield _written(place, json.loads(text))
 
     def _is_over(self, run: str) -> bool:
         try:
@@ -203,6 +210,10 @@ class Runs:
             "cost_usd": stored.cost_usd,
             "waits_for": stored.waits_for if stored.status in ("waiting", "unknown") else [],
         }
+
+
+def _written(place: int, event: Json) -> str:
+    return f"id: {place}\ndata: {json.dumps(event)}\n\n"
 
 
 def _same(one: Json, other: Json) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -229,3 +231,18 @@ def test_a_killed_server_loses_nothing(tmp_path: Path, model: Script) -> None:
         found = response_events(server, f"/v1/responses/{answer['id']}?stream=true")
         assert found[-1]["type"] == "response.completed"
         assert found[-1]["response"]["output"][0]["content"][0]["text"] == "waited"
+
+
+def test_the_end_of_a_run_is_told_whoever_drove_it(tmp_path: Path, model: Script) -> None:
+    folder = project(tmp_path, model.url, PROGRAM)
+    with served(folder) as server:
+        run = begin(server, "ask", "say hi", "1")
+        found = events(run)
+        server.stop(signal.SIGKILL)
+    with closing(sqlite3.connect(folder / "runs.db", isolation_level=None)) as database:
+        # As where a server is killed between the end of a run and its last event.
+        database.execute("DELETE FROM events WHERE number = ?", [len(found)])
+    with served(folder) as server:
+        again = server.url + run[run.index("/runs") :]
+        assert events(again) == found
+        assert events(again, len(found) - 1) == found[-1:]
