@@ -13,8 +13,7 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -101,33 +100,44 @@ def run_tests(
     beside = partial(_tried, timeout=timeout, live=live, record=record)
     alone = partial(beside, own_process=own_process)
     try:
-        # To the end: a test that could not be stopped may still take more.
-        with _all_limited(files, at_once) if own_process else nullcontext():
-            for file in files:
-                if not file.together or len(file.cases) == 1:
-                    yield from map(alone, file.cases)
-                    continue
-                waiting = [pool.submit(beside, case) for case in file.cases]
-                known = 0
-                while known < len(waiting) and (outcome := waiting[known].result()).passed:
-                    yield outcome
-                    known += 1
-                rest = [each.result() for each in waiting[known:]]
-                # Whose memory it was is known only of a test that runs alone.
-                short = any(each.for_memory for each in rest)
-                yield from (alone(each.case) if short and not each.passed else each for each in rest)
+        if own_process:
+            _limit_all(files, at_once)
+        for file in files:
+            if not file.together or len(file.cases) == 1:
+                yield from map(alone, file.cases)
+                continue
+            waiting = [pool.submit(beside, case) for case in file.cases]
+            known = 0
+            while known < len(waiting) and (outcome := _result(waiting[known])).passed:
+                yield outcome
+                known += 1
+            rest = [_result(each) for each in waiting[known:]]
+            # Whose memory it was is known only of a test that runs alone.
+            short = any(each.for_memory for each in rest)
+            yield from (alone(each.case) if short and not each.passed else each for each in rest)
     finally:
         live.stop()
         pool.shutdown(cancel_futures=True)
 
 
-def _all_limited(files: Sequence[TestFile], at_once: int) -> AbstractContextManager[None]:
-    """Let the system refuse what all tests take far beyond what one may."""
+def _limit_all(files: Sequence[TestFile], at_once: int) -> None:
+    """Let the system refuse what all tests take far beyond what one may. To the end of the process: whatever
+    happens here, a test that is not stopped yet may take more."""
     from concerto.deep_threads import STACK_BYTES
-    from concerto.runtime.run.memory_limit import MEGABYTE, memory_limited
+    from concerto.runtime.run.memory_limit import MEGABYTE, limit_memory
 
     most = max((_megabytes(case) for file in files for case in file.cases), default=MEGABYTES)
-    return memory_limited(most + (at_once - 1) * STACK_BYTES / MEGABYTE)
+    limit_memory(most + (at_once - 1) * STACK_BYTES / MEGABYTE)
+
+
+def _result(waiting: Future[Outcome]) -> Outcome:
+    """Wait for an outcome, even while the tests have left no memory to wait with."""
+    while True:
+        try:
+            return waiting.result()
+        except MemoryError:
+            if waiting.done():
+                raise
 
 
 def _tried(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
-from time import monotonic
+from time import monotonic, sleep
 
 from concerto.vm.values import Cancelled
 
@@ -24,12 +24,17 @@ _LOADER = "<frozen importlib._bootstrap>"
 def wait_for_end(done: threading.Event, thread: int | None, grace: float | None) -> bool:
     """Wait until what was told to stop is `done`, for at most `grace` seconds; whether it is."""
     ends = float("inf") if grace is None else monotonic() + grace
-    while not done.wait(max(0.0, min(_PATIENCE, ends - monotonic()))):
-        if monotonic() >= ends:
-            return False
-        if thread is not None and _computes(thread):
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Cancelled))
-    return True
+    while True:
+        try:
+            if done.wait(max(0.0, min(_PATIENCE, ends - monotonic()))):
+                return True
+            if monotonic() >= ends:
+                return False
+            if thread is not None and _computes(thread):
+                cancelled = ctypes.py_object(Cancelled)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), cancelled)
+        except MemoryError:  # What is to end has left none to wait with.
+            sleep(_PATIENCE)
 
 
 def loads_a_library(thread: int | None) -> bool:

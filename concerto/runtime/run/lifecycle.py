@@ -186,11 +186,14 @@ def _limit_hit(done: threading.Event, timeout: float | None, memory: MemoryLimit
     """
     ends = float("inf") if timeout is None else monotonic() + timeout
     every = _SIGNALS_EVERY if memory is None else _EVERY
-    while not done.wait(min(every, max(0.0, ends - monotonic()))):
-        if memory is not None and memory.exceeded():
-            return _MEMORY
-        if monotonic() >= ends:
-            return _TIME
+    try:
+        while not done.wait(min(every, max(0.0, ends - monotonic()))):
+            if memory is not None and memory.exceeded():
+                return _MEMORY
+            if monotonic() >= ends:
+                return _TIME
+    except MemoryError:  # The run has left none to wait with.
+        return _MEMORY
     return ""
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import get_ident
+from threading import Lock, get_ident
 
 from concerto.deep_threads import STACK_BYTES
 
@@ -50,8 +50,10 @@ def resident_bytes() -> int:
 
 class _Limit:
     """The limit that the process had before it was held and the one that it has, both soft; None while it is
-    not held. `thread` holds it; `starting` counts the processes that are being started."""
+    not held. `thread` holds it; `starting` counts the processes that are being started. All of it changes
+    under `lock`, as any thread may come."""
 
+    lock = Lock()
     before: int | None = None
     now = 0
     thread = 0
@@ -65,12 +67,30 @@ def memory_limited(megabytes: float) -> Iterator[None]:
     Who holds it already may hold it closer for a while. Where the system cannot limit what is written to (it
     can on Linux), or while another thread holds it, nothing is done.
     """
-    before, outer = _Limit.before, _Limit.now
-    if sys.platform != "linux" or (before is not None and _Limit.thread != get_ident()):
+    held = limit_memory(megabytes)
+    try:
         yield
-        return
+    finally:
+        if held is not None:
+            with _Limit.lock:
+                _limit_data(held[1])
+                _Limit.before, _Limit.now = held
+
+
+def limit_memory(megabytes: float) -> tuple[int | None, int] | None:
+    """As `memory_limited`, to the end of the process. What was there before; None where nothing is done."""
+    if sys.platform != "linux":
+        return None
+    with _Limit.lock:
+        return _hold(megabytes)
+
+
+def _hold(megabytes: float) -> tuple[int | None, int] | None:
     import resource
 
+    before, outer = _Limit.before, _Limit.now
+    if before is not None and _Limit.thread != get_ident():
+        return None
     holds = int(_STATM.read_bytes().split()[5]) * os.sysconf("SC_PAGE_SIZE")
     most = holds + STACK_BYTES + _RESERVED + int(megabytes * MEGABYTE)
     if before is None:
@@ -78,28 +98,27 @@ def memory_limited(megabytes: float) -> Iterator[None]:
         _Limit.before, _Limit.thread = outer, get_ident()
     _Limit.now = most if outer == resource.RLIM_INFINITY else min(most, outer)
     _limit_data(_Limit.now)
-    try:
-        yield
-    finally:
-        _limit_data(outer)
-        _Limit.before, _Limit.now = before, outer
+    return before, outer
 
 
 @contextmanager
 def starting_process() -> Iterator[None]:
     """Other processes are born with this one's limits, and so are those that they start at once: meanwhile
     this one is not held."""
-    if _Limit.before is None:
-        yield
-        return
-    _Limit.starting += 1
-    _limit_data(_Limit.before)
+    with _Limit.lock:
+        lifted = _Limit.before is not None
+        if lifted:
+            assert _Limit.before is not None
+            _Limit.starting += 1
+            _limit_data(_Limit.before)
     try:
         yield
     finally:
-        _Limit.starting -= 1
-        if not _Limit.starting and _Limit.before is not None:
-            _limit_data(_Limit.now)
+        if lifted:
+            with _Limit.lock:
+                _Limit.starting -= 1
+                if not _Limit.starting and _Limit.before is not None:
+                    _limit_data(_Limit.now)
 
 
 def _limit_data(soft: int) -> None:
