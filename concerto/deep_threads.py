@@ -42,6 +42,9 @@ class _Limit:
 
 _limit = _Limit()
 
+before_stack: Callable[[int], None] | None = None
+"""Called with the bytes of each stack before it is made, by whoever limits what the process may hold."""
+
 
 class DeepWork:
     """Work in a thread of its own; `ident` is that thread."""
@@ -114,6 +117,8 @@ def start_deep(body: Callable[[], None], name: str) -> DeepWork:
         worker = _Worker(work)
         size = threading.stack_size(STACK_BYTES)
         try:
+            if before_stack is not None:
+                before_stack(STACK_BYTES)
             worker.thread.start()
         except BaseException as error:
             _limit.release()

@@ -1,4 +1,4 @@
-"""Stack size: room for passes that recurse along the nesting of a program."""
+"""Stack size: room for passes that recurse along the nesting of a program, one compilation at a time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from concerto.deep_threads import start_deep
+from concerto.semantics.declare.library import compiling
 
 R = TypeVar("R")
 
@@ -14,11 +15,13 @@ def with_room(work: Callable[[], R]) -> R:
     """The result of `work`, which is done again on a large stack if it runs out of room on this one.
 
     Raises `RecursionError` if that is too small as well. Few programs need it, so few pay for it.
+    Other threads that compile wait.
     """
-    try:
-        return work()
-    except RecursionError:
-        return on_large_stack(work)
+    with compiling:
+        try:
+            return work()
+        except RecursionError:
+            return on_large_stack(work)
 
 
 def on_large_stack(work: Callable[[], R]) -> R:

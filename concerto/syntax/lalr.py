@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cache
 from typing import Any, Protocol
 
+from concerto.once import once
 from concerto.syntax.tables import tables
 from concerto.syntax.tokens import END, Token
 
@@ -111,7 +111,7 @@ class LalrParser:
         del self.values[depth - 1 :]
 
 
-@cache
+@once
 def _steps(builder: Hashable) -> list[tuple[str, int, Callable[[Any, list[Any]], Any] | None]]:
     """For each rule what it yields, its size and what builds its node: nothing is called for one that only
     hands its one symbol on. They are in reverse order, so that actions, which are negative, are indices."""

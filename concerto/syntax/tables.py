@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from functools import lru_cache
 from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
 from concerto.cache import entry_name, read_entry, write_entry
+from concerto.once import once
 from concerto.records import frozen
 from concerto.resources import resource
 
@@ -48,7 +48,7 @@ class Tables:
     end: int
 
 
-@lru_cache(maxsize=1)
+@once
 def tables() -> Tables:
     grammar = resource(_GRAMMAR).read_text(encoding="utf-8")
     maker = _maker(grammar)

@@ -25,7 +25,7 @@ from concerto.semantics.analyses.ownership import place_copies
 from concerto.semantics.analyses.uninhabited import check_endless
 from concerto.semantics.check.bodies import check_bodies
 from concerto.semantics.declare.collect import declare_program, fill_declared, no_declarations
-from concerto.semantics.declare.library import NoProject, library
+from concerto.semantics.declare.library import NoProject, compiling, library
 from concerto.semantics.model.analysis import EmitCall
 from concerto.semantics.model.declarations import Declarations
 from concerto.semantics.model.symbols import FunctionSymbol, ModuleSymbol, Symbol, ToolSymbol
@@ -100,8 +100,7 @@ def _link_by_method(tool: ToolSymbol) -> None:
 
 
 @lru_cache(maxsize=32)
-def world_of(declarations: str) -> ProgramWorld:
-    """The world with these declarations, made once."""
+def _world_of(declarations: str) -> ProgramWorld:
     return ProgramWorld(declarations)
 
 
@@ -139,8 +138,13 @@ class Rejected(Exception):
         self.diagnostics = diagnostics
 
 
-def compile_program(text: str, world: ProgramWorld) -> CompiledProgram:
-    """The program with this text; raises Rejected."""
+def compile_program(text: str, declarations: str) -> CompiledProgram:
+    """The program with this text, in the world of these declarations; raises Rejected."""
+    with compiling:
+        return _compile(text, _world_of(declarations))
+
+
+def _compile(text: str, world: ProgramWorld) -> CompiledProgram:
     header = "" if _HAS_MAIN.search(text) else _HEADER
     source = Source(PROGRAM, f"{header}{text}\n}}\n" if header else text)
     problems = Problems()

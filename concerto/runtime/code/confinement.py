@@ -6,7 +6,7 @@ a program can ask of the world is a call of one of its tools.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from time import monotonic
@@ -15,13 +15,11 @@ from typing import Any, NoReturn, TypeAlias, cast
 from concerto.ir.module import MethodDef, ModuleIR
 from concerto.json_data import Json
 from concerto.records import record
+from concerto.runtime.concurrency.branching import Body, BranchingHost
 from concerto.runtime.concurrency.fibers import (
     Branch,
-    all_of,
     check_time,
     current_branch,
-    drive,
-    first_of,
     wait,
 )
 from concerto.runtime.run.memory_limit import MemoryLimit, memory_limited
@@ -41,7 +39,6 @@ MOST_MEGABYTES = 256
 
 _SECONDS_BETWEEN_LOOKS = 0.01
 """At the clock and at what the process holds."""
-_Body: TypeAlias = Callable[[], Value]
 
 
 class ProgramStopped(Exception):
@@ -150,7 +147,7 @@ class _Room:
             self._enter()
 
     def _enter(self) -> None:
-        self._limit = memory_limited(MOST_MEGABYTES)
+        self._limit = memory_limited(MOST_MEGABYTES, shared=True)
         self._limit.__enter__()
 
     def _leave(self) -> None:
@@ -159,7 +156,7 @@ class _Room:
         self._limit = None
 
 
-class ProgramHost:
+class ProgramHost(BranchingHost):
     """The host of one program. Whatever is not here is refused: a way out that the machine learns later is
     closed until it is opened here."""
 
@@ -191,27 +188,10 @@ class ProgramHost:
         self._calls += 1
         given = [to_json(each) for each in arguments]
         branch = current_branch().child()
-        answer: ToolAnswer = self._outside(lambda: self._call(tool, method, given, branch))
+        answer: ToolAnswer = self._wait(lambda: self._call(tool, method, given, branch))
         return self._value(self._declared(tool, method), answer)
 
-    def await_all(self, branches: list[_Body]) -> tuple[Value, ...]:
-        works = self._works(branches)
-        return tuple(self._outside(lambda: all_of(works)))
-
-    def race(self, branches: list[_Body]) -> Value:
-        works = self._works(branches)
-        return self._outside(lambda: first_of(works))
-
-    def parallel_for(
-        self, items: Iterable[Value], limit: int | None, body: Callable[[Value], Value]
-    ) -> list[Value]:
-        if limit is not None and limit < 1:
-            raise failure(f"the limit of `parallel for` is at least 1, not {limit}", "ValueError")
-        each = items.items() if isinstance(items, dict) else items
-        works = self._works([partial(body, item) for item in each])
-        return list(self._outside(lambda: all_of(works, limit)))
-
-    def task_scope(self, body: _Body) -> Value:
+    def task_scope(self, body: Body) -> Value:
         return body()
 
     def await_task(self, task: Value) -> Value:
@@ -222,17 +202,16 @@ class ProgramHost:
             raise AttributeError(name)
         return _refused
 
-    def _works(self, bodies: Sequence[_Body]) -> list[Callable[[], Awaitable[Value]]]:
+    def _works(self, bodies: list[Body]) -> list[Callable[[], Awaitable[Value]]]:
         for _ in bodies:
             self.machine.step()
-        parent = current_branch()
-        return [partial(drive, parent.child(), partial(self._inside, body)) for body in bodies]
+        return super()._works([partial(self._inside, body) for body in bodies])
 
-    def _inside(self, body: _Body) -> Value:
+    def _inside(self, body: Body) -> Value:
         with self.machine.room.inside():
             return body()
 
-    def _outside(self, make: Callable[[], Awaitable[Any]]) -> Any:
+    def _wait(self, make: Callable[[], Awaitable[Any]]) -> Any:
         """Wait for something; what others do meanwhile is not the program's."""
         with self.machine.room.outside():
             return wait(make)

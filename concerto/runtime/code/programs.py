@@ -134,11 +134,11 @@ class ProgramTool:
 
     async def _run_source(self, source: str, caller: CallContext, calls: ProgramCalls) -> Value:
         """What a program gives: its value and what it printed. Raises ProgramFailed."""
-        from concerto.runtime.code.compiling import Rejected, compile_program, world_of
+        from concerto.runtime.code.compiling import Rejected, compile_program
 
         told = self._signatures
         try:
-            program = compile_program(source, world_of(told.declarations))
+            program = compile_program(source, told.declarations)
         except Rejected as rejected:
             found = rejected.diagnostics
             message = str(found[0].get("message", "")) if found else "it does not compile"

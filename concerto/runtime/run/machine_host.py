@@ -5,12 +5,13 @@ All of it is called from the fibers of the program and may switch to the event l
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from concerto.diagnostics.suggest import did_you_mean
-from concerto.runtime.concurrency.fibers import all_of, current_branch, drive, first_of, wait
+from concerto.runtime.concurrency.branching import Body, BranchingHost
+from concerto.runtime.concurrency.fibers import current_branch, wait
 from concerto.vm.json_values import to_json
 from concerto.vm.operations import type_name
 from concerto.vm.values import Err, ErrorValue, Ok, Raised, Value, failure
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
     from concerto.runtime.concurrency.turns import Turns
     from concerto.runtime.run.parts import Parts
 
-Body: TypeAlias = Callable[[], Value]
 
-
-class MachineHost:
+class MachineHost(BranchingHost):
     """The methods are described in `concerto.vm.host`."""
 
     def __init__(self, run: Parts) -> None:
@@ -128,23 +127,6 @@ class MachineHost:
             case _:
                 raise failure(f"{type_name(receiver)} has no method `{method}`", "TypeError")
 
-    def await_all(self, branches: list[Body]) -> tuple[Value, ...]:
-        works = self._works(branches)
-        return tuple(wait(lambda: all_of(works)))
-
-    def race(self, branches: list[Body]) -> Value:
-        works = self._works(branches)
-        return wait(lambda: first_of(works))
-
-    def parallel_for(
-        self, items: Iterable[Value], limit: int | None, body: Callable[[Value], Value]
-    ) -> list[Value]:
-        if limit is not None and limit < 1:
-            raise failure(f"the limit of `parallel for` is at least 1, not {limit}", "ValueError")
-        each = items.items() if isinstance(items, dict) else items
-        works = self._works([partial(body, item) for item in each])
-        return list(wait(lambda: all_of(works, limit)))
-
     def spawn(self, body: Body) -> Value:
         from concerto.runtime.concurrency.tasks import spawn
 
@@ -223,10 +205,6 @@ class MachineHost:
         near = suggest(method, [*methods, *Agents.CALLS])
         hint = f", {did_you_mean(near)}" if near else ""
         raise failure(f"agent `{builder.agent}` has no method `{method}`{hint}", "TypeError")
-
-    def _works(self, bodies: Iterable[Body]) -> list[Callable[[], Awaitable[Value]]]:
-        parent = current_branch()
-        return [partial(drive, parent.child(), body) for body in bodies]
 
 
 class TrustingHost(MachineHost):

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock, get_ident
 
+from concerto import deep_threads
 from concerto.deep_threads import STACK_BYTES
 
 MEGABYTE = 1024 * 1024
@@ -61,13 +62,16 @@ class _Limit:
 
 
 @contextmanager
-def memory_limited(megabytes: float) -> Iterator[None]:
+def memory_limited(megabytes: float, *, shared: bool = False) -> Iterator[None]:
     """Let the system refuse what takes this process far beyond so many megabytes more than it holds now.
 
     Who holds it already may hold it closer for a while. Where the system cannot limit what is written to (it
-    can on Linux), or while another thread holds it, nothing is done.
+    can on Linux), or while another thread holds it, nothing is done. In a `shared` process others work as
+    well: the stacks of programs that begin meanwhile come on top.
     """
     held = limit_memory(megabytes)
+    if shared and held is not None and held[0] is None:
+        deep_threads.before_stack = _more
     try:
         yield
     finally:
@@ -75,6 +79,19 @@ def memory_limited(megabytes: float) -> Iterator[None]:
             with _Limit.lock:
                 _limit_data(held[1])
                 _Limit.before, _Limit.now = held
+                deep_threads.before_stack = None
+
+
+def _more(size: int) -> None:
+    import resource
+
+    with _Limit.lock:
+        before = _Limit.before
+        if before is None:
+            return
+        _Limit.now = _Limit.now + size if before == resource.RLIM_INFINITY else min(_Limit.now + size, before)
+        if not _Limit.starting:
+            _limit_data(_Limit.now)
 
 
 def limit_memory(megabytes: float) -> tuple[int | None, int] | None:

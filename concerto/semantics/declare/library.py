@@ -6,10 +6,11 @@ a program first uses them. Afterwards nobody changes the library's symbols."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from threading import RLock
 from typing import ClassVar
 
 from concerto.diagnostics import Problems
+from concerto.once import once
 from concerto.resources import resource
 from concerto.semantics.declare.collect import fill_declared, no_declarations
 from concerto.semantics.model.builtins import BUILTIN_TRAITS, BUILTIN_TYPES
@@ -97,7 +98,11 @@ class Library:
         self.declarations.root.members[module.name] = module
 
 
-@cache
+compiling = RLock()
+"""Held by whoever compiles: modules of the library are loaded, and parts of it checked, as they are used."""
+
+
+@once
 def library() -> Library:
     """The library of this process."""
     return Library()
