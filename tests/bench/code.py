@@ -16,7 +16,7 @@ from typing import Any
 from concerto.ir.module import ToolUse
 from concerto.natives.prompt import count_tokens
 from concerto.program import Runtime
-from concerto.runtime.code.compiling import compile_program, world_of
+from concerto.runtime.code.compiling import compile_program
 from concerto.runtime.code.confinement import ProgramHost, ProgramLimits, ProgramMachine, ToolAnswer
 from concerto.runtime.code.signatures import signatures
 from concerto.runtime.concurrency.fibers import Branch, Fiber, run_now
@@ -133,14 +133,14 @@ def warm() -> None:
     program = compile_source(source("only"))
     run = Run(program.module, resolve(RunOptions()))
     told = signatures(program.module, run.tools.bound(ToolUse("tool", "Crm")))
-    world = world_of(told.declarations)
+    declarations = told.declarations
     orders = [{"id": n, "customer": "ada", "total": 9.5, "paid": n == 1, "note": "x"} for n in range(3)]
 
     async def call(owner: str, name: str, arguments: Any, branch: Branch) -> ToolAnswer:
         return ToolAnswer(orders)
 
     def once() -> Any:
-        made = compile_program(TEN_LINES, world)
+        made = compile_program(TEN_LINES, declarations)
         machine = ProgramMachine(made.module, ProgramHost(call, ProgramLimits()))
         fiber = Fiber(Branch(), machine.run_program)
         asked = fiber.begin()
@@ -149,7 +149,7 @@ def warm() -> None:
         return asked
 
     assert once()["open"] == 19.0
-    compiling = cpu(lambda: compile_program(TEN_LINES, world))
+    compiling = cpu(lambda: compile_program(TEN_LINES, declarations))
     print(f"10 lines, warm: {cpu(once):.2f} ms CPU, of which compiling {compiling:.2f}")
     begun = time.process_time()
     type(world)(told.declarations)

@@ -8,7 +8,7 @@ import pytest
 
 from concerto.ir.module import ModuleIR
 from concerto.json_data import Json
-from concerto.runtime.code.compiling import compile_program, world_of
+from concerto.runtime.code.compiling import compile_program
 from concerto.runtime.code.signatures import signatures
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.tools.toolbox import BoundTool
@@ -53,7 +53,7 @@ async def _never(*given: Any) -> None:
 
 def _compiles(server: str, tool: str, schema: Json) -> None:
     bound = BoundTool(ToolOffer(tool or "t", "what */ it does", schema), server, tool, _never)
-    compile_program("1", world_of(signatures(ModuleIR("m", "m.conc"), [bound]).declarations))
+    compile_program("1", signatures(ModuleIR("m", "m.conc"), [bound]).declarations)
 
 
 @pytest.mark.parametrize("name", NAMES)
