@@ -16,7 +16,7 @@ from typing import Any
 from concerto.ir.module import ToolUse
 from concerto.natives.prompt import count_tokens
 from concerto.program import Runtime
-from concerto.runtime.code.compiling import compile_program
+from concerto.runtime.code.compiling import ProgramWorld, compile_program
 from concerto.runtime.code.confinement import ProgramHost, ProgramLimits, ProgramMachine, ToolAnswer
 from concerto.runtime.code.signatures import signatures
 from concerto.runtime.concurrency.fibers import Branch, Fiber, run_now
@@ -152,7 +152,7 @@ def warm() -> None:
     compiling = cpu(lambda: compile_program(TEN_LINES, declarations))
     print(f"10 lines, warm: {cpu(once):.2f} ms CPU, of which compiling {compiling:.2f}")
     begun = time.process_time()
-    type(world)(told.declarations)
+    ProgramWorld(told.declarations)
     print(f"the signatures of 50 tools, once: {(time.process_time() - begun) * 1000:.1f} ms CPU")
     monty(orders)
 
