@@ -17,6 +17,7 @@ from concerto.syntax.tokens import CLOSERS, END, OPENERS, Token, words
 _SIGNS = {"LPAR": "(", "LSQB": "[", "LBRACE": "{", "INTERPOLATE": "${"}
 _ENDS = {"RPAR": ")", "RSQB": "]", "RBRACE": "}", "TEXT_RESUME": "}"}
 _ITEM_STARTS = words("FN PUB ASYNC STRUCT ENUM TRAIT IMPL SCHEMA TOOL AGENT MCP PIPELINE STAGE MOD USE CONST")
+_BEFORE_HEADS = words("SEMICOLON LBRACE RBRACE LPAR RPAR")
 _NO_HEAD_ENDS = words("SEMICOLON COMMA LBRACE RBRACE LPAR LSQB")
 # A line that begins so and ends in `{` has a block behind its brackets.
 _HEAD_STARTS = words("FN PUB ASYNC STAGE IF WHILE FOR MATCH RBRACE")
@@ -81,6 +82,8 @@ class _Balancer:
                 continue
             elif token.kind == "SEMICOLON":
                 self.close_before_semicolon(position)
+            elif token.kind == "ARROW":
+                self.close_before_arrow()
             elif token.kind == END:
                 self.close_at_end()
             self.mended.append(token)
@@ -190,6 +193,17 @@ class _Balancer:
         if index == len(self.open) or self.closed_on_line(position):
             return
         self.unclosed(index)
+
+    def close_before_arrow(self) -> None:
+        """`fn f(a: Int -> Int`: the result stands behind the parameters."""
+        opener = self.open[-1].token if self.open else None
+        if opener is None or opener.kind != "LPAR" or self.mended[-1].kind in ("RPAR", "VBAR", "OR_OR"):
+            return
+        before = self.mended.index(opener) - 1
+        while before and self.mended[before].kind not in ("FN", *_BEFORE_HEADS):
+            before -= 1
+        if self.mended[before].kind == "FN":
+            self.unclosed(len(self.open) - 1)
 
     def closed_on_line(self, position: int) -> bool:
         tokens = self.lexed.tokens

@@ -86,6 +86,7 @@ _AWAITED = {
     "Await.operand", "Argument.value", "Block.result", "TupleLit.items", "ArrayLit.items", "Match.subject",
     "Let.value", "Break.value", "Return.value", "Binary.right",
 }  # fmt: skip
+_CHAINS = {"Binary.left", "Binary.right"}
 _NO_FUNCTIONS = {"Cast.type", "ConstDecl.type", "ImplDecl.target"}
 _OF_UNIONS = {"TypeAliasDecl.type", "Let.type"}
 
@@ -163,8 +164,8 @@ def why_never(construct: str, place: str) -> str:
         return "a task that nobody waits for at once may run whenever it likes"
     if construct == "Formatted" and place != "Interpolation.parts":
         return "a format stands only in an interpolation"
-    if construct == "LetCondition":
-        return "it stands only in the conditions of `if` and `while`; the generator draws no chains yet"
+    if construct == "LetCondition" and place not in _CHAINS:
+        return "it stands only in the conditions of `if` and `while`"
     if construct == "FnType" and place in _NO_FUNCTIONS:
         return "functions are no constants, have no traits of their own and are not told apart while they run"
     if construct == "UnionType" and place not in _OF_UNIONS:

@@ -40,16 +40,26 @@ def branch(maker: Maker, kind: Kind, known: bool) -> str:
     """`if` with one or two conditions, each of either sort."""
     text = ""
     for _ in range(1 if maker.chance(0.8) else 2):
-        names: list[Variable] = []
-        if maker.chance(0.6):
-            head = maker.value(BOOL)
-        else:
-            subject = maker.kind()
-            shown, names = some_pattern(maker, subject)
-            value, comes = maker.drawn(subject)
-            head, names = f"let {shown} = {value}", names if comes else []
+        head, names = condition(maker)
         text += f"if {head} {statements.block(maker, kind, known, names)} else "
     return f"({text}{statements.block(maker, kind, known)})"
+
+
+def condition(maker: Maker) -> tuple[str, list[Variable]]:
+    """Of `if` and `while`: a Bool, a `let`, or a chain of them, each with the names of those before it."""
+    parts: list[str] = []
+    names: list[Variable] = []
+    for _ in range(1 if maker.chance(0.75) else maker.random.choice((2, 2, 3))):
+        with maker.scope(names):
+            if maker.chance(0.6):
+                parts.append(maker.value(BOOL))
+                continue
+            subject = maker.kind()
+            shown, bound = some_pattern(maker, subject)
+            value, comes = maker.drawn(subject)
+        parts.append(f"let {shown} = {value}")
+        names = [*names, *(bound if comes else [])]
+    return " && ".join(parts), names
 
 
 def matched(maker: Maker, kind: Kind, known: bool) -> str:
@@ -190,7 +200,7 @@ def part(maker: Maker, kind: Kind, known: bool) -> str:
 
 
 def cast(maker: Maker, kind: Kind, known: bool) -> str | None:
-    if kind.name == "fn" or maker.types.holds(kind, "fn", "T", "U"):
+    if kind.name == "fn" or maker.types.holds(kind, "fn", "T", "U", *maker.types.traits):
         return None
     return f"(any({maker.value(kind)}) as {kind})"
 
@@ -215,6 +225,16 @@ def passed_on(maker: Maker, kind: Kind, known: bool) -> str | None:
 def call(maker: Maker, kind: Kind, known: bool) -> str | None:
     fitting = [callee for callee in maker.callees if callee.result == kind and maker.affordable(callee)]
     return called(maker, maker.random.choice(fitting)) if fitting else None
+
+
+def own_operator(maker: Maker, kind: Kind, known: bool) -> str | None:
+    fitting = [callee for callee in maker.operators if callee.result == kind and maker.affordable(callee)]
+    if not fitting:
+        return None
+    chosen = maker.random.choice(fitting)
+    maker.pay(chosen)
+    first, *others = [maker.value(parameter) for parameter in chosen.parameters]
+    return f"({first} {chosen.name} {others[0]})" if others else f"({chosen.name}{first})"
 
 
 def called(maker: Maker, callee: Callee) -> str | None:
@@ -297,7 +317,7 @@ def library_call(maker: Maker, found: Method, given: dict[str, Kind], handle: st
     owner = substitute(found.owner, given)
     if found.name in GROWING and maker.weight > 1 and maker.chance(0.7):
         return None
-    if owner.name == "Map" and owner.arguments[0] not in (INT, STRING, BOOL):
+    if owner.name == "Map" and not _meets(maker, owner.arguments[0], "Hash"):
         return None
     if "K" in given and found.name in ("group_by", "collect") and given["K"] not in (INT, STRING, BOOL):
         return None
@@ -354,7 +374,7 @@ def _meets(maker: Maker, kind: Kind, bound: str) -> bool:
     }
     if kind.name == "(" and bound != "Number":
         return all(_meets(maker, item, bound) for item in kind.arguments)
-    return kind.name in names[bound]
+    return kind.name in names[bound] or (bound == "Ord" and kind.name in maker.types.ordered)
 
 
 def pipe(maker: Maker, kind: Kind, known: bool) -> str | None:
@@ -429,6 +449,6 @@ def raced(maker: Maker, kind: Kind, known: bool) -> str | None:
 
 GENERAL: list[Form] = [
     variable, variable, block, branch, matched, attempt, loop, jump, element, part, cast, unwrapped,
-    passed_on, passed_on, raced, call, call, generic, generic, closure_call, method, method, method, pipe,
-    awaited,
+    passed_on, passed_on, raced, call, call, own_operator, generic, generic, closure_call,
+    method, method, method, pipe, awaited,
 ]  # fmt: skip

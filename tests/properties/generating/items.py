@@ -22,6 +22,7 @@ from tests.properties.generating.kinds import (
     result,
 )  # fmt: skip
 from tests.properties.generating.maker import Callee, Maker, Variable
+from tests.properties.generating.special import trait_value
 
 _FUEL = 26
 _SIMPLE = (INT, STRING, BOOL, FLOAT)
@@ -141,17 +142,22 @@ def struct(maker: Maker, name: str) -> str:
     kinds = [maker.kind() for _ in range(maker.random.randint(1, 3))]
     if generics:
         kinds[0] = maker.random.choice((Kind("T"), array(Kind("T")), pair(Kind("T"), INT)))
+    positional = maker.chance(0.25)
     names = maker.random.sample(("f0", "f1", "item", "count", "len", "model", "match"), len(kinds))
+    names = list(map(str, range(len(kinds)))) if positional else names
     fields = tuple(zip(names, kinds, strict=True))
     plain = [(field, kind) for field, kind in fields if kind in _SIMPLE]
-    defaults = {field: constant(maker, kind) for field, kind in plain if maker.chance(0.3)}
-    maker.types.structs[name] = Struct(name, generics, fields, frozenset(defaults))
+    defaults = {} if positional else {f: constant(maker, kind) for f, kind in plain if maker.chance(0.3)}
+    maker.types.structs[name] = Struct(name, generics, fields, frozenset(defaults), positional)
     _add_kinds(maker, name, generics)
+    head = f"pub struct {name}{'<T>' if generics else ''}"
+    if positional:
+        return f"{head}({', '.join(f'pub {kind}' for kind in kinds)});"
     written = ", ".join(
         f"pub {field}: {kind}" + (f" = {defaults[field]}" if field in defaults else "")
         for field, kind in fields
     )
-    return f"pub struct {name}{'<T>' if generics else ''} {{ {written} }}"
+    return f"{head} {{ {written} }}"
 
 
 def schema(maker: Maker, name: str) -> str:
@@ -233,6 +239,10 @@ def inherent(maker: Maker, struct_: Struct) -> str:
     """Methods of a struct of its own, at times with the name of one of a trait."""
     owner = Kind(struct_.name)
     texts = []
+    if maker.chance(0.4):
+        kind = maker.random.choice(_SIMPLE)
+        texts.append(f"pub const LIMIT: {kind} = {constant(maker, kind)};")
+        maker.consts.append(Variable(f"{owner}::LIMIT", kind))
     for name, receiving in (("next", "mut self"), ("area", "self"), (maker.fresh("m"), "self")):
         if maker.chance(0.7):
             text, callee = method(maker, name, owner, receiving)
@@ -268,7 +278,19 @@ def trait(maker: Maker, name: str) -> str:
         extra = "fn told(self" + given + ') -> String { "own" }' if maker.chance(0.2) else ""
         texts.append(f"impl {name} for {owner} {{ {text} {extra} }}")
     texts.append(_through_bound(maker, name, asked, found, parameters, result_, changing))
+    if maker.chance(0.5):
+        _as_type(maker, Kind(name), found, Callee(asked, tuple(p.kind for p in parameters), result_, cost=20))
     return "\n".join(texts)
+
+
+def _as_type(maker: Maker, trait_: Kind, found: list[Kind], callee: Callee) -> None:
+    """From here on, values may be of the trait alone."""
+    maker.types.traits[trait_.name] = found
+    maker.special[trait_.name] = [trait_value]
+    maker.kinds += [trait_, trait_, array(trait_), option(trait_)]
+    receiving = "mut self" if callee.name == "next" else "self"
+    told = replace(callee, name="told", result=STRING, receiver=trait_, receiving="self")
+    maker.callees += [replace(callee, receiver=trait_, receiving=receiving), told]
 
 
 def owners(maker: Maker) -> list[Kind]:

@@ -58,12 +58,13 @@ def function(*parts: Kind) -> Kind:
 
 @dataclass(frozen=True)
 class Struct:
-    """A struct or schema; its fields' types may name its generics."""
+    """A struct or schema; its fields' types may name its generics. Those of a tuple struct have numbers."""
 
     name: str
     generics: tuple[str, ...]
     fields: tuple[tuple[str, Kind], ...]
     defaults: frozenset[str] = frozenset()
+    positional: bool = False
 
     def fields_of(self, kind: Kind) -> list[tuple[str, Kind]]:
         given = dict(zip(self.generics, kind.arguments, strict=True))
@@ -87,11 +88,14 @@ class Enum:
 
 @dataclass
 class Types:
-    """What a program declares. An alias of a literal union is a type of its own here."""
+    """What a program declares. An alias of a literal union is a type of its own here. `traits` are those
+    that are types, with the types of their values; `ordered` are own types with an order."""
 
     structs: dict[str, Struct] = field(default_factory=dict)
     enums: dict[str, Enum] = field(default_factory=dict)
     literals: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    traits: dict[str, list[Kind]] = field(default_factory=dict)
+    ordered: set[str] = field(default_factory=set)
 
     def parts(self, kind: Kind) -> list[Kind]:
         """The types of what a value holds."""

@@ -50,6 +50,8 @@ def literal(maker: Maker, kind: Kind, known: bool = False) -> str:
         return struct(maker, kind, known)
     if kind.name in maker.types.enums:
         return variant(maker, kind, known)
+    if kind.name in maker.types.traits:
+        return trait_value(maker, kind, known)
     if kind.name == "fn":
         return closure(maker, kind)
     if kind.name == "(":
@@ -92,8 +94,8 @@ def built(maker: Maker, kind: Kind, known: bool) -> str:
             return text if count else exact(text, kind, known)
         case "Map":
             keys = [] if empty else list(dict.fromkeys(key(maker, inside) for _ in range(2)))
-            entries = ", ".join(f"{name}: {maker.small(kind.arguments[1], known)}" for name in keys)
-            return f"({{{entries}}})" if keys else exact("({})", kind, known)
+            entries = [(name, maker.small(kind.arguments[1], known)) for name in keys]
+            return map_of_entries(entries, kind, known) if keys else exact("({})", kind, known)
         case "Option":
             return exact("None", kind, known) if empty else f"Some({maker.small(inside, known)})"
         case "Result":
@@ -115,6 +117,14 @@ def built(maker: Maker, kind: Kind, known: bool) -> str:
             return maker.random.choice(variables)
 
 
+def map_of_entries(entries: list[tuple[str, str]], kind: Kind, known: bool) -> str:
+    """A literal, whose keys are literals too, or collected from pairs."""
+    if kind.arguments[0] in _KEYS:
+        return f"({{{', '.join(f'{key}: {value}' for key, value in entries)}}})"
+    pairs = ", ".join(f"({key}, {value})" for key, value in entries)
+    return f"the<{kind}>(the<Array<{Kind('(', kind.arguments)}>>([{pairs}]).collect())"
+
+
 def exact(text: str, kind: Kind, known: bool) -> str:
     """An expression that does not show its type, where nothing else does."""
     return text if known else f"the<{kind}>({text})"
@@ -124,6 +134,9 @@ def struct(maker: Maker, kind: Kind, known: bool, small: bool = True) -> str:
     declared = maker.types.structs[kind.name]
     draw = maker.small if small else maker.value
     fields = declared.fields_of(kind)
+    if declared.positional:
+        values = [draw(part, known or not declared.generics) for _, part in fields]
+        return exact(f"{kind.name}({', '.join(values)})", kind, known or not declared.generics)
     maker.random.shuffle(fields)
     inits = []
     for name, part in fields:
@@ -150,6 +163,12 @@ def variant(maker: Maker, kind: Kind, known: bool, small: bool = True) -> str:
     else:
         text = f"{kind.name}::{name}({', '.join(values)})" if parts else f"{kind.name}::{name}"
     return exact(text, kind, shown)
+
+
+def trait_value(maker: Maker, kind: Kind, known: bool, small: bool = True) -> str:
+    """A value of any type that has the trait."""
+    owner = maker.random.choice(maker.types.traits[kind.name])
+    return exact(maker.small(owner) if small else maker.value(owner), kind, known)
 
 
 def closure(maker: Maker, kind: Kind, known: bool = False, small: bool = True) -> str:

@@ -70,8 +70,9 @@ Form = Callable[["Maker", Kind, bool], "str | None"]
 class Maker:
     """Draws expressions and statements. `known` says that the place of an expression has a type of its own:
     a value may be one that becomes it; else its type is exactly the one asked for, seen from itself.
-    `conversions` are the errors that become a type by `From`, `states` the handles that the program declares.
-    `waits`: the program starts tasks and waits for them. `size` scales its bodies."""
+    `operators` are those of own types, by their signs, `conversions` the errors that become a type by `From`,
+    `states` the handles that the program declares. `waits`: the program starts tasks and waits for them.
+    `size` scales its bodies."""
 
     random: Random
     general: list[Form]
@@ -80,6 +81,7 @@ class Maker:
     types: Types = field(default_factory=Types)
     kinds: list[Kind] = field(default_factory=list)
     callees: list[Callee] = field(default_factory=list)
+    operators: list[Callee] = field(default_factory=list)
     consts: list[Variable] = field(default_factory=list)
     states: list[Variable] = field(default_factory=list)
     conversions: dict[Kind, tuple[Kind, ...]] = field(default_factory=dict)

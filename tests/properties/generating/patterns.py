@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from tests.properties.generating.kinds import BOOL, FLOAT, INT, NIL, STRING, Kind, array
+from tests.properties.generating.kinds import BOOL, FLOAT, INT, NIL, STRING, Kind, Struct, array
 from tests.properties.generating.maker import Maker, Variable
 
 Shown: TypeAlias = tuple[str, list[Variable]]
+
+_NAMED = Struct("", (), ())
 
 _LITERALS = {
     INT: ("0", "1", "2", "7", "-1", "9223372036854775807", "-9223372036854775808"),
@@ -168,6 +170,9 @@ def _variants(maker: Maker, kind: Kind, depth: int) -> list[Shown]:
 def _fields(maker: Maker, path: str, fields: list[tuple[str, Kind]], depth: int, draw: object) -> Shown:
     """Fields by name, in any order, some left out behind `..`; a name alone binds itself."""
     assert draw in (always, some_pattern)
+    if maker.types.structs.get(path, _NAMED).positional:
+        inner_of = always if draw is always else some_pattern
+        return _list(maker, path + "({})", [inner_of(maker, kind, depth - 1) for _, kind in fields])
     chosen = [field for field in fields if maker.chance(0.75)]
     maker.random.shuffle(chosen)
     written, names = [], []

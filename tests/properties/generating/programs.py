@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.properties.generating import chosen, handles, items, stages
+from tests.properties.generating import abilities, chosen, handles, items, stages
 from tests.properties.generating.general import GENERAL, jump
 from tests.properties.generating.kinds import (
     ANY,
@@ -85,7 +85,7 @@ def _kinds(random: Random) -> list[Kind]:
         option(base), option(option(base)), result(base), result(row), array(pair(base, other)),
         function(base, other),
         function(other), function(base, row, row), RANGE, ANY, array(ANY), map_of(BOOL, base),
-        map_of(INT, row),
+        map_of(INT, row), map_of(pair(INT, STRING), base), map_of(pair(BOOL, INT), row),
         Kind("Set", (other,)), Kind("Queue", (base,)), Kind("Stack", (row,)), pair(base),
         pair(base, base, other),
         array(option(other)), result(base, INT), map_of(STRING, ANY), array(function(base, base)),
@@ -111,6 +111,7 @@ def _declarations(maker: Maker) -> str:
     structs = [struct for struct in maker.types.structs.values() if not struct.generics]
     texts += [items.inherent(maker, struct) for struct in structs if maker.now_and_then(0.6)]
     texts += _chosen(maker)
+    texts += _able(maker)
     functions = random.sample(_FUNCTION_NAMES, 4)
     if maker.now_and_then(0.25):
         texts.append(stages.recursive(maker, functions.pop()))
@@ -124,6 +125,22 @@ def _declarations(maker: Maker) -> str:
         texts.append(stages.pipeline(maker, "Steps"))
     random.shuffle(texts)
     return "\n".join(texts)
+
+
+def _able(maker: Maker) -> list[str]:
+    """What own types do as the built-in ones do by themselves."""
+    texts = []
+    declared: list[Struct | Enum] = [*maker.types.structs.values(), *maker.types.enums.values()]
+    for type_ in declared:
+        if type_.generics:
+            continue
+        if maker.now_and_then(0.3):
+            texts.append(abilities.operators(maker, Kind(type_.name)))
+        if maker.now_and_then(0.2):
+            texts.append(abilities.text(maker, type_))
+        if isinstance(type_, Struct) and maker.now_and_then(0.2):
+            texts += [abilities.order(maker, type_), abilities.equality(maker, type_)]
+    return texts
 
 
 def _chosen(maker: Maker) -> list[str]:

@@ -52,6 +52,13 @@ def whole_numbers(maker: Maker, kind: Kind, known: bool) -> str:
     return f"({maker.value(INT)} {operator} {maker.value(INT)})"
 
 
+def bits(maker: Maker, kind: Kind, known: bool) -> str:
+    if maker.chance(0.5):
+        return f"({maker.value(INT)} {maker.random.choice('&|^')} {maker.value(INT)})"
+    count = maker.random.choice(("0", "1", "2", "31", "63")) if maker.chance(0.8) else maker.value(INT)
+    return f"({maker.value(INT)} {maker.random.choice(('<<', '>>'))} {count})"
+
+
 def numbers(maker: Maker, kind: Kind, known: bool) -> str:
     left, right = maker.random.choice(((FLOAT, FLOAT), (FLOAT, FLOAT), (FLOAT, INT), (INT, FLOAT)))
     return f"({maker.value(left)} {maker.random.choice('+-*/%')} {maker.value(right)})"
@@ -98,11 +105,9 @@ def parallel(maker: Maker, kind: Kind, known: bool) -> str | None:
 
 
 def typed_map(maker: Maker, kind: Kind, known: bool) -> str:
-    entries = ", ".join(
-        f"{key}: {maker.value(kind.arguments[1], known)}"
-        for key in dict.fromkeys(leaves.key(maker, kind.arguments[0]) for _ in range(2))
-    )
-    return f"({{{entries}}})"
+    keys = dict.fromkeys(leaves.key(maker, kind.arguments[0]) for _ in range(2))
+    entries = [(key, maker.value(kind.arguments[1], known)) for key in keys]
+    return leaves.map_of_entries(entries, kind, known)
 
 
 def tuple_literal(maker: Maker, kind: Kind, known: bool) -> str:
@@ -120,7 +125,7 @@ def waited_for(maker: Maker, kind: Kind, known: bool) -> str | None:
 def some_value(maker: Maker, kind: Kind, known: bool) -> str:
     """An Option may be a plain value where one is expected."""
     inner = kind.arguments[0]
-    if known and inner.name not in ("Option", "Any", "Nil") and maker.chance(0.3):
+    if known and inner.name not in ("Option", "Any", "Nil", *maker.types.traits) and maker.chance(0.3):
         return maker.value(inner, True)
     return f"Some({maker.value(inner)})"
 
@@ -144,6 +149,10 @@ def updated(maker: Maker, kind: Kind, known: bool) -> str | None:
 
 def variant(maker: Maker, kind: Kind, known: bool) -> str:
     return leaves.variant(maker, kind, known, small=False)
+
+
+def trait_value(maker: Maker, kind: Kind, known: bool) -> str:
+    return leaves.trait_value(maker, kind, known, small=False)
 
 
 def closure(maker: Maker, kind: Kind, known: bool) -> str:
@@ -206,9 +215,9 @@ def widened(maker: Maker, kind: Kind, known: bool) -> str | None:
 
 
 _INTS = [
-    whole_numbers, whole_numbers, whole_numbers, template("(-$Int$)"), template("$Array<X>$.len()"),
-    template("($Float$ as Int)"), template("($Int$ ** $Int$)"), template("(any($Int$) as Int)"),
-    template("$String$.len()"), template("$Range$.len()"),
+    whole_numbers, whole_numbers, whole_numbers, bits, template("(!$Int$)"), template("(-$Int$)"),
+    template("$Array<X>$.len()"), template("($Float$ as Int)"), template("($Int$ ** $Int$)"),
+    template("(any($Int$) as Int)"), template("$String$.len()"), template("$Range$.len()"),
 ]  # fmt: skip
 _FLOATS = [
     numbers, numbers, widened, template("($Int$ as Float)"), template("(-$Float$)"),
@@ -242,8 +251,8 @@ def special_forms(types: Types) -> dict[str, list[Form]]:
         "(": [tuple_literal, tuple_literal, waited_for], "fn": [closure],
         "Option": [some_value], "Result": [outcome],
     }  # fmt: skip
-    for name in types.structs:
-        forms[name] = [struct_literal, updated]
+    for name, struct in types.structs.items():
+        forms[name] = [struct_literal] if struct.positional else [struct_literal, updated]
     for name in types.enums:
         forms[name] = [variant]
     return forms

@@ -97,6 +97,20 @@ def destructure(maker: Maker) -> str:
     return f"let {shown} = {text};"
 
 
+def let_else(maker: Maker) -> str | None:
+    """Leaves where the pattern does not match."""
+    kind = maker.kind()
+    text, comes = maker.drawn(kind)
+    with maker.scope():
+        inside = some(maker, maker.random.choice((0, 0, 1)))
+        left = general.leave(maker)
+    if left is None:
+        return None
+    shown, names = some_pattern(maker, kind)
+    maker.scopes[-1] += names if comes else []
+    return f"let {shown} = {text} else {{ {' '.join([*inside, left])}; }};"
+
+
 def assigned_later(maker: Maker) -> str:
     """A variable without a value gets one on every path."""
     kind = maker.kind()
@@ -118,11 +132,20 @@ def assign(maker: Maker) -> str | None:
 
 
 def assignment(maker: Maker) -> str | None:
+    own = [c for c in maker.operators if c.parameters[1:] and c.parameters[0] == c.result]
+    if own and maker.chance(0.3):
+        chosen = maker.random.choice(own)
+        place = maker.place(lambda kind: kind == chosen.result)
+        if place is not None and maker.affordable(chosen):
+            maker.pay(chosen)
+            return f"{place[0]} {chosen.name}= {maker.value(chosen.parameters[1])}"
     if maker.chance(0.5):
         kind = maker.random.choice((INT, INT, FLOAT, STRING))
         place = maker.place(lambda other: other == kind)
         if place is not None:
             operator = "+=" if kind == STRING else maker.random.choice(("+=", "-=", "*=", "/=", "%="))
+            if kind == INT and maker.chance(0.3):
+                operator = maker.random.choice(("&=", "|=", "^=", "<<=", ">>="))
             value = f"cut({maker.value(STRING)})" if kind == STRING else maker.value(kind)
             if kind == STRING and maker.weight > 1:
                 return f"{place[0]} = cut({place[0]} + {value})"
@@ -172,14 +195,7 @@ def show(maker: Maker) -> str:
 
 def chosen(maker: Maker) -> str:
     """`if` without a value, with or without `else`."""
-    names: list[Variable] = []
-    if maker.chance(0.6):
-        head = maker.value(BOOL)
-    else:
-        subject = maker.kind()
-        shown, names = some_pattern(maker, subject)
-        value, comes = maker.drawn(subject)
-        head, names = f"let {shown} = {value}", names if comes else []
+    head, names = general.condition(maker)
     text = f"if {head} {block(maker, NIL, True, names)}"
     if maker.chance(0.5):
         text += f" else {block(maker, NIL, True)}"
@@ -191,18 +207,11 @@ def repeated(maker: Maker) -> str | None:
     if maker.repeats():
         return None
     fuel = maker.fresh("n")
-    names: list[Variable] = []
     label = maker.fresh("l") if maker.chance(0.3) else None
     with maker.loop(Loop(None, None), 3):
         # No jump may leave the condition.
         maker.frame.loops.pop()
-        if maker.chance(0.6):
-            head = maker.value(BOOL)
-        else:
-            subject = maker.kind()
-            shown, names = some_pattern(maker, subject)
-            value, comes = maker.drawn(subject)
-            head, names = f"let {shown} = {value}", names if comes else []
+        head, names = general.condition(maker)
         maker.frame.loops.append(Loop(label, None))
         inside = block(maker, NIL, True, names)
     stop = f"if {fuel} == 0 {{ break; }} {fuel} -= 1;"
@@ -268,7 +277,7 @@ def declaration(maker: Maker) -> str | None:
 
 
 _FORMS: list[Callable[[Maker], str | None]] = [
-    guarded, guarded, guarded, show,
+    guarded, guarded, guarded, show, let_else,
     let, let, untyped_let, untyped_let, destructure, assigned_later, assign, assign, assign,
     change, change, handle_change,
     own_change, show, show, chosen, chosen, repeated, walked, walked, leave, declaration, dropped,

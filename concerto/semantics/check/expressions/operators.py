@@ -96,10 +96,10 @@ def _negative_literal(hint: Type | None, value: int) -> Type:
 
 def _negation(checker: BodyChecker, node: ast.Unary) -> Type:
     found = widened(_infer_bool(checker, node.operand))
-    if found is BOOL or isinstance(found, ErrorType) or found is NEVER:
+    if found is BOOL or isinstance(found, ErrorType):
         return BOOL
-    if found is INT:
-        return INT
+    if found is INT or found is NEVER:
+        return found
     if found is ANY or isinstance(found, Unsolved):
         checker.coerce(node.operand, found, BOOL)
         return BOOL
