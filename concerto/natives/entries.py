@@ -8,7 +8,7 @@ shorter goes through all pieces there are, which soon become no more.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from concerto.records import record
 
@@ -26,9 +26,10 @@ class Entry:
 
 
 class Entries:
-    """Each index maps to the identifiers of its entries."""
+    """Each index maps to the identifiers of its entries. `watcher` is told of every change."""
 
     def __init__(self) -> None:
+        self.watcher: Callable[[], None] | None = None
         self._entries: dict[str, Entry] = {}
         self._made = 0
         self._by_key: defaultdict[str, set[str]] = defaultdict(set)
@@ -57,6 +58,8 @@ class Entries:
         self._entries[identifier] = Entry(number, identifier, keys, value)
         for key in keys:
             self._by_key[key.casefold()].add(identifier)
+        if self.watcher is not None:
+            self.watcher()
 
     def remove(self, identifier: str) -> bool:
         """Whether there was one."""
@@ -65,6 +68,8 @@ class Entries:
             return False
         self._drop_keys(entry)
         self._drop_words(identifier)
+        if self.watcher is not None:
+            self.watcher()
         return True
 
     def with_words(self, parts: Sequence[str]) -> list[Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from concerto.effects.kinds import LoadStore, SaveStore
@@ -20,9 +20,10 @@ _ROLES = ("system", "user", "assistant", "tool")
 
 class Memory(Handle):
     """Role and text of each message, oldest first. `cut` says whether older ones have left. One that is kept
-    in the file `path` is read anew before each use, so that several runs may share it."""
+    in the file `path` is read anew before each use, so that several runs may share it. `watcher` is told of
+    every change by this run."""
 
-    __slots__ = ("cut", "entries", "first", "path")
+    __slots__ = ("cut", "entries", "first", "path", "watcher")
     type_name: ClassVar[str] = "Memory"
 
     def __init__(self, capacity: int | None = None) -> None:
@@ -31,6 +32,7 @@ class Memory(Handle):
         self.path = ""
         self.first = 1
         """The number of the oldest message in the file."""
+        self.watcher: Callable[[], None] | None = None
 
     def take(self, rows: Iterable[Sequence[str]]) -> None:
         """Hold what is in the file."""
@@ -66,6 +68,8 @@ class Memory(Handle):
             self.cut = True
             self.first += 1
         self.entries.append((role, text))
+        if self.watcher is not None:
+            self.watcher()
 
     def conversation(self) -> list[tuple[str, str]]:
         """What a model is sent: no answer whose question has left, since no server takes it first."""
@@ -143,6 +147,8 @@ def clear(machine: Machine, memory: Memory) -> None:
     memory.entries.clear()
     memory.cut = False
     memory.first = 1
+    if memory.watcher is not None:
+        memory.watcher()
 
 
 def message(machine: Machine, role: str, text: str) -> Value:

@@ -7,7 +7,7 @@ for one does not touch its siblings. The rules are those of the table that the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from concerto.ir.module import TrustRule, TrustTable
 from concerto.json_data import Json
 from concerto.natives.hashmap import MISSING, HashMap, KeyWatcher
 from concerto.natives.ledger import Ledger
+from concerto.natives.memory import Memory
 from concerto.records import frozen
 from concerto.runtime.concurrency.fibers import Fiber
 from concerto.runtime.io.channels import Channel
@@ -30,7 +31,6 @@ from concerto.trust.matching import deciding, is_harmless
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.natives.hashmap import Store
     from concerto.runtime.agents.sources import ToolSources
     from concerto.runtime.concurrency.fibers import Branch
     from concerto.runtime.tools.toolbox import BoundTool, Toolbox
@@ -162,29 +162,32 @@ class Trust:
         return tuple(dict.fromkeys([*self._kept.get(holder, ()), *more]))
 
     def touch(self, value: Value) -> None:
-        """Program code uses a hashmap, a ledger or a memory: in a call of a model it is told what that holds,
-        and may put into it what the model wrote."""
-        holder: object = value
-        if isinstance(value, HashMap):
-            holder = value.store
-            if holder not in self._watched:
-                self._watched.add(holder)
-                value.store.watchers.append(KeyWatcher(MISSING, "", partial(self._changed, value.store)))
-        elif isinstance(value, Ledger):
-            holder = value.all
+        """Program code uses a hashmap, a ledger or a memory: in a call of a model it is told what that holds.
+        What it puts in there is what the model wrote."""
+        match value:
+            case HashMap(store=store):
+                holder: object = store
+                if store not in self._watched:
+                    changed = partial(self._changed, store, store.entries)
+                    store.watchers.append(KeyWatcher(MISSING, "", lambda key, old, new: changed()))
+                    self._watched.add(store)
+            case Ledger(all=entries):
+                holder = entries
+                entries.watcher = entries.watcher or partial(self._changed, entries, entries)
+            case Memory(entries=messages):
+                holder = value
+                value.watcher = value.watcher or partial(self._changed, value, messages)
+            case _:
+                return
         scope = _scope_here()
-        if scope is None:
-            return
-        scope.meet(Label(self._kept.get(holder, ())))
-        if not isinstance(value, HashMap) and scope.label.untrusted:
-            self.keep(holder, scope.label.untrusted)  # Nobody is told of its changes.
+        if scope is not None:
+            scope.meet(Label(self._kept.get(holder, ())))
 
-    def _changed(self, store: Store, key: Value, old: Value, new: Value) -> None:
-        if not store.entries:
-            self._kept.pop(store, None)
-        scope = _scope_here()
-        if scope is not None and scope.label.untrusted:
-            self.keep(store, scope.label.untrusted)
+    def _changed(self, holder: object, contents: Sized) -> None:
+        if not contents:
+            self._kept.pop(holder, None)
+        elif origins := self.origins_here():
+            self.keep(holder, origins)
 
     def origins_here(self) -> tuple[str, ...]:
         """Where the untrusted part of what program code writes now came from."""
@@ -199,11 +202,35 @@ class Trust:
         if scope.label.untrusted:
             self.keep(("tool", tool), scope.label.untrusted)
 
+    def hear_host(self, name: str, message: Json, branch: Branch) -> tuple[str, ...]:
+        """A process says something to the program: where what is untrusted in it came from."""
+        rule = self._rules.get((name, ""))
+        if rule is None or UNTRUSTED not in rule.sources:
+            return ()
+        origin = f"`{name}`"
+        for text in _texts_in(message):
+            self.remember(text, origin)
+        if isinstance(branch.call, CallScope):
+            branch.call.meet(Label((origin,)))
+        return (origin,)
+
     def offers_unread_words(self, tools: Iterable[BoundTool]) -> str | None:
         """A server whose own descriptions a model is told, though nobody here has locked them."""
         return next(
             (tool.tool for tool in tools if tool.foreign and not self._run.mcp.is_locked(tool.tool)), None
         )
+
+
+def _texts_in(value: Json) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from _texts_in(item)
+        case dict():
+            for item in value.values():
+                yield from _texts_in(item)
 
 
 def _scope_here() -> CallScope | None:

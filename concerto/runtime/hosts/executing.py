@@ -72,6 +72,8 @@ class HostExecution:
     process: HostProcess | None = None
     turns: int = 0
     unheard: list[Message | None] = field(default_factory=list)
+    origins: tuple[str, ...] = ()
+    """Where what is untrusted in the answers came from."""
 
 
 class Hosts:
@@ -234,6 +236,8 @@ class Hosts:
         )
         work.unheard.append(message)
         heard: Message = await self._run.pass_gate(turn, work.branch)
+        if self._run.trust is not None:
+            work.origins = self._run.trust.hear_host(work.settings.name, dict(heard), work.branch)
         return heard
 
     async def _say(self, work: HostExecution, message: Message | None) -> Message:
@@ -280,7 +284,9 @@ class Hosts:
         memory = work.builder.memory
         if isinstance(memory, Memory) and work.builder.memory_auto:
             added = [("user", asked[-1].text), ("assistant", work.messages[-1].text)]
-            await remember(self._run, memory, added, (), work.branch)
+            await remember(self._run, memory, added, work.origins, work.branch)
+            if self._run.trust is not None:
+                self._run.trust.keep(memory, work.origins)
 
     def _pool(self, settings: HostSettings) -> Pool:
         if settings.name not in self._pools:

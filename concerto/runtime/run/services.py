@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from concerto.json_data import Json
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -58,6 +60,9 @@ class Origins(Protocol):
 
     def origins_here(self) -> tuple[str, ...]:
         """Where the untrusted part of what program code writes now came from."""
+
+    def hear_host(self, name: str, message: Json, branch: Branch) -> tuple[str, ...]:
+        """A process says something to the program: where what is untrusted in it came from."""
 
     def kept_in(self, holder: object) -> tuple[str, ...]:
         """Where the untrusted contents of something that lasts came from."""
