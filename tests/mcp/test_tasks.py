@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY, ElicitResult
 
+from concerto import Runtime, compile_source, open_store
 from tests.mcp.task_client import ask, begin, ended, knowing_tasks, until
 from tests.mcp.test_serving import over_http
 
@@ -49,6 +50,27 @@ use std::fs;
 use std::time;
 
 fn main() {}
+"""
+CLIENT = """
+mcp Jobs {
+    transport: "http", url: "URL",
+    @describe("Adds up") fn add_up() -> Result<Int, ToolError>;
+    @describe("Greets") fn greet() -> Result<String, ToolError>;
+    @describe("Waits") @param("n", "What it gives") fn wait(n: Int) -> Result<Int, ToolError>;
+    @describe("Sleeps") fn sleep() -> Result<Int, ToolError>;
+}
+use std::fs;
+use std::time;
+
+async fn begun() -> Result<Int, ToolError> {
+    while !fs::exists("begun") { time::sleep(20); }
+    Ok(0)
+}
+
+fn main() -> Result<Array<Any>, ToolError> {
+    let first = race (Jobs.add_up(), begun())?;
+    Ok([first, Jobs.wait(3)?, Jobs.greet()?])
+}
 """
 Talk = Callable[[Client], Awaitable[None]]
 
@@ -193,3 +215,20 @@ def test_clients_without_tasks(file: Path) -> None:
 
     with over_http(file) as (url, _):
         asyncio.run(session(url))
+
+
+def test_a_program_awaits_the_tasks_of_a_server(file: Path) -> None:
+    """It answers what they ask, and cancels the one that it does not wait for any more."""
+    questions: list[str] = []
+
+    def answer(asked: dict[str, Any]) -> dict[str, Any]:
+        questions.append(asked["message"])
+        return {"name": f"number {len(questions)}"}
+
+    with over_http(file) as (url, _):
+        options: dict[str, Any] = {"folder": file.parent, "handlers": {"mcp:elicit": answer}}
+        result = Runtime(compile_source(CLIENT.replace("URL", url)), **options).run()
+        assert result.value == [0, 3, "number 1 and number 2"], result
+    assert questions == ["Who is it?", "And who else?"]
+    with contextlib.closing(open_store(f"sqlite:{file.parent / 'runs.db'}")) as store:
+        assert [each.status for each in store.runs()] == ["done", "done", "cancelled"]

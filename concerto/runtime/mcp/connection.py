@@ -48,6 +48,7 @@ from concerto.runtime.mcp.limiting import LimitedClient
 from concerto.runtime.mcp.process import MOST_BYTES, TOO_LONG, Notes, inherited, stdio_transport
 from concerto.runtime.mcp.sending import sending_within
 from concerto.runtime.mcp.settings import ServerSettings
+from concerto.runtime.mcp.tasks import ServerTasks
 from concerto.schema.reading import properties
 from concerto.version import __version__
 from concerto.wording import counted, shortened
@@ -279,6 +280,7 @@ class McpConnection:
                 elicitation_callback=self._elicit if self._listener.elicit is not None else None,
                 logging_callback=self._log,
                 message_handler=self._on_message,
+                extensions=[ServerTasks(self._listener.elicit, self._listener.note)],
             )
             yield await stack.enter_async_context(client)
 
