@@ -278,3 +278,46 @@ def test_a_run_tells_of_a_server_that_has_changed(project: Path, capsys: pytest.
     said = capsys.readouterr()
     assert said.out == "true\n"
     assert "[warn] mcp server `Odd` has changed: `plus`: the server has no tool `plus`" in said.err
+
+
+MEMORY = """
+    Memory.create_entities([
+        MemoryCreateEntitiesEntities { name: "Ada", entityType: "person", observations: ["counts"] },
+        MemoryCreateEntitiesEntities { name: "Alan", entityType: "person", observations: [] },
+    ])?;
+    let reads = MemoryCreateRelationsRelations { from: "Alan", to: "Ada", relationType: "reads" };
+    Memory.create_relations([reads])?;
+    let more = MemoryAddObservationsObservations { entityName: "Alan", contents: ["breaks codes"] };
+    println(Memory.add_observations([more])?.results[0].addedObservations);
+    println(Memory.search_nodes("codes")?.entities.map(|each| each.name));
+    println(Memory.delete_entities(["Ada"])?.success);
+    println(Memory.read_graph()?);
+    let (more, number, total) = (true, 1, 2);
+    println(Thinking.sequentialthinking("First.", more, number, total)?.nextThoughtNeeded);
+    Ok(nil)
+"""
+
+
+def test_servers_of_npm_from_sync_to_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The official servers "memory" and "sequential-thinking"."""
+    monkeypatch.setenv("MEMORY_FILE_PATH", str(tmp_path / "memory.jsonl"))
+    servers = {"Memory": "mcp-server-memory", "Thinking": "mcp-server-sequential-thinking"}
+    tables = [
+        f'[mcp.{name}]\ncommand = "\'{peers.node_program(program)}\'"\nenv = ["MEMORY_FILE_PATH"]\n'
+        for name, program in servers.items()
+    ]
+    (tmp_path / "Concerto.toml").write_text('[project]\nname = "p"\nentry = "main.conc"\n' + "".join(tables))
+    main = tmp_path / "main.conc"
+    main.write_text("fn main() -> Result<Nil, ToolError> { Ok(nil) }\n")
+    for name in servers:
+        sync(tmp_path, name)
+    assert lock(tmp_path) == 0
+    main.write_text(main.read_text().replace("{ Ok(nil) }", "{" + MEMORY + "}"))
+    assert check(tmp_path) == 0
+    capsys.readouterr()
+    assert running.run(str(tmp_path), quiet=True) == 0
+    left = 'MemoryReadGraphResult { entities: [MemoryCreateEntitiesResultEntities { name: "Alan", '
+    left += 'entityType: "person", observations: ["breaks codes"] }], relations: [] }'
+    assert capsys.readouterr().out.splitlines() == ['["breaks codes"]', '["Alan"]', "true", left, "true"]
