@@ -31,12 +31,12 @@ _SHORTEST, _LONGEST = 0.05, 60.0
 _CANCEL_SECONDS = 10.0
 
 
-class TaskParams(RequestParams):
+class TaskRequestParams(RequestParams):
     task_id: str
     input_responses: dict[str, Json] | None = None
 
 
-class TaskRequest(Request[TaskParams, Literal["tasks/get", "tasks/update", "tasks/cancel"]]):
+class TaskRequest(Request[TaskRequestParams, Literal["tasks/get", "tasks/update", "tasks/cancel"]]):
     name_param: ClassVar[str | None] = "taskId"
 
 
@@ -73,7 +73,7 @@ class ServerTasks(ClientExtension):
 
     async def _resolve(self, task: CreatedTask, context: ClaimContext) -> CallToolResult:
         async def ask(method: Any, **given: Any) -> TaskState | Result:
-            request = TaskRequest(method=method, params=TaskParams(task_id=task.task_id, **given))
+            request = TaskRequest(method=method, params=TaskRequestParams(task_id=task.task_id, **given))
             kind = TaskState if method == "tasks/get" else Result
             found: TaskState | Result = await context.session.send_request(
                 request, kind, context.read_timeout_seconds
