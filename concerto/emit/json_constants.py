@@ -1,13 +1,14 @@
-"""Default values as JSON, for schemas and for arguments that a model leaves out."""
+"""Default values as JSON, for schemas and for arguments that a model leaves out; names that models use."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from concerto.json_data import Json
 from concerto.semantics.model.analysis import Analysis, ConstructorCall, WrapCall
 from concerto.semantics.model.builtins import FLOAT
-from concerto.semantics.model.symbols import ConstSymbol, StructSymbol, VariantSymbol
+from concerto.semantics.model.symbols import ConstSymbol, FieldSymbol, StructSymbol, VariantSymbol
 from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, Value, computed
 from concerto.syntax import ast
 
@@ -90,3 +91,14 @@ def _payload(value: Value) -> Json:
 
 def _key(key: Value) -> str:
     return ("false", "true")[key] if isinstance(key, bool) else str(key)
+
+
+def aliases_of(analysis: Analysis, members: Iterable[FieldSymbol | VariantSymbol]) -> dict[str, str]:
+    """What models call the members that have another name for them, by `@alias`."""
+    return {
+        member.name: str(analysis.decorators[decorator]["name"])
+        for member in members
+        if isinstance(member.node, ast.ItemBase)
+        for decorator in member.node.decorators
+        if decorator.name.text == "alias"
+    }

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from concerto.emit.json_constants import json_constant
+from concerto.emit.json_constants import aliases_of, json_constant
 from concerto.ir.module import FieldDef, TypeDef, VariantDef
 from concerto.semantics.declare.library import library
 from concerto.semantics.model.analysis import Analysis
@@ -144,12 +144,14 @@ class TypeTable:
         match symbol:
             case StructSymbol(generics=generics, fields=fields):
                 entry.fields = self.fields(fields, _solution(generics, arguments))
+                entry.aliases = aliases_of(self._analysis, fields)
             case EnumSymbol(generics=generics, variants=variants):
                 solution = _solution(generics, arguments)
                 entry.variants = [
                     VariantDef(variant.name, self.fields(variant.fields, solution), variant.named)
                     for variant in variants
                 ]
+                entry.aliases = aliases_of(self._analysis, variants)
             case BuiltinSymbol():
                 raise AssertionError("a built-in type has no fields")
 

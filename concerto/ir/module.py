@@ -56,6 +56,8 @@ class TypeDef:
     variants: list[VariantDef] = field(default_factory=list)
     literals: list[Json] = field(default_factory=list)
     methods: dict[str, int] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    """What models call fields and variants that have another name for them."""
 
     @property
     def positional(self) -> bool:

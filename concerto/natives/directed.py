@@ -77,6 +77,8 @@ class Director:
                 return self._struct(data, definition)
             case "enum" if self._lenient:
                 return self._enum(data, definition, type_index)
+            case "enum" if definition.aliases:
+                return _own_name(data, definition)
             case _:
                 return data
 
@@ -132,7 +134,7 @@ class Director:
         if not isinstance(data, dict):
             return data
         schema = self._schemas.get(definition.name)
-        names = self._keys(data, definition.fields)
+        names = self._keys(data, definition)
         result: dict[str, Json] = {}
         for key, part in data.items():
             field = names.get(key)
@@ -143,9 +145,15 @@ class Director:
             result[field.name] = self.fitted(part, field.type, coerce=coerce)
         return result
 
-    def _keys(self, data: dict[str, Json], fields: list[FieldDef]) -> dict[str, FieldDef]:
+    def _keys(self, data: dict[str, Json], definition: TypeDef) -> dict[str, FieldDef]:
         """The field that each key means: of keys that differ in case and marks only, the one there is."""
+        fields, aliases = definition.fields, definition.aliases
         exact = {field.name: field for field in fields}
+        exact |= {
+            aliases[field.name]: field
+            for field in fields
+            if field.name in aliases and not (field.name in data and aliases[field.name] in data)
+        }
         found = {key: exact[key] for key in data if key in exact}
         if not self._lenient or len(found) == len(data):
             return found
@@ -154,7 +162,8 @@ class Director:
         for key in data.keys() - found.keys():
             alike.setdefault(_folded(key), []).append(key)
         for field in fields:
-            keys = alike.get(_folded(field.name), ()) if field.name not in taken else ()
+            names = {_folded(field.name), _folded(aliases.get(field.name, field.name))}
+            keys = [key for name in names for key in alike.get(name, ())] if field.name not in taken else []
             if len(keys) == 1:
                 found[keys[0]] = field
         return found
@@ -162,23 +171,25 @@ class Director:
     # --- Enums ----------------------------------------------------------------------------------
 
     def _enum(self, data: Json, definition: TypeDef, type_index: int) -> Json:
-        plain = {variant.name: variant.name for variant in definition.variants if not variant.fields}
+        data = _own_name(data, definition)
         by_name = {variant.name: variant for variant in definition.variants}
+        own = {name: name for name in by_name} | {alias: name for name, alias in definition.aliases.items()}
         match data:
             case str():
-                name = named(data, plain)
-                return data if name is None else name
+                found = named(data, [each for each in own if not by_name[own[each]].fields])
+                return data if found is None else own[found]
             case {"variant": str(written), **others} if others.keys() <= {"data"}:
-                name = named(written, by_name)
-                if name is None:
+                found = named(written, own)
+                if found is None:
                     return data
+                name = own[found]
                 payload = self._payload(others.get("data"), by_name[name])
                 return {"variant": name, "data": payload} if by_name[name].fields else name
         key = (id(data), type_index)
         if key not in self._by_form:
             self._by_form[key] = (data, data)  # Meanwhile it is no variant of a variant of itself.
-            found = [made for made in self._variants(data, definition) if self.fits(made, type_index)]
-            self._by_form[key] = (data, found[0] if len(found) == 1 else data)
+            fitting = [made for made in self._variants(data, definition) if self.fits(made, type_index)]
+            self._by_form[key] = (data, fitting[0] if len(fitting) == 1 else data)
         return self._by_form[key][1]
 
     def _variants(self, data: Json, definition: TypeDef) -> Iterable[Json]:
@@ -186,8 +197,8 @@ class Director:
         if isinstance(data, dict) and len(data) == 1:
             ((key, payload),) = data.items()
             for variant in definition.variants:
-                if variant.fields and variant.name == key:
-                    yield {"variant": key, "data": self._payload(payload, variant)}
+                if variant.fields and key in (variant.name, definition.aliases.get(variant.name)):
+                    yield {"variant": variant.name, "data": self._payload(payload, variant)}
                     return
         for variant in definition.variants:
             if variant.fields:
@@ -202,6 +213,18 @@ class Director:
         if isinstance(data, list) and len(data) == len(fields):
             return [self.fitted(part, field.type) for part, field in zip(data, fields, strict=True)]
         return data
+
+
+def _own_name(data: Json, definition: TypeDef) -> Json:
+    """A variant by its own name where it stands by its alias."""
+    own = {alias: name for name, alias in definition.aliases.items()}
+    match data:
+        case str():
+            return own.get(data, data)
+        case {"variant": str(written), **others}:
+            return {"variant": own.get(written, written), **others}
+        case _:
+            return data
 
 
 def _inside(data: Json) -> Json:
@@ -225,7 +248,12 @@ def in_prose(text: str, type_index: int, types: Sequence[TypeDef]) -> Json:
         case "option" | "array" | "set" | "queue" | "stack":
             return in_prose(text, definition.items[0], types)
         case "enum":
-            return mentioned(bare, [each.name for each in definition.variants if not each.fields])
+            plain = [each.name for each in definition.variants if not each.fields]
+            own = {definition.aliases.get(name, name): name for name in plain} | {
+                name: name for name in plain
+            }
+            found = mentioned(bare, list(own))
+            return own.get(found, found) if isinstance(found, str) else found
         case "literals":
             words = {to_text(each): each for each in definition.literals}
             found = mentioned(bare, list(words))

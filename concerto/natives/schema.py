@@ -118,6 +118,7 @@ class _Reader:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self.types = types = machine.module.types
+        self._aliased = any(each.aliases for each in types)
         self._schemas = {name: each for each in machine.module.schemas if (name := types[each.type].name)}
 
     def checked(self, data: Json, type_index: int) -> Value:
@@ -138,7 +139,7 @@ class _Reader:
 
     def coerced(self, data: Json, type_index: int) -> Json:
         """Data with what schemas coerce; all else as it is."""
-        if not any(schema.coerce or schema.coerced_fields for schema in self._schemas.values()):
+        if not (self._aliased or any(each.coerce or each.coerced_fields for each in self._schemas.values())):
             return data
         director = Director(self.types, self._schemas, self.fits, lenient=False)
         return director.fitted(data, type_index, coerce=self._coerces(type_index))

@@ -651,13 +651,12 @@ class SchemaDecl(ItemBase):
 
 
 @record(eq=False)
-class VariantDecl(Node):
+class VariantDecl(ItemBase):
     """`A` (both None), `B(Int)` (`types`), `C { x: Int }` (`fields`)."""
 
     name: Ident
     types: list[TypeExpr] | None
     fields: list[FieldDecl] | None
-    docs: str | None = None
 
 
 @record(eq=False)

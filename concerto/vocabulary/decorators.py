@@ -16,7 +16,7 @@ from concerto.vocabulary.labels import SINKS, SOURCES
 Place = Literal[
     "agent", "host", "tool method", "mcp function", "provider method", "stage", "pipeline", "method",
     "trait method", "parameter", "other parameter", "struct", "struct field", "schema", "schema field",
-    "field", "function", "served function", "declaration",
+    "variant", "field", "function", "served function", "declaration",
 ]  # fmt: skip
 """What a decorator stands before. `declaration` is everything that takes none."""
 
@@ -27,6 +27,7 @@ PLACE_NAMES: Final[Mapping[str, str]] = {
     "schema field": "field of a schema",
     "struct field": "field of a struct",
     "method": "method of an impl",
+    "variant": "variant of an enum",
     "declaration": "declaration like this",
 }
 
@@ -123,6 +124,11 @@ DECORATORS: Final[Mapping[str, DecoratorRow]] = {
     "strict": DecoratorRow(("schema", "schema field")),
     "partial": DecoratorRow(("schema", "schema field")),
     "coerce": DecoratorRow(("schema", "schema field")),
+    "alias": DecoratorRow(
+        ("schema field", "struct field", "variant"),
+        (ArgumentRow("name", "String", required=True),),
+        compiled=True,
+    ),
     "validate": DecoratorRow(
         ("schema", "schema field"), (ArgumentRow("function", "Reference", required=True),)
     ),

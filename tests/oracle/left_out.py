@@ -22,6 +22,7 @@ LEFT_OUT: Final = {
     "declarations/partial_schemas.conc": "the library's `std::prelude::parse_schema`",
     "everything.conc": "the world outside: an answer to an emit",
     "hosts/listen.conc": "the world outside: Listen",
+    "library/aliases.conc": "the library's `std::prelude::parse_schema`",
     "library/crypto_module.conc": "the library's `std::crypto::sha256`",
     "library/failures.conc": "the world outside: chance",
     "library/json_both_ways.conc": "the library's `std::json::parse_as`",

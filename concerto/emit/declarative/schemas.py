@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, count
 from typing import Final, assert_never
 
-from concerto.emit.json_constants import json_constant
+from concerto.emit.json_constants import aliases_of, json_constant
 from concerto.json_data import Json
 from concerto.semantics.model.analysis import Analysis
 from concerto.semantics.model.builtins import ANY, RESULT, TOOL_CONTEXT, option_item
@@ -75,12 +75,12 @@ def result_schema(analysis: Analysis, method: FunctionSymbol) -> Json:
     result = method.result
     if isinstance(result, Named) and result.symbol is RESULT:
         result = result.arguments[0]
-    return type_schema(analysis, result)
+    return type_schema(analysis, result, aliased=False)
 
 
-def type_schema(analysis: Analysis, type_: Type) -> Json:
-    """The schema of a type by itself."""
-    writer = _Writer(analysis, [type_])
+def type_schema(analysis: Analysis, type_: Type, *, aliased: bool = True) -> Json:
+    """The schema of a type by itself; `aliased` with the names that models use."""
+    writer = _Writer(analysis, [type_], aliased=aliased)
     return writer.complete(writer.schema(type_, top=True))
 
 
@@ -88,8 +88,9 @@ class _Writer:
     """Writes one schema of these types. `_open` are the types around the place; those met inside themselves
     get a definition, and the `_shared` ones do."""
 
-    def __init__(self, analysis: Analysis, types: Iterable[Type]) -> None:
+    def __init__(self, analysis: Analysis, types: Iterable[Type], *, aliased: bool = True) -> None:
         self._analysis = analysis
+        self._aliased = aliased
         self._shared = _met_again(types)
         self._open: set[Type] = set()
         self._names: dict[Type, str] = {}
@@ -185,22 +186,30 @@ class _Writer:
             case StructSymbol(fields=fields):
                 return self._fields(fields, solution)
             case EnumSymbol(variants=variants) if not any(variant.fields for variant in variants):
-                return literals_schema([variant.name for variant in variants])
+                aliases = self._aliases(variants)
+                return literals_schema([aliases.get(each.name, each.name) for each in variants])
             case EnumSymbol(variants=variants):
-                return {"anyOf": [self._variant(variant, solution) for variant in variants]}
+                aliases = self._aliases(variants)
+                return {
+                    "anyOf": [
+                        self._variant(each, aliases.get(each.name, each.name), solution) for each in variants
+                    ]
+                }
             case _:
                 assert_never(symbol)
 
     def _fields(self, fields: list[FieldSymbol], solution: dict[GenericSymbol, Type]) -> Json:
         properties: dict[str, Json] = {}
         required: list[str] = []
+        aliases = self._aliases(fields)
         for field in fields:
+            name = aliases.get(field.name, field.name)
             type_ = substitute(field.type, solution)
             inner = option_item(type_)
             schema = self.schema(inner if inner is not None else type_)
-            properties[field.name] = self.annotated(schema, field.default, self._description(field))
+            properties[name] = self.annotated(schema, field.default, self._description(field))
             if inner is None and field.default is None:
-                required.append(field.name)
+                required.append(name)
         return _object(properties, required)
 
     def _description(self, field: FieldSymbol) -> str:
@@ -210,9 +219,12 @@ class _Writer:
                 return str(self._analysis.decorators[decorator].get("text", ""))
         return field.docs or ""
 
-    def _variant(self, variant: VariantSymbol, solution: dict[GenericSymbol, Type]) -> Json:
+    def _aliases(self, members: Iterable[FieldSymbol | VariantSymbol]) -> dict[str, str]:
+        return aliases_of(self._analysis, members) if self._aliased else {}
+
+    def _variant(self, variant: VariantSymbol, called: str, solution: dict[GenericSymbol, Type]) -> Json:
         """In payload form: `{"variant": "B", "data": …}`."""
-        name = literals_schema([variant.name])
+        name = literals_schema([called])
         if not variant.fields:
             return _object({"variant": name}, ["variant"])
         if variant.named:

@@ -80,16 +80,17 @@ class MemberRules(BuilderBase):
         return self._variant(c, None, None)
 
     def tuple_variant(self, c: Children) -> ast.VariantDecl:
-        return self._variant(c, c[2], None)
+        return self._variant(c, c[3], None)
 
     def struct_variant(self, c: Children) -> ast.VariantDecl:
-        return self._variant(c, None, c[2])
+        return self._variant(c, None, c[3])
 
     def _variant(
         self, c: Children, types: list[ast.TypeExpr] | None, fields: list[ast.FieldDecl] | None
     ) -> ast.VariantDecl:
-        start = c[0].start
-        return ast.VariantDecl(start, c[-1].end, ident(c[0]), types, fields, self.take_docs(start))
+        attributes, name = c[:2]
+        declaration = ast.VariantDecl(name.start, c[-1].end, ident(name), types, fields)
+        return self.dressed(declaration, attributes, None)
 
     def method(self, c: Children) -> ast.FnDecl:
         attributes, public, function = c

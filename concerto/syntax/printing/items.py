@@ -203,13 +203,13 @@ class ItemPrinter(StatementPrinter):
         return (yield self.dressed(node, (yield self.type(node.type)), " "))
 
     def variant(self, node: ast.VariantDecl) -> Printing:
-        docs = doc_lines(node.docs)
+        doc: Doc = node.name.text
         if node.types is not None:
-            return concat(*docs, node.name.text, "(", (yield self.types(node.types)), ")")
-        if node.fields is not None:
+            doc = concat(doc, "(", (yield self.types(node.types)), ")")
+        elif node.fields is not None:
             fields = yield self.braced(node.name.end, node.fields, node.end, self.field)
-            return concat(*docs, f"{node.name.text} ", fields)
-        return concat(*docs, node.name.text)
+            doc = concat(doc, " ", fields)
+        return (yield self.dressed(node, doc, " "))
 
     def setting(self, node: ast.Setting) -> Printing:
         return concat(f"{node.name.text}: ", (yield self.expression(node.value)))

@@ -47,7 +47,8 @@ tool Camera {
 }
 agent Assistant { provider: openai, model: "m", tools: [Camera] }
 fn main() {
-    match Assistant.execute(PROMPT) {
+    let asked = PROMPT;
+    match Assistant.execute(asked) {
         Ok(response) => {
             println(response.text);
             println(response.messages[0].parts.map(|part| part.kind));

@@ -45,8 +45,9 @@ from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.constant_evaluator import ConstantEvaluator, NotConstant
 from concerto.semantics.typing.unify import is_erroneous, resolve, show
 from concerto.syntax import ast
-from concerto.vocabulary.features import refused_settings
+from concerto.vocabulary.features import FEATURES, refused_settings, takes
 from concerto.vocabulary.fields import OPTIONS
+from concerto.vocabulary.providers import PROVIDERS
 from concerto.vocabulary.values import accepts
 
 _CHOICES = ("auto", "required", "none")
@@ -76,8 +77,10 @@ def check_builder_call(
             return None
 
 
-def check_prompt(checker: BodyChecker, function: FunctionSymbol, arguments: Sequence[ast.Argument]) -> None:
-    """What an agent is asked is a text or an array of Parts (E0301)."""
+def check_prompt(
+    checker: BodyChecker, node: ast.MethodCall, function: FunctionSymbol, arguments: Sequence[ast.Argument]
+) -> None:
+    """What an agent is asked is a text or an array of Parts (E0301) that its provider takes (E0412)."""
     if function.name not in ("execute", "execute_with_schema", "stream"):
         return
     for place, argument in enumerate(arguments):
@@ -85,9 +88,35 @@ def check_prompt(checker: BodyChecker, function: FunctionSymbol, arguments: Sequ
             continue
         found = resolve(widened(checker.types.get(argument.value, ERROR)))
         inside = array_item(found)
+        if isinstance(argument.value, ast.ArrayLit):
+            _check_parts(checker, node, argument.value.items)
         if found in (STRING, PROMPT, ANY) or is_erroneous(found) or (inside is not None and _is_part(inside)):
             continue
         checker.mismatch(argument.value, PROMPT, found)
+
+
+def _check_parts(checker: BodyChecker, node: ast.MethodCall, items: Sequence[ast.Expr]) -> None:
+    """Parts that are made where they are asked, so that their kind can be told here."""
+    kind = _provider_kind(checker, node)
+    wire = PROVIDERS[kind].wire if kind else ""
+    for item in items if wire else ():
+        match item:
+            case ast.Call(callee=ast.Path(name=name), arguments=[ast.Argument(value=given), *others]):
+                part = name.removeprefix("Part::") if name.startswith("Part::") else ""
+            case _:
+                continue
+        if part not in ("image", "audio", "file") or (part == "file" and others and not others[0].name):
+            continue
+        said = {other.name.text for other in others if other.name}
+        if isinstance(given, ast.StringLit):
+            by_url = [not said & {"data", "text"} if part == "file" else given.value.startswith("http")]
+        else:
+            by_url = [False, True]  # It may be either.
+        if "text" in said or any(takes(wire, part, by_url=each) for each in by_url):
+            continue
+        what = FEATURES[f"{part}_url" if by_url == [True] else part].meaning
+        message = f"the wire of `{kind}` does not take {what}"
+        _report_option(checker, item, message, "the reference page `Wires` says which do")
 
 
 def _is_part(type_: Type) -> bool:

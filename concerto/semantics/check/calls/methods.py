@@ -137,7 +137,7 @@ def check_method_call(
         checker, node, node.method, function, types, arguments, hint, given, match.dynamic, inferred
     )
     if plain is AGENT_REF or plain is AGENT_BUILDER:
-        check_prompt(checker, function, arguments)
+        check_prompt(checker, node, function, arguments)
     return result
 
 

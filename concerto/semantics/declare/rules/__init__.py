@@ -79,7 +79,9 @@ def check_declaration(declarations: Declarations, one: DeclaredItem) -> None:
             for method in one.node.methods:
                 function.check_method_decorators(declarations, method, "trait method", scope)
         case ast.EnumDecl() if isinstance(one.symbol, EnumSymbol):
+            schema.check_aliases(declarations, f"enum `{one.symbol.name}`", one.node.variants, scope)
             for variant in one.node.variants:
+                check_decorators(declarations, variant.decorators, "variant", scope)
                 for field in variant.fields or ():
                     check_decorators(declarations, field.decorators, "field", scope)
         case _:

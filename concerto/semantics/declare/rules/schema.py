@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from concerto.diagnostics import (
     BadDeclarationField,
     MismatchedTypes,
@@ -31,10 +33,35 @@ def check(
     check_decorators(declarations, node.decorators, place, scope)  # type: ignore[arg-type]
     for declared in node.fields:
         check_decorators(declarations, declared.decorators, field_place, scope)  # type: ignore[arg-type]
+    kind = "schema" if struct.is_schema else "struct"
+    check_aliases(declarations, f"{kind} `{struct.name}`", node.fields, scope)
     if struct.is_schema:
         _check_schema(declarations, struct, node, scope)
     elif has_decorator(node.decorators, "tool_provider"):
         _check_provider(declarations, struct, node, scope)
+
+
+def check_aliases(
+    declarations: Declarations,
+    owner: str,
+    members: Sequence[ast.FieldDecl | ast.VariantDecl],
+    scope: TypeScope,
+) -> None:
+    """Each name that models use means one member (E0412)."""
+    taken = {member.name.text for member in members}
+    for member in members:
+        argument = argument_of(member.decorators, "alias")
+        if argument is None or not isinstance(argument.value, ast.StringLit):
+            continue  # Reported with the decorator, if it is there.
+        alias = argument.value.value
+        if not alias.strip():
+            message = f"the alias of `{member.name.text}` in {owner} is empty"
+        elif alias in taken:
+            message = f"{owner} has two names `{alias}`"
+        else:
+            taken.add(alias)
+            continue
+        declarations.report(BadDeclarationField, scope.module, argument.value, message)
 
 
 def _check_schema(
