@@ -146,6 +146,9 @@ class LoadedCall(OfProcess):
     def __signature__(self) -> inspect.Signature:
         return self._callee.signature()
 
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}{self.__signature__}>"
+
     def using(self, **options: Unpack[RunKeywords]) -> Self:
         """The same with other options: `app.triage.using(max_usd=0.1)(mail)`."""
         changed = self._loaded.changed(self._options, options)

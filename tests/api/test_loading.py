@@ -235,6 +235,7 @@ def test_what_is_known_of_a_function(app: Any) -> None:
     assert app.user.__doc__ == 'Gives it back: "as it is".'
     assert list(inspect.signature(app.class_).parameters) == ["def_", "y"]
     assert inspect.iscoroutinefunction(app.user.aio)
+    assert repr(app.class_) == "<function class(def_: int, y: int) -> int>"
     assert "user" in dir(app) and "helper" not in dir(app)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import runpy
 import subprocess
@@ -28,6 +29,20 @@ SAID = {
     "pool": "50 of 200 are urgent\n",
     "gather": "200 [mock response to: question 199]\n",
     "own_tools": ("Ada [mock response to: Where is my order?]\nBob [mock response to: Where is my order?]\n"),
+    "cleaning": (
+        "line 3: NoName(variant='NoName')\n"
+        "line 4: BadMail(variant='BadMail', value='bob at example')\n"
+        '{"name":"Ada","mail":"ada@example.com","phone":"4930123"}\n'
+        "{'NoName': 1, 'BadMail': 1}\n"
+    ),
+    "interop": (
+        '{"mail":{"subject":"urgent","body":"Help"},'
+        '"actions":[{"variant":"Forward","to":"duty@example.com","urgency":"High"}]}\n'
+        "True\n['Answer', 'Forward', 'Ignore', 'Mail', 'Urgency']\n"
+        "[(('mail', 'subject'), 'missing'), (('mail', 'subjet'), 'extra_forbidden')]\n"
+        "Counted(mail=Mail(subject='urgent', body='Help'), words=1)\n"
+    ),
+    "printing": "[mock response to: Tell me]\n(0 tokens)\n",
     "kinds": (
         "empty: Empty main.conc:35:9\ntoo long: 300\nMissingKey\n"
         "`triage` takes a `Mail` as `mail`: expected `String`, found `int` at `subject`\n"
@@ -39,6 +54,18 @@ SAID = {
 def test_scripts(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
     assert capfd.readouterr() == (SAID[name], "")
+
+
+def test_the_conversation(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Hello\nWho?\n"))
+    runpy.run_path(str(FOLDER / "conversation.py"), run_name="__main__")
+    assert capfd.readouterr().out == "[mock response to: Hello]\n[mock response to: Who?]\n5 messages\n"
+
+
+def test_the_processes() -> None:
+    command = [sys.executable, "processes.py"]
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    assert done.stdout == "[True, False]\n", done.stderr
 
 
 def test_the_command() -> None:
@@ -66,7 +93,7 @@ def test_the_fixture() -> None:
     ]
     done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 passed" in done.stdout
+    assert "4 passed" in done.stdout
 
 
 @contextmanager

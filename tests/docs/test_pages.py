@@ -20,7 +20,7 @@ OTHERS = [
 
 def test_the_tutorial(tmp_path: Path) -> None:
     """The steps build on each other: one reader, one folder."""
-    assert len(TUTORIAL) == 10
+    assert len(TUTORIAL) == 11
     for page in TUTORIAL:
         follow(page, tmp_path)
 
