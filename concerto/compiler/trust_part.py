@@ -80,8 +80,7 @@ def _counting(analysis: Analysis) -> set[FunctionSymbol] | None:
 def _names_of_the_world(analysis: Analysis, texts: list[str]) -> set[str]:
     """What a function writes that executes an agent, calls a tool or reaches the world by itself."""
     names = set(AGENT_CALLS) | {pipeline.name for pipeline in analysis.pipelines}
-    for owner in (*analysis.tools, *analysis.mcps):
-        names.update(owner.methods)
+    names.update(*(tool.methods for tool in analysis.tools), *(mcp.methods for mcp in analysis.mcps))
     for native in (*NATIVES, *ENVIRONMENT):
         module, name = native.split("::")[-2:]
         # Those of a module are reached only where the module is named: `get` alone says little.

@@ -143,5 +143,5 @@ def _reduced(type_: Any) -> Any:
     return type_.__qualname__
 
 
-copyreg.pickle(ModelType, _reduced)  # type: ignore[arg-type]
-copyreg.pickle(EnumKind, _reduced)  # type: ignore[arg-type]
+copyreg.pickle(ModelType, _reduced)
+copyreg.pickle(EnumKind, _reduced)

@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable
 from enum import EnumType, StrEnum
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import pydantic
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,7 +48,13 @@ _RESULTS = types.SimpleNamespace(OkResult=OkResult, ErrResult=ErrResult, ErrorIn
 """What types name as `concerto.OkResult` and so on."""
 
 
-class ModelType(type(BaseModel)):  # type: ignore[misc]  # pydantic does not name it
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass as _PydanticType
+else:
+    _PydanticType = type(BaseModel)
+
+
+class ModelType(_PydanticType):
     """The class of all models of programs, by which pickle knows them."""
 
 
@@ -114,7 +120,7 @@ class TypeModels:
             return self._model(named.name, named, definition.fields, about, ValueModel)
         if not named.has_data:
             members = {member_name(each.name): each.name for each in definition.variants}
-            made = PlainEnum(named.name, members, module=self._module)  # type: ignore[call-arg, misc]
+            made = PlainEnum(named.name, members, module=self._module)  # type: ignore[call-arg]
             made.__doc__ = about["__doc__"]
             made.__concerto__ = (self._file, named.name)  # type: ignore[attr-defined]
             return made

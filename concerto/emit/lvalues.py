@@ -34,7 +34,7 @@ def assign(b: FunctionBuilder, node: ast.Assign) -> None:
         b.compute_early(node.value)
     if isinstance(target, ast.Path):
         _assign_local(b, node, target)
-    elif node.op == "=" and _is_dynamic(b, target):
+    elif node.op == "=" and _is_dynamic(target, b):
         whole = _whole(b, target.receiver)
         whole.load()
         if isinstance(target, ast.Index):
@@ -42,7 +42,7 @@ def assign(b: FunctionBuilder, node: ast.Assign) -> None:
         b.operand(node.value)
         _put(b, target)
         whole.store()
-    elif isinstance(b.fields.get(target), TupleItem) or _is_dynamic(b, target):
+    elif isinstance(b.fields.get(target), TupleItem) or _is_dynamic(target, b):
         place = prepare(b, target)
         _new_value(b, node, place.load)
         place.store()
@@ -167,7 +167,7 @@ def _store_part(b: FunctionBuilder, target: ast.Expr) -> None:
     b.emit(("SET_FIELD", part.field.index))
 
 
-def _is_dynamic(b: FunctionBuilder, part: ast.Expr) -> TypeGuard[ast.FieldAccess | ast.Index]:
+def _is_dynamic(part: ast.Expr, b: FunctionBuilder) -> TypeGuard[ast.FieldAccess | ast.Index]:
     """Whether only the running program knows what a place is a part of, and so which values fit it."""
     if isinstance(part, ast.Index):
         return part not in b.fields and not index_suffix(b.type_of(part.receiver))
@@ -227,7 +227,7 @@ def prepare(b: FunctionBuilder, node: ast.Expr) -> Lvalue:
             return _tuple_place(b, node, node.receiver)
         case ast.Index() if isinstance(b.fields.get(node), TupleItem):
             return _tuple_place(b, node, node.receiver)
-        case ast.FieldAccess() | ast.Index() if _is_dynamic(b, node):
+        case ast.FieldAccess() | ast.Index() if _is_dynamic(node, b):
             return _dynamic_place(b, node)
         case ast.FieldAccess(receiver=receiver):
             return _field_place(b, node, _once(b, receiver))
@@ -307,12 +307,14 @@ def _dynamic_place(b: FunctionBuilder, node: ast.FieldAccess | ast.Index) -> Lva
     """A part of an Any. What is changed is its own until it is stored, for it may not fit there: then nothing
     has happened."""
     whole = _whole(b, node.receiver)
-    index = _once(b, node.index) if isinstance(node, ast.Index) else None
+    index = None
+    if isinstance(node, ast.Index):
+        index = _once(b, node.index)
     whole.load()
-    if index is None:
+    if isinstance(node, ast.FieldAccess):
         b.mark_range(node.name.start, node.name.end)
         b.emit(("OWN_MEMBER", node.name.text))
-    else:
+    elif index is not None:
         index()
         b.mark(node)
         b.emit(INDEX)

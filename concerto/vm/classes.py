@@ -169,7 +169,7 @@ def give_own_methods(made: Any, own: OwnMethods) -> None:
         made.__hash__ = _own_hash
 
 
-def _same_parts(value: Any, other: object) -> bool:
+def _same_parts(value: Any, other: Any) -> bool:
     """Whether two keys of a map are the same: what they hold decides."""
     return value.__class__ is other.__class__ and bool(value.parts(value) == value.parts(other))
 

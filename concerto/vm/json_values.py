@@ -307,7 +307,7 @@ class _Reader:
         match definition.kind:
             case "struct" if definition.positional and len(definition.fields) == 1:
                 part = self._key(key, definition.fields[0].type)
-                return self._classes.struct(definition.name)(part)
+                return self._classes.struct(definition.name)(part)  # type: ignore[call-arg]
             case "enum" if not key.startswith("{"):
                 return self._enum(key, definition, type_index, 0)
             case "tuple" | "option" | "enum" | "struct" | "schema":

@@ -130,7 +130,10 @@ class TypeChecks:
     def _field_check(self, owner: Struct | Variant, name: str) -> Checker | None:
         for definition in self._types:
             if definition.name == owner.type_name and not definition.items:
-                fields = definition.variants[owner.tag].fields if definition.variants else definition.fields
+                if isinstance(owner, Variant):
+                    fields = definition.variants[owner.tag].fields
+                else:
+                    fields = definition.fields
                 type_ = next(field.type for field in fields if field.name == name)
                 return None if self.checker(type_, convert=True) is _anything else self.checking(type_)
         return None

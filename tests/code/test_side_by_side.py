@@ -37,12 +37,16 @@ def test_the_process_is_limited_as_before_when_all_are_through() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the system cannot limit what is written to")
 def test_who_comes_meanwhile_has_a_stack() -> None:
     before, going_on = limit(), threading.Event()
+
+    def wait() -> None:
+        going_on.wait()
+
     with memory_limited(64, shared=True):
         held = limit()
-        works = [start_deep(going_on.wait, "another") for _ in range(6)]
+        works = [start_deep(wait, "another") for _ in range(6)]
         assert limit() > held > 0
         with memory_limited(1, shared=True):
-            works.append(start_deep(going_on.wait, "another"))
+            works.append(start_deep(wait, "another"))
     assert limit() == before
     going_on.set()
     for work in works:

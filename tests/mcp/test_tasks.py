@@ -183,7 +183,7 @@ def test_two_hundred_tasks_at_once(file: Path) -> None:
 
 def test_what_is_cancelled_unknown_or_too_old(file: Path) -> None:
     async def refused(client: Client, method: str, task: str) -> None:
-        more = {"inputResponses": {}} if method == "tasks/update" else {}
+        more: dict[str, Any] = {"inputResponses": {}} if method == "tasks/update" else {}
         with pytest.raises(MCPError, match="there is no task") as refusal:
             await ask(client, method, taskId=task, **more)
         assert refusal.value.code == INVALID_PARAMS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import unwrap
 from pathlib import Path
 
 import pytest
@@ -74,15 +75,15 @@ def test_tables_are_kept_where_the_cache_is(
 ) -> None:
     monkeypatch.setenv("CONCERTO_CACHE", str(tmp_path))
     monkeypatch.setattr(tables, "build_tables", lambda grammar: built)
-    assert tables.tables.__wrapped__() is built
+    assert unwrap(tables.tables)() is built
     (entry,) = tmp_path.glob("*.tables")
     monkeypatch.setattr(tables, "build_tables", None)
-    assert tables.tables.__wrapped__() == built
+    assert unwrap(tables.tables)() == built
     data = bytearray(entry.read_bytes())
     data[-5] ^= 1
     entry.write_bytes(data)
     with pytest.raises(TypeError):
-        tables.tables.__wrapped__()
+        unwrap(tables.tables)()
 
 
 def test_an_empty_cache_keeps_no_tables(
@@ -91,5 +92,5 @@ def test_an_empty_cache_keeps_no_tables(
     monkeypatch.setenv("CONCERTO_CACHE", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(tables, "build_tables", lambda grammar: built)
-    assert tables.tables.__wrapped__() is built
+    assert unwrap(tables.tables)() is built
     assert not list(tmp_path.rglob("*"))

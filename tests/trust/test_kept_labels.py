@@ -38,7 +38,7 @@ fn main() {
     println(Later.execute("Go on").unwrap().text);
 }
 """
-LOOK = ("Notes__look", {})
+LOOK: tuple[str, dict[str, str]] = ("Notes__look", {})
 
 
 def program(body: str, persistence: str = "") -> str:

@@ -10,6 +10,9 @@ from concerto.compiler import trust_part
 from concerto.compiler.disk import DiskProject
 from concerto.compiler.pipeline import analyze
 from concerto.diagnostics import Problems
+from concerto.emit.linking import link
+from concerto.emit.program import ProgramBuilder
+from concerto.ir.module import ModuleIR
 from concerto.manifest.models import Manifest
 from concerto.source import Source
 
@@ -101,9 +104,13 @@ fn main() { println(use_it(Reader.with_max_iterations(2))); }
 
 
 def test_code_that_reaches_nothing_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    linked = []
-    link = trust_part.link
-    monkeypatch.setattr(trust_part, "link", lambda part: linked.append(link(part)) or linked[0])
+    linked: list[ModuleIR] = []
+
+    def noted(part: ProgramBuilder) -> ModuleIR:
+        linked.append(link(part))
+        return linked[0]
+
+    monkeypatch.setattr(trust_part, "link", noted)
     assert not any(checked("use std::fs;" + _SAVE + _AGENTS.replace("BODY", "note") + _CALL))
     (module,) = linked
     written = {function.name for function in module.functions if function.code}

@@ -83,7 +83,7 @@ class CarriedStates:
             reader.read_as(entry["fields"][field.name], field.type) if field.name in entry["fields"] else own
             for field, own in zip(fields, parts_of(first), strict=True)
         ]
-        return type(first)(*values)  # type: ignore[call-arg]
+        return type(first)(*values)
 
     def fill(self, kind: str, name: str, type_: int, state: Value) -> None:
         """Put into a declared state, which is empty, what was carried."""

@@ -254,7 +254,7 @@ def check_mock(mock: bool | Mapping[str, Any], module: ModuleIR) -> None:
         raise TypeError("`mock` is True, or says by the names of agents what they answer")
     from concerto.diagnostics.suggest import did_you_mean, suggest
 
-    agents = [each.name for each in (*module.agents, *module.hosts)]
+    agents = [*(each.name for each in module.agents), *(each.name for each in module.hosts)]
     for name, answer in mock.items():
         if name not in agents:
             near = did_you_mean(suggest(name, agents), f"the program has {', '.join(agents) or 'none'}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mcp import types
 from mcp.server.caching import CacheableMethod, CacheHint
@@ -95,7 +95,8 @@ def _server(run: Run, name: str, tasks: ServedTasks | None) -> Server[Any]:
         version=__version__,
         cache_hints=dict.fromkeys(_LISTS, _FRESH),
         on_list_tools=tools.list_tools,
-        on_call_tool=tools.call,
+        # The library does not know yet that a call may give a task.
+        on_call_tool=cast(Any, tools.call),
         on_list_prompts=prompts.list_prompts if prompts else None,
         on_get_prompt=prompts.get if prompts else None,
         on_list_resources=resources.list_resources if resources else None,
