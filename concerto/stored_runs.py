@@ -255,6 +255,12 @@ class RunStore:
         given = replace(settled.options, journal=lambda: plan, sessions=self._store, already_emitted=emitted)
         return Runtime(settled.program, given)
 
+    def shown_again(self, run: str, options: RunOptions | None = None) -> Runtime:
+        """The Runtime that does a run that has ended once more, without touching the world."""
+        runtime = replayed(recording_from(self.store, run), options)
+        runtime.open_journal()
+        return runtime
+
     def answer(
         self,
         run: str,

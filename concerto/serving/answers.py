@@ -116,7 +116,7 @@ class ServedProgram:
     def __init__(self, program: Program, options: RunOptions, database: Database) -> None:
         self.program = program
         self.runs = RunStore(JournalStore(database))
-        self.options = replace(options, sessions=self.runs)
+        self.options = replace(options, sessions=self.runs, model_servers={})
         self.waiting = WaitingAnswers(database, self.runs)
         self._may_wait = may_wait(program.module)
         self._has_states = has_states(program.module)
@@ -128,6 +128,11 @@ class ServedProgram:
             for agent in program.module.agents
             if permitted.allows(agent.name, "execute")
         }
+
+    async def close(self) -> None:
+        """Leave the model servers."""
+        for server in (self.options.model_servers or {}).values():
+            await server.close()
 
     def kept_options(self) -> RunOptions:
         """The options of a run that is kept; what there is to say about it stands in the store."""

@@ -79,6 +79,7 @@ def application(
         await responses.close()
         await runs.close()
         await mcp.close()
+        await served.close()
 
     app = Starlette(
         routes=[

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from concerto.journal.rows import ENDED
 from concerto.journal.settling import CannotResume
 from concerto.journal.store import Busy, NoSuchRun
 from concerto.json_data import Json
@@ -32,6 +33,7 @@ from concerto.serving.response_store import StoredResponse
 from concerto.serving.sse import event_stream, flag, number, unless_left
 
 if TYPE_CHECKING:
+    from concerto.program import Runtime
     from concerto.serving.answers import ServedProgram
     from concerto.serving.event_log import EventLog
     from concerto.serving.response_store import ResponseStore
@@ -272,10 +274,9 @@ class Responses:
         """Take up the background responses of servers that are gone."""
         for stored in self._store.unfinished():
             try:
-                runtime = self._runs.going_on(stored.run, {}, {}, [], self._served.kept_options())
+                runtime = self._taken_up(stored.run)
             except (Busy, NoSuchRun, CannotResume, ManifestError):
                 continue
-            runtime.open_journal()
             wanted = ResponseRequest.model_validate(stored.request)
             try:
                 before = self._chain(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)
@@ -287,6 +288,15 @@ class Responses:
             if waiting is not None:
                 asked = waiting.asked
             self._drive(Begun(stored, AgentRequest(asked, stored.caller, stored.states, runtime, waiting)))
+
+    def _taken_up(self, run: str) -> Runtime:
+        """The run of a response that its server has not ended; it may have come to its end itself."""
+        options = self._served.kept_options()
+        if self._runs.get(run).status in ENDED:
+            return self._runs.shown_again(run, options)
+        runtime = self._runs.going_on(run, {}, {}, [], options)
+        runtime.open_journal()
+        return runtime
 
     def _work_in_background(self, begun: Begun) -> None:
         begun.stored.run = self._served.begin_kept(begun.asking).run_id

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -422,3 +424,23 @@ def test_a_conversation_is_compacted(client: OpenAI) -> None:
     assert told.output_text == "user: Summary of the conversation so far: they counted | user: And?"
     with pytest.raises(openai.BadRequestError, match="`input` is missing"):
         client.responses.compact(model="Plain")
+
+
+def test_a_response_whose_run_has_ended_is_ended_by_the_next_server(tmp_path: Path, model: Script) -> None:
+    folder = project(tmp_path, model.url)
+    body = {"model": "Helper", "input": 'call Sums__add {"a": 1, "b": 2}', "background": True}
+    with served(folder) as server:
+        begun = post(server, **body)
+        found = events(server, f"/v1/responses/{begun['id']}?stream=true")
+    before = len(model.seen)
+    with closing(sqlite3.connect(folder / "runs.db", isolation_level=None)) as database:
+        # As where a server is killed between the end of the run and that of its response.
+        asked = json.dumps([{"role": "user", "text": body["input"]}])
+        first = [asked, json.dumps(begun)]
+        database.execute("UPDATE responses SET status = 'queued', messages = ?, response = ?", first)
+        database.execute("DELETE FROM events WHERE number > 4")
+    with served(folder) as server:
+        *again, last = events(server, f"/v1/responses/{begun['id']}?stream=true")
+    assert again == found[:-1]
+    assert last["response"]["output"] == found[-1]["response"]["output"]
+    assert len(model.seen) == before

@@ -28,6 +28,9 @@ TIMEOUTS = (httpx2.TimeoutException, httpcore2.TimeoutException)
 _IDLE_SECONDS = 5.0
 """How long a connection is kept without a request: servers close idle ones, and a request may cross that."""
 
+_MOST_IDLE = 16
+"""So many connections are kept for the runs to come of a process that has many."""
+
 
 class Client(Protocol):
     """Sends one request at a time."""
@@ -58,6 +61,13 @@ class Clients:
             yield client
         finally:
             self._idle.append(client)
+
+    async def shed(self) -> None:
+        """Close what a crowd has left behind."""
+        while len(self._idle) > _MOST_IDLE:
+            client = self._idle.pop(0)
+            self._made.remove(client)
+            await client.close()
 
     async def close(self) -> None:
         clients, self._made, self._idle = self._made, [], []

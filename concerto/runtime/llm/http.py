@@ -61,7 +61,7 @@ class ModelServer:
         self.connection = connection
         self._most_bytes = int((max_response_mb or _MOST_MEGABYTES) * MEGABYTE)
         self.provider: Provider = find_provider(connection.provider)
-        key = key_of(connection, environment)
+        self._key = key = key_of(connection, environment)
         self._secrets = [each for each in (key, *connection.secrets) if len(each) >= SHORTEST_SECRET]
         authorization = self.provider.authorize(key) if key else {}
         self._headers = encoded({**_HEADERS, **connection.headers, **authorization})
@@ -71,6 +71,13 @@ class ModelServer:
         if connection.base_url.startswith("https:"):
             certificates = tuple([environment.get(name) for name in _CERTIFICATES])
         self._clients = Clients(partial(_client, certificates, proxied))
+
+    def serves(self, connection: Connection, environment: Mapping[str, str]) -> bool:
+        """Whether this is the server of a connection, asked with the key that it has now."""
+        return self.connection == connection and self._key == key_of(connection, environment)
+
+    async def shed(self) -> None:
+        await self._clients.shed()
 
     async def close(self) -> None:
         await self._clients.close()

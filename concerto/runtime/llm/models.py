@@ -33,11 +33,14 @@ class Models:
         prices: Prices,
         waiting: Waiter,
         max_response_mb: float | None = None,
+        shared: dict[str, ModelServer] | None = None,
     ) -> None:
+        """`shared` are servers by connection that other runs use too, and whoever has them closes."""
         self._environment = environment
         self._max_response_mb = max_response_mb
         self._prices = prices
         self._waiting = waiting
+        self._shared = shared
         self._servers: dict[str, tuple[ModelServer, Throttle | None]] = {}
 
     async def call(
@@ -59,16 +62,29 @@ class Models:
     async def close(self) -> None:
         servers, self._servers = self._servers, {}
         for server, _ in servers.values():
-            await server.close()
+            if self._shared is not None and self._shared.get(server.connection.name) is server:
+                await server.shed()
+            else:
+                await server.close()
 
     def _server(self, connection: Connection) -> tuple[ModelServer, Throttle | None]:
         found = self._servers.get(connection.name)
         if found is None:
-            from concerto.runtime.llm.http import ModelServer
-
-            server = ModelServer(connection, self._environment, self._max_response_mb)
+            server = self._met(connection)
             found = self._servers[connection.name] = server, self._throttle(connection)
         return found
+
+    def _met(self, connection: Connection) -> ModelServer:
+        """The server of a connection that other runs have met, or one of our own."""
+        shared = None if self._shared is None else self._shared.get(connection.name)
+        if shared is not None and shared.serves(connection, self._environment):
+            return shared
+        from concerto.runtime.llm.http import ModelServer
+
+        server = ModelServer(connection, self._environment, self._max_response_mb)
+        if self._shared is not None and shared is None:
+            self._shared[connection.name] = server
+        return server
 
     def _throttle(self, connection: Connection) -> Throttle | None:
         if not connection.limited:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from concerto.journal.store import JournalStore
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.manifest.models import Manifest
+    from concerto.runtime.llm.http import ModelServer
     from concerto.vm.machine import Tier
 
 
@@ -111,9 +112,10 @@ class RunOptions(StoredOptions):
     `live`, and what `answers` has recorded may answer it in place of the world; in an `interactive` one a
     person at the terminal answers awaited emits that nobody else does; `journal` is what a run did before, of
     which so much as `already_emitted` is not said again; `sessions` is where conversations are kept if not in
-    `store`; a `watcher` is told of every call as it begins and ends; with `own_process` the process does
-    nothing else than this run, so `max_memory_mb` is told to the system too, and not only looked at now and
-    then; one that `parks` ends where it would wait long, to be taken up again.
+    `store`; `model_servers` are those that runs of one process share; a `watcher` is told of every call as it
+    begins and ends; with `own_process` the process does nothing else than this run, so `max_memory_mb` is
+    told to the system too, and not only looked at now and then; one that `parks` ends where it would wait
+    long, to be taken up again.
     """
 
     manifest: Manifest | ManifestSettings | Literal["project"] | None = "project"
@@ -137,6 +139,7 @@ class RunOptions(StoredOptions):
     interactive: bool = False
     journal: Callable[[], JournalPlan] | None = None
     sessions: HasStore | JournalStore | None = None
+    model_servers: dict[str, ModelServer] | None = None
     already_emitted: int = 0
     watcher: Watcher | None = None
     own_process: bool = False

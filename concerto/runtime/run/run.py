@@ -327,7 +327,13 @@ class Run:
         from concerto.runtime.llm.models import Models
 
         options = self.options
-        return Models(options.environment, options.manifest.prices, self.waiting, options.max_response_mb)
+        return Models(
+            options.environment,
+            options.manifest.prices,
+            self.waiting,
+            options.max_response_mb,
+            options.model_servers,
+        )
 
     @cached_property
     def costs(self) -> ModelCosts:
