@@ -98,14 +98,14 @@ SIGN_TEXTS = {kind: text for text, kind in SIGNS.items() if kind != "OPERATOR"}
 OPENERS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE", "INTERPOLATE": "TEXT_RESUME"}
 CLOSERS = frozenset(OPENERS.values())
 _VALUE_ENDS = words(
-    "NAME WORD STRING INT FLOAT TRUE FALSE NIL SELF RPAR RSQB RBRACE QMARK TEXT_CLOSE TUPLE_FIELD AWAIT"
+    "NAME WORD STRING INT FLOAT TRUE FALSE NIL SELF RPAR RSQB RBRACE QMARK TEXT_CLOSE TUPLE_FIELD"
 )
 BRACES = frozenset({"LBRACE", "MAP_OPEN", "STRUCT_OPEN"})
 
 
 def ends_value(tokens: list[Token], position: int) -> bool:
     """Whether an operand may end with this token; a sign behind it is a binary operator."""
-    kind = tokens[position].kind if position >= 0 else ""
-    if kind == "AWAIT":
-        return position > 0 and tokens[position - 1].kind == "DOT"
-    return kind in _VALUE_ENDS
+    token = tokens[position] if position >= 0 else tokens[0]
+    if position > 0 and tokens[position - 1].kind == "DOT" and token.text.isidentifier():
+        return True  # Words are names of fields there.
+    return position >= 0 and token.kind in _VALUE_ENDS

@@ -68,6 +68,8 @@ def _applied(run: Run, symbol: object, written: list[ast.TypeExpr], frame: Frame
             return bt.PLAIN_TYPES.get(symbol) or sym.Named(symbol)
         case sym.BuiltinSymbol() | sym.StructSymbol() | sym.EnumSymbol():
             return sym.Named(symbol, arguments)
+        case sym.TraitSymbol():
+            return bt.ANY  # Values of it are what they are.
         case _:
             raise Unsupported("a written type of an unknown name")
 
