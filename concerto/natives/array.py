@@ -21,7 +21,7 @@ from concerto.vm import sizes
 from concerto.vm.access import fitting_key, slice_of
 from concerto.vm.arithmetic import checked
 from concerto.vm.native import native
-from concerto.vm.operations import equal, hash_key, own_order, type_name
+from concerto.vm.operations import compare, equal, hash_key
 from concerto.vm.values import NONE, Ok, Some, Value, failure
 
 native("Array::slice")(slice_of)
@@ -350,7 +350,7 @@ def _position(items: list[Value], wanted: Value) -> int:
 
 def _order_key(items: list[Value]) -> Callable[[Value], Any] | None:
     """What Python is to sort by; None where its own order is that of the language."""
-    return None if _ordered_by_python(items) else cmp_to_key(_compare)
+    return None if _ordered_by_python(items) else cmp_to_key(compare)
 
 
 def _ordered_by_python(items: Iterable[Value]) -> bool:
@@ -367,25 +367,4 @@ def _ordered_by_python(items: Iterable[Value]) -> bool:
     return kind in (str, bool)
 
 
-def _compare(a: Value, b: Value) -> int:
-    """Below, at or above 0; NaN equals NaN and comes after all numbers, parts decide from the left. An Int
-    and a Float are compared exactly: by `<` a large Int may equal a Float that another one equals too."""
-    left, right = type(a), type(b)
-    if left in _NUMBERS and right in _NUMBERS:
-        return int(a != a) - int(b != b) or int(a > b) - int(a < b)
-    if left is right and left in (str, bool):
-        return int(a > b) - int(a < b)
-    order = own_order(a, b)
-    if order is not None:
-        return int(order)
-    if left is not right or left not in (list, tuple):
-        one, other = sorted((type_name(a), type_name(b)))
-        raise failure(f"no order is defined among `{one}`, `{other}`", "TypeError")
-    for x, y in zip(a, b, strict=False):
-        if found := _compare(x, y):
-            return found
-    return len(a) - len(b)
-
-
-_NUMBERS: Final = (int, float)
 _ORDERED: Final = frozenset({int, str, bool})

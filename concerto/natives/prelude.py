@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from concerto.natives.range import length as range_length
 from concerto.vm.collections import Queue, Set, Stack
 from concerto.vm.native import native
-from concerto.vm.operations import equal, quoted, to_text, type_name
+from concerto.vm.operations import compare, equal, quoted, stable_hash, to_text, type_name
 from concerto.vm.values import Panic, Raised, Range, TypeValue, Value, failure
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ def type_of(value: Value) -> str:
 @native("std::prelude::to_string")
 def to_string(value: Value) -> str:
     return to_text(value)
+
+
+native("std::prelude::compare")(compare)
+native("std::prelude::equals")(equal)
+native("std::prelude::hash")(stable_hash)
 
 
 @native("std::prelude::assert")

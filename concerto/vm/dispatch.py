@@ -10,10 +10,15 @@ from typing import Any, Protocol
 from concerto.ir.module import ModuleIR
 from concerto.records import record
 from concerto.vm.host import Host
-from concerto.vm.operations import equal, short_name, to_text, type_name
+from concerto.vm.operations import compare, equal, short_name, stable_hash, to_text, type_name
 from concerto.vm.values import ErrorValue, Handle, Raised, Struct, Value, Variant, failure
 
-_OF_ALL: dict[str, Callable[..., Value]] = {"to_string": to_text, "equals": equal}
+_OF_ALL: dict[str, Callable[..., Value]] = {
+    "to_string": to_text,
+    "compare": compare,
+    "equals": equal,
+    "hash": stable_hash,
+}
 
 
 class Surroundings(Protocol):

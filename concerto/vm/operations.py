@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
+from zlib import crc32
 
 from concerto.text_formats import python_format
 from concerto.vm.collections import Queue, Set, Stack
@@ -41,6 +42,7 @@ for _class, _name in _NAMES.items():
         CLASSES.setdefault(_name, []).append(_class)
 
 _KEY_DEPTH = 500
+_PRIME = (1 << 61) - 1
 _SHOWN_DEPTH = 200_000
 """No program makes a value that holds itself, but IR from elsewhere may."""
 
@@ -344,6 +346,7 @@ def greater_or_equal(a: Value, b: Value) -> bool:
     return bool(a >= b)
 
 
+_NUMBERS = (int, float)
 _ORDERED = frozenset({int, float, str, bool})
 
 
@@ -367,6 +370,26 @@ def _decisive(a: Value, b: Value, sign: str) -> tuple[Value, Value]:
                 break
         else:
             return len(a), len(b)
+
+
+def compare(a: Value, b: Value) -> int:
+    """Below, at or above 0; NaN equals NaN and comes after all numbers, parts decide from the left. An Int
+    and a Float are compared exactly: by `<` a large Int may equal a Float that another one equals too."""
+    left, right = type(a), type(b)
+    if left in _NUMBERS and right in _NUMBERS:
+        return int(a != a) - int(b != b) or int(a > b) - int(a < b)
+    if left is right and left in (str, bool):
+        return int(a > b) - int(a < b)
+    order = own_order(a, b)
+    if order is not None:
+        return int(order)
+    if left is not right or left not in (list, tuple):
+        one, other = sorted((type_name(a), type_name(b)))
+        raise failure(f"no order is defined among `{one}`, `{other}`", "TypeError")
+    for x, y in zip(a, b, strict=False):
+        if found := compare(x, y):
+            return found
+    return len(a) - len(b)
 
 
 def hash_key(value: Value, depth: int = 0) -> Hashable:
@@ -403,6 +426,32 @@ def hash_key(value: Value, depth: int = 0) -> Hashable:
             return (kind, value.type_name, value.kind, value.message, fields)
         case _:
             return (kind, id(value))
+
+
+def stable_hash(value: Value) -> int:
+    """A number that equal values share, in every process."""
+    match value:
+        case str():
+            return crc32(value.encode())
+        case int() | float():
+            return hash(value) if value == value else 0
+        case list() | tuple() | Queue() | Stack():
+            items = value if isinstance(value, list | tuple) else value.items
+            return hash((len(items), *map(stable_hash, items)))
+        case dict():
+            return sum([hash((stable_hash(key), stable_hash(item))) for key, item in value.items()]) % _PRIME
+        case Set():
+            return sum(map(stable_hash, value.items.values())) % _PRIME
+        case Some() | Ok() | Err():
+            return hash((crc32(type(value).__name__.encode()), stable_hash(value.value)))
+        case Struct() | Variant() if value.own is not None and value.own.hash is not None:
+            return int(value.own.hash(value))
+        case Struct() | Variant():
+            return hash((getattr(value, "tag", 0), *map(stable_hash, parts_of(value))))
+        case Range():
+            return hash((value.numbers.start, value.numbers.stop, value.numbers.step))
+        case _:
+            return crc32(to_text(value).encode())
 
 
 class _OwnKey:

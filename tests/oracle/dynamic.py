@@ -9,8 +9,11 @@ from concerto.semantics.declare.library import library
 from concerto.semantics.model import builtins as bt
 from concerto.semantics.model import symbols as sym
 from tests.oracle import values as v
+from tests.oracle.compare import equal
 from tests.oracle.fitting import Types, bind, converted
 from tests.oracle.library import CHANGING, LIBRARY
+from tests.oracle.library.arrays import order
+from tests.oracle.library.prelude import hash_of
 from tests.oracle.run import Frame, Run
 from tests.oracle.text import text_of
 
@@ -23,13 +26,22 @@ def call_method(
         return _call_library(run, declared, receiver, arguments, put)
     found = _own_method(run, receiver, name)
     if found is None:
-        if name == "to_string" and not arguments:
-            return text_of(receiver)
+        asked = _OF_ALL.get((name, len(arguments)))
+        if asked is not None:
+            return asked(receiver, *arguments)
         raise v.Failure(f"{v.type_name(receiver)} has no method `{name}`", "TypeError")
     function, types = found
     given = _given(run, function, arguments)
     changed = put if function.receiver == "mut self" else None
     return run.invoke(function, [receiver, *given], types, changed)
+
+
+_OF_ALL: dict[tuple[str, int], Callable[..., v.Value]] = {
+    ("to_string", 0): text_of,
+    ("compare", 1): order,
+    ("equals", 1): equal,
+    ("hash", 0): hash_of,
+}
 
 
 def _given(run: Run, function: sym.FunctionSymbol, arguments: list[v.Value]) -> list[v.Value]:

@@ -11,7 +11,14 @@ from concerto.diagnostics import MismatchedTypes, PrivateName, TraitNotSatisfied
 from concerto.semantics.check.body_checker import BodyChecker
 from concerto.semantics.check.other_languages import advice_for, method_for
 from concerto.semantics.check.paths import count
-from concerto.semantics.model.builtins import NEVER, STRING, map_parts, option_item, result_parts
+from concerto.semantics.model.builtins import (
+    NEVER,
+    STRING,
+    VALUE_METHODS,
+    map_parts,
+    option_item,
+    result_parts,
+)
 from concerto.semantics.model.symbols import (
     ERROR,
     AgentSymbol,
@@ -23,11 +30,13 @@ from concerto.semantics.model.symbols import (
     Named,
     StructSymbol,
     ToolSymbol,
+    TraitUse,
     Type,
     Unsolved,
 )
 from concerto.semantics.typing.members import find_field, member_names, why_not
 from concerto.semantics.typing.mismatches import has_lost_bound, quote
+from concerto.semantics.typing.traits import advice
 from concerto.semantics.typing.unify import is_erroneous, is_settled, resolve, show
 from concerto.syntax import ast
 
@@ -60,18 +69,25 @@ def report_no_method(checker: BodyChecker, node: ast.MethodCall, receiver: Type)
     inside = _inside(checker, receiver, name)
     if inside:
         return _report(checker, node.method, f"{shown} has no method `{name}`", _take_out(quoted, inside))
+    asked = next((trait for trait, method in VALUE_METHODS.items() if method.name == name), None)
+    if asked is not None and isinstance(receiver, Named | Generic) and not _lost(receiver):
+        help_ = advice(receiver, TraitUse(asked))
+        return _report(checker, node.method, f"{shown} has no method `{name}`", help_)
     if isinstance(receiver, Generic):
-        if has_lost_bound(receiver):
+        if _lost(receiver):
             return ERROR
-        help_ = (
-            f"say what it can do: `{show(receiver)}: Trait`, with `{name}` in the trait"
-            if receiver.symbol.accepts is None
-            else f"of a value of type {shown} only the methods of the trait are known: declare `{name}` in it"
-        )
+        help_ = f"say what it can do: `{show(receiver)}: Trait`, with `{name}` in the trait"
+        if receiver.symbol.accepts is not None:
+            way_out = f"declare `{name}` in it" if receiver.symbol.source else "ask for a type that has more"
+            help_ = f"of a value of type {shown} only the methods of the trait are known: {way_out}"
         return _report(checker, node.method, f"{shown} has no method `{name}`", help_)
     names = _method_names(checker, receiver)
     owner = owner_of(checker, node.receiver, receiver)
     return report_unknown(checker, node.method, owner, "method", names, node.receiver, receiver)
+
+
+def _lost(receiver: Type) -> bool:
+    return isinstance(receiver, Generic) and has_lost_bound(receiver)
 
 
 def report_no_field(checker: BodyChecker, node: ast.FieldAccess, receiver: Type) -> Type:

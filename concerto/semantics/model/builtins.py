@@ -177,6 +177,7 @@ NUMBER: Final = TraitSymbol(name="Number", public=True)
 HASH: Final = _asked_by_values("Hash")
 EQ: Final = _asked_by_values("Eq")
 DISPLAY: Final = _asked_by_values("Display")
+DISPLAY.value_generic = GenericSymbol(name="Display", bounds=[TraitUse(DISPLAY)], accepts=lambda found: True)
 FROM: Final = _declare_from()
 
 

@@ -234,6 +234,8 @@ def show_bound(bound: TraitUse) -> str:
 
 def advice(type_: Type, bound: TraitUse) -> str:
     """What to write so that a type meets a bound."""
+    if isinstance(type_, Generic):
+        return f"write `{type_.symbol.name}: {show_bound(bound)}` where it is declared"
     if is_own(type_) and (bound.trait is ORD or bound.trait is HASH):
         return f"write `impl {bound.trait.name} for {show(type_)} {{ … }}`"
     if bound.trait is ORD:
@@ -242,8 +244,6 @@ def advice(type_: Type, bound: TraitUse) -> str:
         return "`Int` and `Float` are numbers"
     if bound.trait is HASH:
         return "functions and handles have no content to compare"
-    if isinstance(type_, Generic):
-        return f"write `{type_.symbol.name}: {show_bound(bound)}` where it is declared"
     return f"write `impl {show_bound(bound)} for {show(type_)} {{ … }}`"
 
 

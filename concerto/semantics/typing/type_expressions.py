@@ -6,7 +6,7 @@ type satisfies a trait is known when all impls are."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 from concerto.diagnostics import Advice, DefinedTwice, UnknownType, WrongArguments, did_you_mean
 from concerto.semantics.model.builtins import BUILTIN_TYPES, HASH_MAP, MAP, NIL, OPERATOR_TRAITS
@@ -230,6 +230,11 @@ def _resolve_path_type(declarations: Declarations, node: ast.PathType, scope: Ty
                 return ERROR
             declarations.demand(Demand(scope.module, node, Generic(value), value, {}))
             return Generic(value)
+        case TraitSymbol():
+            reason = _WHY_NO_VALUE.get(symbol.name, _OPERATORS)
+            message = f"`{symbol.name}` cannot be used as a type: {reason}"
+            declarations.report(UnknownType, scope.module, node, message, help=_what_it_is(symbol))
+            return ERROR
         case GenericSymbol():
             if not _right_number(declarations, node, scope, symbol.name, 0):
                 return ERROR
@@ -334,10 +339,21 @@ def _names(declarations: Declarations, scope: TypeScope, want: str) -> list[str]
     return names
 
 
+_OTHER: Final = "takes another value of type `Self`, and two values may be of different types"
+_OPERATORS: Final = "it has type parameters of its own"
+_WHY_NO_VALUE: Final = {
+    "Ord": f"`compare` {_OTHER}",
+    "Eq": f"`equals` {_OTHER}",
+    "Hash": f"it goes with `Eq`, and `equals` {_OTHER}",
+    "Number": "two numbers may be of different types",
+    "Neg": "what its method gives is a type parameter of its own",
+}
+
+
 def _what_it_is(symbol: Symbol) -> str:
     match symbol:
         case TraitSymbol():
-            return f"`{symbol.name}` is built in; write a generic parameter `T: {symbol.name}` and use `T`"
+            return f"write a generic parameter `T: {symbol.name}` and use `T`"
         case AgentSymbol() | HostSymbol():
             return "it is an agent; the type of agents is `AgentRef`"
         case ToolSymbol():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tests.oracle import values as v
-from tests.oracle.compare import equal
+from tests.oracle.compare import equal, identity
 from tests.oracle.errors import ERRORS, make_error
+from tests.oracle.library.arrays import order
 from tests.oracle.run import Run
 from tests.oracle.text import shown, text_of
 
@@ -39,6 +40,12 @@ def _assert_ne(left: v.Value, right: v.Value, message: str) -> None:
         raise _failed(message, f"both are `{_told(left)}`")
 
 
+def hash_of(value: v.Value) -> int:
+    """Another number than the machine's; programs count on equal ones for equal values."""
+    own = v.Own.method(value, "Hash") if isinstance(value, v.Struct | v.Variant) else None
+    return int(own()) if own is not None else hash(identity(value))
+
+
 def _failed(*details: str) -> v.Failure:
     return v.Failure(": ".join(["assertion failed", *filter(None, details)]), "AssertionError")
 
@@ -54,6 +61,9 @@ PURE: v.Functions = {
     "std::prelude::len": _len,
     "std::prelude::typeof": v.type_name,
     "std::prelude::to_string": text_of,
+    "std::prelude::compare": order,
+    "std::prelude::equals": equal,
+    "std::prelude::hash": hash_of,
     "std::prelude::assert": _assert,
     "std::prelude::assert_eq": _assert_eq,
     "std::prelude::assert_ne": _assert_ne,

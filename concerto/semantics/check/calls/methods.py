@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from concerto.diagnostics import (
     PrivateName,
@@ -38,12 +39,13 @@ from concerto.semantics.model.builtins import (
     AGENT_BUILDER,
     AGENT_REF,
     ANY,
+    DISPLAY,
     MCP_REF,
     NEVER,
-    STRING,
     TOOL_CONTEXT,
     TOOL_CONTEXT_FIELDS,
     TOOL_REF,
+    VALUE_METHODS,
     result_of,
     result_parts,
 )
@@ -61,12 +63,14 @@ from concerto.semantics.model.symbols import (
     McpSymbol,
     ModuleSymbol,
     Named,
+    ParameterSymbol,
     PipelineSymbol,
     StateSymbol,
     StructSymbol,
     Symbol,
     ToolSymbol,
     TraitSymbol,
+    TraitUse,
     TupleOf,
     Type,
     Unsolved,
@@ -74,6 +78,7 @@ from concerto.semantics.model.symbols import (
 from concerto.semantics.typing.coercion import widened
 from concerto.semantics.typing.impl_lookup import methods_named
 from concerto.semantics.typing.members import find_field
+from concerto.semantics.typing.traits import satisfies
 from concerto.semantics.typing.unify import resolve, show
 from concerto.syntax import ast
 from concerto.vocabulary.mcp_requests import MCP_REQUESTS
@@ -102,8 +107,9 @@ def check_method_call(
     if plain is ANY:
         return _call_on_any(checker, node, arguments)
     match = checker.find_method(plain, node.method.text)
-    if match is None and node.method.text == "to_string" and not isinstance(plain, ErrorType | Unsolved):
-        return _text_of_any_value(checker, node, arguments)
+    asked = _ASKED.get(node.method.text)
+    if match is None and asked is not None and _is_asked(checker, plain, asked):
+        return _asked_of_any_value(checker, node, plain, arguments)
     if match is None:
         check_unknown_arguments(checker, arguments)
         return report_no_method(checker, node, plain)
@@ -151,13 +157,26 @@ def _is_hole(checker: BodyChecker, name: ast.Ident, receiver: ast.Expr, symbol: 
     return True
 
 
-def _text_of_any_value(checker: BodyChecker, node: ast.MethodCall, arguments: Sequence[ast.Argument]) -> Type:
-    """`to_string()` of a value whose type has no such method of its own."""
-    function = checker.declarations.prelude.members["to_string"]
+_ASKED: Final = {method.name: trait for trait, method in VALUE_METHODS.items()}
+
+
+def _is_asked(checker: BodyChecker, found: Type, trait: TraitSymbol) -> bool:
+    if isinstance(found, ErrorType | Unsolved):
+        return False
+    return trait is DISPLAY or satisfies(checker.declarations, found, TraitUse(trait))
+
+
+def _asked_of_any_value(
+    checker: BodyChecker, node: ast.MethodCall, found: Type, arguments: Sequence[ast.Argument]
+) -> Type:
+    """`to_string()`, `compare(other)`, `equals(other)` or `hash()` of a type that has no such method of its
+    own."""
+    function = checker.declarations.prelude.members[node.method.text]
     assert isinstance(function, FunctionSymbol)
-    check_arguments(checker, "`to_string`", node.method, [], {}, arguments)
-    checker.analysis.calls[node] = NativeCall(function, [node.receiver])
-    return STRING
+    others = [ParameterSymbol(name="other", type=found) for _ in function.parameters[1:]]
+    given = check_arguments(checker, f"`{function.name}`", node.method, others, {}, arguments)
+    checker.analysis.calls[node] = NativeCall(function, [node.receiver, *given])
+    return function.result
 
 
 def _declared(checker: BodyChecker, receiver: ast.Expr) -> Symbol | None:
