@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from concerto.deep_threads import start_deep
-from concerto.semantics.declare.library import compiling
 
 R = TypeVar("R")
 
@@ -17,6 +16,9 @@ def with_room(work: Callable[[], R]) -> R:
     Raises `RecursionError` if that is too small as well. Few programs need it, so few pay for it.
     Other threads that compile wait.
     """
+    # Importing the package loads no passes.
+    from concerto.semantics.declare.library import compiling
+
     with compiling:
         try:
             return work()
