@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from concerto.diagnostics.suggest import did_you_mean
-from concerto.effects.kinds import SaveStore
 from concerto.records import replace
 from concerto.runtime.concurrency.branching import Body, BranchingHost
 from concerto.runtime.concurrency.fibers import current_branch, wait
@@ -217,6 +216,8 @@ class TrustingHost(MachineHost):
         self._trust = trust
 
     def perform(self, effect: AnyEffect) -> Value:
+        from concerto.effects.kinds import SaveStore
+
         # A memory's file: that of a hashmap knows its origins, and whoever empties one puts nothing in.
         if isinstance(effect, SaveStore) and not effect.origins and any(text for _, text in effect.changes):
             effect = replace(effect, origins=self._trust.origins_here())
