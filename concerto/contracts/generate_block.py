@@ -144,6 +144,9 @@ def _description(schema: Json, root: Json) -> str:
 
 
 def _keyword(schema: Json, root: Json, key: str) -> Json:
+    """What a schema says, or what it refers to."""
+    if isinstance(schema, dict) and key in schema:
+        return schema[key]
     found = resolved(schema, root)
     return found.get(key) if isinstance(found, dict) else None
 

@@ -30,6 +30,7 @@ from concerto.runtime.io.emits import emit_failure
 from concerto.runtime.run.options import resolve
 from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.questions import Questions, answer_of, can_be_asked, form_of
+from concerto.runtime.serving.mcp.resources import RESOURCE_UPDATED
 from concerto.runtime.serving.mcp.tools import ServedTools, task_rules
 from concerto.serving.callers import caller_of
 from concerto.vm.values import Value
@@ -87,7 +88,8 @@ class McpTasks:
         self._folder = str(resolve(options, program.project).folder)
         self._live: dict[str, tuple[Runtime, asyncio.Task[None], TaskClient]] = {}
 
-    def register(self, server: Server[Any]) -> None:
+    def register(self, server: Server[Any], changed: Callable[[Json], None]) -> None:
+        self._changed = changed
         server.extensions[EXTENSION] = {}
         server.add_request_handler("tasks/get", TaskParams, self.get)
         server.add_request_handler("tasks/update", UpdateParams, self.update)
@@ -172,6 +174,7 @@ class McpTasks:
         async def work(run: Run) -> Value:
             branch = run.root().child()
             run.emits.callers[branch.path[0]] = client
+            run.emits.listen(RESOURCE_UPDATED, self._changed)
             result = await ServedTools(run, Calls(run)).perform(task.tool, task.arguments, branch)
             written: Value = result.model_dump(mode="json", by_alias=True, exclude_none=True)
             return written

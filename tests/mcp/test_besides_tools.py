@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.shared.subscriptions import ResourceUpdated
+from mcp.types import ResourceUpdatedNotification
 
 from tests.mcp import peers
 from tests.mcp.peers import scripted
+from tests.mcp.test_serving import over_http
 from tests.runtime.running import Outcome
 
 Run = Callable[..., Outcome]
@@ -28,6 +36,12 @@ pub fn of_day(day: String) -> String { "of ${day} \\u{1F600}" }
 @param("length", "How long")
 pub fn summary(length: String) -> Array<Message> {
     [Message { role: "assistant", content: "What?" }, Message { role: "user", content: "Sum, ${length}" }]
+}
+
+tool Notebook {
+    description: "Notes",
+    @describe("Says that a day has other notes") @param("day", "Which")
+    pub fn touch(day: String) { emit("mcp:resource_updated", "notes://${day}"); }
 }
 
 fn main() { }
@@ -125,3 +139,36 @@ fn main() {{
 }}
 """
     assert run(source).lines == ["true", "true", "true", "user"]
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+def test_clients_are_told_when_a_resource_has_changed(tmp_path: Path) -> None:
+    """Those of the newer revision listen, those of the older one subscribe."""
+    (tmp_path / "notes.conc").write_text(SERVER)
+
+    async def listening(url: str) -> None:
+        async with Client(url) as client, client.listen(resource_subscriptions=["notes://1"]) as changes:
+            await client.call_tool("touch", {"day": "2"})
+            await client.call_tool("touch", {"day": "1"})
+            assert await anext(aiter(changes)) == ResourceUpdated(uri="notes://1")
+
+    async def subscribing(url: str) -> None:
+        told: asyncio.Queue[str] = asyncio.Queue()
+
+        async def hear(message: Any) -> None:
+            if isinstance(message, ResourceUpdatedNotification):
+                told.put_nowait(str(message.params.uri))
+
+        async with Client(url, mode="legacy", message_handler=hear) as client:
+            await client.subscribe_resource("notes://1")
+            await client.subscribe_resource("notes://2")
+            await client.unsubscribe_resource("notes://2")
+            while told.empty():  # What is said before its stream is open is lost.
+                await client.call_tool("touch", {"day": "2"})
+                await client.call_tool("touch", {"day": "1"})
+                await asyncio.sleep(0.1)
+            assert await told.get() == "notes://1"
+
+    with over_http(tmp_path / "notes.conc") as (url, _):
+        asyncio.run(asyncio.wait_for(listening(url), 120))
+        asyncio.run(asyncio.wait_for(subscribing(url), 120))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from io import StringIO
@@ -162,6 +163,40 @@ def test_a_model_sees_the_image_of_a_server(run: Run, script: Script) -> None:
     assert "base64" not in result["content"]
     [_, image] = shown["content"]
     assert image["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+
+
+PARTS = """
+    @describe("Image") fn get_tiny_image() -> Result<Array<Part>, ToolError>;
+    @describe("Echo") @param("message", "What") fn echo(message: String) -> Result<Part, ToolError>;
+    @describe("Links") @param("count", "How many")
+    fn get_resource_links(count: Int = 2) -> Result<Part, ToolError>;
+    @describe("Resource") @param("resourceType", "Text or Blob")
+    fn get_resource_reference(resourceType: "Text" | "Blob") -> Result<Array<Part>, ToolError>;
+"""
+
+
+def test_answers_are_read_as_parts_and_models_are_shown_them(run: Run, script: Script) -> None:
+    script.answer(chat_reply(None, ("id1", "Everything__get_tiny_image", "{}")), chat_reply("A cat"))
+    body = """
+    let shown = |part: Part| "${part.kind} ${part.media_type} ${part.data.len() > 100}";
+    println(Everything.get_tiny_image()?.map(shown));
+    println(Everything.echo("a")?.text);
+    println(Everything.get_resource_links(2));
+    for part in Everything.get_resource_reference("Blob")? {
+        println("${part.kind} ${part.uri} ${part.data.len() > 0}");
+    }
+    println(Looker.execute("Look").unwrap().text);
+    """
+    agent = 'agent Looker { provider: openai, model: "m", tools: [Everything] }'
+    outcome = run(everything(stdio(), body, PARTS) + agent, connections=chat_at(script.url))
+    pictures, echo, links, *resource, answer = outcome.lines
+    assert pictures == '["text  false", "image image/png true", "text  false"]'
+    assert (echo, answer) == ("Echo: a", "A cat")
+    assert "it has 3 parts, and one is declared" in links
+    assert re.match(r"file \S+ true", resource[1])
+    result, shown = script.seen[1].body["messages"][-2:]
+    assert '"kind": "image"' in result["content"] and "iVBOR" not in result["content"]
+    assert shown["content"][-1]["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
 
 
 def test_progress_is_shown_under_debug(run: Run) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from mcp import Client
 
 from concerto.json_data import Json
-from concerto.runtime.mcp.content import described_in_text
+from concerto.runtime.mcp.content import contents_part, described_in_text
 
 _MOST_PAGES = 1000
 
@@ -25,16 +25,7 @@ async def _resources(client: Client, given: Mapping[str, Json]) -> list[Json]:
 
 async def _resource(client: Client, given: Mapping[str, Json]) -> list[Json]:
     found = await client.read_resource(given["uri"])
-    return [
-        {
-            "kind": "file",
-            "uri": str(each.uri),
-            "media_type": each.mime_type or "",
-            "text": getattr(each, "text", ""),
-            "data": getattr(each, "blob", ""),
-        }
-        for each in found.contents
-    ]
+    return [contents_part(each) for each in found.contents]
 
 
 async def _prompts(client: Client, given: Mapping[str, Json]) -> list[Json]:

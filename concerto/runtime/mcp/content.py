@@ -19,7 +19,7 @@ from concerto.natives.json_text import loads
 from concerto.schema.reading import properties, required, resolved
 
 if TYPE_CHECKING:
-    from mcp.types import CallToolResult, ContentBlock
+    from mcp.types import BlobResourceContents, CallToolResult, ContentBlock, TextResourceContents
 
 
 _BINARY = {"type", "mime_type", "bytes", "data"}
@@ -52,6 +52,17 @@ def fitting_content(
             return form
         first = first or said
     raise ValueError(first)
+
+
+def parts_content(result: CallToolResult, several: bool) -> Json:
+    """The answer where Parts are declared: `several` of them, or one, None if there is none. ValueError if
+    there are more."""
+    parts = [_part(block) for block in result.content]
+    if several:
+        return parts
+    if len(parts) > 1:
+        raise ValueError(f"it has {len(parts)} parts, and one is declared")
+    return parts[0] if parts else None
 
 
 def text_of(result: CallToolResult) -> str:
@@ -96,6 +107,30 @@ def described(block: ContentBlock) -> Json:
             if blob is None:
                 return {**found, "text": getattr(resource, "text", "")}
             return {**found, **_binary("resource", found.get("mime_type", ""), blob)}
+
+
+def _part(block: ContentBlock) -> Json:
+    """A block of content as a Part in its JSON form."""
+    match block.type:
+        case "text":
+            return {"kind": "text", "text": block.text}
+        case "image" | "audio":
+            return {"kind": block.type, "data": block.data, "media_type": block.mime_type}
+        case "resource_link":
+            return {"kind": "file", "uri": str(block.uri), "media_type": block.mime_type or ""}
+        case "resource":
+            return contents_part(block.resource)
+
+
+def contents_part(contents: TextResourceContents | BlobResourceContents) -> Json:
+    """What stands at an address as a Part in its JSON form."""
+    return {
+        "kind": "file",
+        "uri": str(contents.uri),
+        "media_type": contents.mime_type or "",
+        "text": getattr(contents, "text", ""),
+        "data": getattr(contents, "blob", ""),
+    }
 
 
 def for_model(value: Json) -> Json:

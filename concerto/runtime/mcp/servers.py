@@ -35,6 +35,7 @@ from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.mcp.content import (
     fitting_content,
     for_model,
+    parts_content,
     plain_content,
     sendable,
     shows_parts,
@@ -321,12 +322,17 @@ class McpServers:
             raise tool_failure(said, ToolKind.TOOL_FAILED, *where)
         if declared is None:
             return plain_content(result, tool.result)
-        if any(block.type != "text" for block in result.content) and not shows_parts(
-            declared.interface.result
+        parts = self._parts_declared(declared)
+        if (
+            parts is None
+            and any(block.type != "text" for block in result.content)
+            and not shows_parts(declared.interface.result)
         ):
             what = "gave more than text, which the declared type has no place for"
             self._run.emits.log("warn", f"{title}: `{effect.function}` {what}")
         try:
+            if parts is not None:
+                return parts_content(result, several=parts == "array")
             return fitting_content(
                 result, tool.result, declared.interface.result, partial(self._complaint, declared)
             )
@@ -447,6 +453,13 @@ class McpServers:
         """The declared type of an answer: that of Ok, if the function gives a Result."""
         definition = self._run.module.types[declared.method.result]
         return definition.items[0] if definition.kind == "result" else declared.method.result
+
+    def _parts_declared(self, declared: McpFunction) -> str | None:
+        """The kind of type where an answer is declared as a Part, an Option or an array of them."""
+        types = self._run.module.types
+        definition = types[self._result_type(declared)]
+        inner = types[definition.items[0]] if definition.kind in ("option", "array") else definition
+        return definition.kind if inner.kind == "struct" and inner.name == "Part" else None
 
     def _progress(self, effect: McpCall, identity: Identity) -> Any:
         """Progress is asked for only if somebody sees it."""

@@ -83,11 +83,11 @@ class Calls:
 
     async def set_level(self, context: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
         """What a client of an older revision wants to hear of the log."""
-        self._levels[_session_of(context)] = _LEVELS.index(params.level)
+        self._levels[session_of(context)] = _LEVELS.index(params.level)
         return types.EmptyResult()
 
     def hears(self, context: Context, level: str) -> bool:
-        return _LEVELS.index(level) >= self._levels.get(_session_of(context), 0)
+        return _LEVELS.index(level) >= self._levels.get(session_of(context), 0)
 
 
 class ClientCall:
@@ -192,7 +192,8 @@ def _result(call: ClientCall) -> Any:
     raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, what, needed) from None
 
 
-def _session_of(context: Context) -> str:
+def session_of(context: Context) -> str:
+    """The name of a session of an older client; over pipes there is one."""
     request = context.request
     return "" if request is None else request.headers.get("mcp-session-id", "")
 

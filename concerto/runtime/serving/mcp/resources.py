@@ -3,17 +3,21 @@ template."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from mcp import types
 from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import ResourceUpdated, SubscriptionBus
 from mcp.shared.exceptions import MCPError
 from mcp.shared.uri_template import UriTemplate
 
 from concerto.ir.module import Served
+from concerto.json_data import Json
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.serving.mcp.arguments import call_served
-from concerto.runtime.serving.mcp.calls import Calls
+from concerto.runtime.serving.mcp.calls import Calls, session_of
 from concerto.runtime.serving.mcp.content import contents_of, parts_of, returns_parts, text_of
 from concerto.vm.values import Value
 
@@ -23,10 +27,17 @@ if TYPE_CHECKING:
 Context = ServerRequestContext[Any, Any]
 
 
+RESOURCE_UPDATED = "mcp:resource_updated"
+"""The channel on which a program says that a resource is not what it was; the payload is its address."""
+
+
 class ServedResources:
-    def __init__(self, run: Run, calls: Calls) -> None:
+    def __init__(self, run: Run, calls: Calls, bus: SubscriptionBus) -> None:
         self._run = run
         self._calls = calls
+        self._bus = bus
+        self._subscribed: dict[str, dict[str, ServerSession]] = {}
+        """the sessions of older clients by address"""
         self.served = [each for each in run.module.served if each.uri]
         self._templates = [(UriTemplate.parse(each.uri), each) for each in self.served]
 
@@ -75,13 +86,30 @@ class ServedResources:
         return await self._calls.perform(context, params, work)
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        """A program does not say when a resource changes, so there is nothing to be told."""
+        self._subscribed.setdefault(str(params.uri), {})[session_of(context)] = context.session
         return types.EmptyResult()
 
     async def unsubscribe(
         self, context: Context, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
+        self._subscribed.get(str(params.uri), {}).pop(session_of(context), None)
         return types.EmptyResult()
+
+    def changed(self, uri: Json) -> None:
+        """Tell those who want to know that there is something else at an address by now."""
+        if isinstance(uri, str):
+            self._run.supervise(asyncio.create_task(self._tell(uri)))
+        else:
+            self._run.emits.log("warn", f"`{RESOURCE_UPDATED}` is emitted with the address of a resource")
+
+    async def _tell(self, uri: str) -> None:
+        await self._bus.publish(ResourceUpdated(uri=uri))
+        subscribed = self._subscribed.get(uri, {})
+        for name, session in list(subscribed.items()):
+            try:
+                await session.send_resource_updated(uri)
+            except Exception:  # The client has gone.
+                subscribed.pop(name, None)
 
     def _contents(
         self, served: Served, uri: str, value: Value

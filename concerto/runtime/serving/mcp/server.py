@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mcp import types
@@ -18,10 +19,11 @@ from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.server.transport_security import TransportSecuritySettings
 
+from concerto.json_data import Json
 from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.completion import completing
 from concerto.runtime.serving.mcp.prompts import ServedPrompts
-from concerto.runtime.serving.mcp.resources import ServedResources
+from concerto.runtime.serving.mcp.resources import RESOURCE_UPDATED, ServedResources
 from concerto.runtime.serving.mcp.tools import ServedTools, TaskStarter
 from concerto.version import __version__
 
@@ -44,8 +46,9 @@ _LISTS: tuple[CacheableMethod, ...] = (
 class ServedTasks(TaskStarter, Protocol):
     """The tasks of a server."""
 
-    def register(self, server: Server[Any]) -> None:
-        """Answer what clients ask of tasks, and go on with those of servers that are gone."""
+    def register(self, server: Server[Any], changed: Callable[[Json], None]) -> None:
+        """Answer what clients ask of tasks, and go on with those of servers that are gone. They say as well
+        when a resource has `changed`."""
 
 
 async def serve_stdio(run: Run, name: str, tasks: ServedTasks | None = None) -> None:
@@ -89,7 +92,9 @@ def _server(run: Run, name: str, tasks: ServedTasks | None) -> Server[Any]:
     """It offers prompts and resources only if the program has some."""
     calls = Calls(run)
     tools = ServedTools(run, calls, tasks)
-    prompts, resources = ServedPrompts(run, calls), ServedResources(run, calls)
+    bus = InMemorySubscriptionBus()
+    prompts, resources = ServedPrompts(run, calls), ServedResources(run, calls, bus)
+    run.emits.listen(RESOURCE_UPDATED, resources.changed)
     server: Server[Any] = Server(
         name,
         version=__version__,
@@ -104,13 +109,13 @@ def _server(run: Run, name: str, tasks: ServedTasks | None) -> Server[Any]:
         on_read_resource=resources.read if resources else None,
         on_subscribe_resource=resources.subscribe if resources else None,
         on_unsubscribe_resource=resources.unsubscribe if resources else None,
-        on_subscriptions_listen=ListenHandler(InMemorySubscriptionBus()),
+        on_subscriptions_listen=ListenHandler(bus),
     )
     if prompts or resources:
         offered = [*prompts.served, *resources.served]
         server.add_request_handler("completion/complete", types.CompleteRequestParams, completing(offered))
     if tasks is not None:
-        tasks.register(server)
+        tasks.register(server, resources.changed)
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, calls.set_level)
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=name))
     return server
