@@ -21,6 +21,7 @@ from concerto.syntax.format import format_module
 from concerto.syntax.parser import parse
 from concerto.syntax.unparse import unparse
 from tests.harness.expectations import MAIN
+from tests.properties.damage import damaged, tells_the_error
 from tests.properties.generating import make_program
 from tests.properties.running import Refused, agree, outcomes
 from tests.properties.syntax import make_text
@@ -123,11 +124,19 @@ def bytes_end_in_diagnostics(random: Random) -> None:
     _compiles_or_says_why(text)
 
 
+def damage_hides_nothing(random: Random) -> None:
+    """An item that lost a bracket, a word or a comma hides no error of another item."""
+    text = damaged(random)
+    if not tells_the_error(text):
+        raise Broken("an error in another item is not told", text)
+
+
 CHECKS: dict[str, Callable[[Random], str | None]] = {
     "runs": runs_alike,
     "prints": prints_alike,
     "mutants": mutants_end_in_diagnostics,
     "bytes": bytes_end_in_diagnostics,
+    "damage": damage_hides_nothing,
 }
 
 
