@@ -68,8 +68,13 @@ class LoadedProgram(OfProcess, ModuleType):
         self._options = resolved_options(program, RunOptions(), options)
         self._loaded.warn(self._options)
         _PROGRAMS[str(file.absolute())] = self
-        names = (surface.functions, surface.agents, surface.pipelines)
-        self.__all__ = [*(name for each in names for name in each), *self._types(), *surface.aliases]
+        self.__all__ = [
+            *surface.functions,
+            *surface.agents,
+            *surface.pipelines,
+            *self._types(),
+            *surface.aliases,
+        ]
 
     def _types(self) -> list[str]:
         return [named.name for named in self._loaded.surface.types.values()]

@@ -12,6 +12,10 @@ import pydantic
 import pytest
 
 import concerto
+from concerto.diagnostics import Problems
+from concerto.ir.codec import decode, encode
+from concerto.ir.verifier import verify
+from concerto.records import replace
 from tests.runtime.servers import Script, chat_reply
 
 SOURCE = """
@@ -194,6 +198,23 @@ def test_mock_says_what_agents_answer(app: Any) -> None:
         app.Tutor.using(mock={"Tutor": ['{"name": "Ada"}']}).execute_with_schema("Who?", app.Person)
     result = concerto.Runtime(app.__program__, mock={"Tutor": "Well."}).call("ask", "Hello")
     assert result.value == "Well."
+
+
+def test_methods_are_part_of_the_ir(program: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "tutor.conc-ir"
+    kept.write_bytes(encode(concerto.compile_file(program).module))
+    module = decode(kept.read_bytes(), "tutor.conc-ir", Problems())
+    assert module is not None
+    app: Any = concerto.load(kept, mock=True)
+    assert (app.Tutor.explain("tea", 3), app.Louder.run("a")) == (
+        "[mock response to: Explain tea in 3 words]",
+        "AA!",
+    )
+    for owner, text in (("Nobody", "belongs to nothing"), ("Tutor", "two members of one name")):
+        module.exported_methods[0] = replace(module.exported_methods[1], owner=owner)
+        problems = Problems()
+        assert not verify(module, problems)
+        assert text in next(iter(problems)).message
 
 
 @pytest.mark.parametrize(

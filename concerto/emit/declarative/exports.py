@@ -45,9 +45,9 @@ def emit_exports(program: ProgramBuilder, module: ir.ModuleIR) -> None:
                 _collect(symbol.type, types)
             case _:
                 pass
-    for symbol, exported in _methods(program):
+    for method, exported in _methods(program):
         module.exported_methods.append(exported)
-        for type_ in (*(each.type for each in symbol.parameters), symbol.result):
+        for type_ in (*(each.type for each in method.parameters), method.result):
             _collect(type_, types)
     for owner in types:
         generics = [generic.name for generic in owner.generics]
@@ -69,8 +69,8 @@ def _methods(
     program: ProgramBuilder,
 ) -> Iterator[tuple[FunctionSymbol | PipelineSymbol, ir.ExportedMethod]]:
     """The public methods of the root's agents, and its pipelines."""
-    for agent in program.analysis.agents:
-        for name, symbol in agent.methods.items() if not agent.module else ():
+    for agent in [each for each in program.analysis.agents if not each.module]:
+        for name, symbol in agent.methods.items():
             if symbol.public and symbol.receiver and symbol.native is None:
                 yield symbol, ir.ExportedMethod(*_signature(program, name, symbol), owner=agent.qualified)
     for pipeline in program.analysis.pipelines:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from concerto.effects.error_kinds import AgentKind, EmitKind, ToolKind
 from concerto.effects.kinds import AnyEffect, EmitAwait, HostCall, HostTurn, McpCall, ModelCall
@@ -49,10 +49,8 @@ class Mocks:
         self._run = run
         self._closed = run.options.testing and not run.options.live
         said = run.options.mock
-        self._agents: dict[str, MockedAgent] = {
-            name: MockedAgent(name, _fields(answer))
-            for name, answer in (said.items() if isinstance(said, Mapping) else ())
-        }
+        answers: Mapping[str, Any] = said if isinstance(said, Mapping) else {}
+        self._agents = {name: MockedAgent(name, _fields(answer)) for name, answer in answers.items()}
         self._servers: dict[str, dict[str, Value]] = {}
         self._tools: dict[str, dict[str, Value]] = {}
         self._channels: dict[str, Value] = {}
