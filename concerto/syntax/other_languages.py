@@ -79,7 +79,7 @@ NEEDLESS = {
     "private": "what is not `pub` is private",
     "protected": "what is not `pub` is private",
     "unsafe": "there is nothing unsafe",
-    "dyn": "a trait is no type; it bounds one: `fn f<T: Trait>(x: T)`",
+    "dyn": "a trait is a type by itself: write `Trait`, without `Box` around it",
     "move": "a closure always captures copies",
     "ref": "values are copied when needed, there are no references",
 }
@@ -214,9 +214,9 @@ NO_SUCH_SYNTAX = (
         "declare an `enum` with a variant for each type, or write `Any`",
     ),
     Syntax(
-        lambda _, before, token: before in ("COLON", "ARROW") and token.kind == "IMPL",
-        "a trait is no type",
-        "it bounds one: `fn f<T: Trait>(x: T)`",
+        lambda _, before, token: before in ("COLON", "ARROW", "LESSTHAN") and token.kind == "IMPL",
+        "a trait is a type without `impl`",
+        "write `Trait` alone; for `impl Iterator<Item = T>` write `Array<T>`",
     ),
     Syntax(
         lambda last, before, token: last in ("STRUCT", "IMPL") and before == "NAME" and token.kind == "COLON",
@@ -324,6 +324,11 @@ NO_SUCH_SYNTAX = (
         lambda _, before, token: before == "MUT" and token.kind in ("LPAR", "LSQB"),
         "`mut` stands before a name, not before a pattern",
         "write it before each name that changes: `let (mut a, b) = …`",
+    ),
+    Syntax(
+        lambda last, before, token: last == "NAME" and before == "LPAR" and token.kind == "RPAR",
+        "a tuple struct has a field",
+        "one without fields is written `struct Name {}`",
     ),
     Syntax(
         lambda _, before, token: before == "LPAR" and token.kind == "RPAR",
