@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concerto.diagnostics import MismatchedTypes, Misplaced, UnreachableArm
+from concerto.diagnostics import MismatchedTypes, Misplaced, UnknownType, UnreachableArm
 from concerto.semantics.check.body_checker import BodyChecker, BodyFrame, TryFrame, checks
 from concerto.semantics.check.conversions import check_error, error_conversion, fits_error
 from concerto.semantics.check.join import Branches
@@ -256,15 +256,35 @@ def try_catch(checker: BodyChecker, node: ast.TryCatch, hint: Type | None) -> Ty
 def _catch(checker: BodyChecker, catch: ast.Catch, branches: Branches) -> Type:
     """The type that a `catch` takes; Any for all."""
     type_: Type = ANY
-    if catch.type is not None:
+    name = _name_for_type(checker, catch)
+    if name is not None:
+        type_ = checker.report(
+            UnknownType(
+                checker.span(name),
+                f"a `catch` names the type of its error, and `{name.text}` is none",
+                help=f"write `catch ErrorType({name.text}) {{ … }}`, or `catch {{ … }}` for any",
+            )
+        )
+    elif catch.type is not None:
         type_ = resolve_type(checker.declarations, catch.type, checker.scope)
     checker.analysis.catches[catch] = None if catch.type is None else type_
     mark = checker.enter_scope()
+    if name is not None:
+        checker.declare(name.text, type_, name, "pattern")
     if catch.pattern is not None:
         bind_pattern(checker, catch.pattern, type_, "pattern")
     branches.add(catch.body)
     checker.leave_scope(mark)
     return type_
+
+
+def _name_for_type(checker: BodyChecker, catch: ast.Catch) -> ast.Ident | None:
+    """`catch e { … }`, where other languages have a variable."""
+    if catch.type is None or catch.pattern is not None or len(catch.type.segments) > 1:
+        return None
+    declarations, name = checker.declarations, catch.type.segments[0]
+    known = declarations.hole is not None or declarations.lookup(name.text, checker.scope) is not None
+    return None if known or not name.text[0].islower() else name
 
 
 def _pass_uncaught_on(checker: BodyChecker, node: ast.TryCatch, thrown: TryFrame, caught: list[Type]) -> None:
