@@ -10,12 +10,14 @@ import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from secrets import token_bytes
 from time import time
 from typing import TYPE_CHECKING, Any
 
 from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field, ValidationError
 
 from concerto.effects.error_kinds import EmitKind
@@ -28,7 +30,7 @@ from concerto.records import record, replace
 from concerto.runtime.concurrency.fibers import cancel
 from concerto.runtime.io.emits import emit_failure
 from concerto.runtime.run.options import resolve
-from concerto.runtime.serving.mcp.calls import Calls
+from concerto.runtime.serving.mcp.calls import WAITS_SECONDS, Calls, ClientCall
 from concerto.runtime.serving.mcp.questions import Questions, answer_of, can_be_asked, form_of
 from concerto.runtime.serving.mcp.resources import RESOURCE_UPDATED
 from concerto.runtime.serving.mcp.tools import ServedTools, task_rules
@@ -70,6 +72,8 @@ class StoredTask:
     arguments: dict[str, Json]
     elicits: bool
     """whether its client can be asked"""
+    rounds: bool = False
+    """whether it is no task, but a call whose client asks for it in several requests"""
 
 
 def tasks_of(program: Program, store: Callable[[], RunStore], options: RunOptions) -> McpTasks | None:
@@ -86,49 +90,85 @@ class McpTasks:
         self._database = runs.store.database
         self._options = replace(options, sessions=runs)
         self._folder = str(resolve(options, program.project).folder)
-        self._live: dict[str, tuple[Runtime, asyncio.Task[None], TaskClient]] = {}
+        self._live: dict[str, tuple[Runtime, asyncio.Task[None], TaskClient | ClientCall]] = {}
 
-    def register(self, server: Server[Any], changed: Callable[[Json], None]) -> None:
-        self._changed = changed
+    def register(self, server: Server[Any], calls: Calls, changed: Callable[[Json], None]) -> None:
+        self._calls, self._changed = calls, changed
         server.extensions[EXTENSION] = {}
         server.add_request_handler("tasks/get", TaskParams, self.get)
         server.add_request_handler("tasks/update", UpdateParams, self.update)
         server.add_request_handler("tasks/cancel", TaskParams, self.cancel)
         for task in self._unfinished():
-            self._take_up(task)
+            if not task.rounds:
+                self._take_up(task, TaskClient(task.elicits))
 
     async def close(self) -> None:
         await cancel([task for _, task, _ in self._live.values()])
 
     # Requests
 
-    async def create(
-        self, context: Context, tool: str, arguments: dict[str, Json], rules: TaskRules
-    ) -> dict[str, Json] | None:
-        if not _knows_tasks(context):
-            if rules.required:
-                raise _needs_tasks(f"`{tool}` is a task")
+    async def perform(
+        self, context: Context, params: types.CallToolRequestParams, rules: TaskRules
+    ) -> types.CallToolResult | types.InputRequiredResult | dict[str, Json] | None:
+        if _knows_tasks(context):
+            task, runtime = self._begun(context, params, rules, rounds=False)
+            self._drive(task, runtime, TaskClient(task.elicits))
+            shown = self._shown(task)
+            return {"resultType": "task"} | {name: each for name, each in shown.items() if name in _OF_A_NEW}
+        if rules.required:
+            raise _needs_tasks(f"`{params.name}` is a task")
+        if context.protocol_version not in MODERN_PROTOCOL_VERSIONS or not can_be_asked(context):
             return None
-        runtime, now = self._runs.begin(self._program, self._options), time()
-        task = StoredTask(
-            runtime.run_id, now, now + rules.ttl_seconds, tool, arguments, can_be_asked(context)
-        )
-        self._write(task, _caller(context))
-        self._drive(task, runtime)
-        shown = self._shown(task)
-        return {"resultType": "task"} | {name: value for name, value in shown.items() if name in _OF_A_NEW}
+        return await self._round(context, params, rules)
+
+    async def _round(
+        self, context: Context, params: types.CallToolRequestParams, rules: TaskRules
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """The result of a call that may ask its client meanwhile, which it does by ending the request. In
+        between it waits in the store, for another server too."""
+        task = None
+        if params.request_state is None:
+            task, runtime = self._begun(context, params, rules, rounds=True)
+            self._drive(task, runtime, ClientCall(self._calls, context))
+        else:
+            task = self._read(params.request_state, _caller(context))
+            if task is not None and task.run not in self._live:
+                self._take_up(task, ClientCall(self._calls, context))
+        live = None if task is None else self._live.get(task.run)
+        if task is None or live is None or not isinstance(live[2], ClientCall):
+            raise MCPError(types.INVALID_PARAMS, "the call does not wait for an answer any more")
+        runtime, working, call = live
+        call.take(context, params.input_responses or {})
+        try:
+            await call.rest()
+        except asyncio.CancelledError:
+            self._runs.cancel(task.run)
+            runtime.stop()
+            raise
+        if not working.done():
+            asyncio.get_running_loop().call_later(WAITS_SECONDS, self._let_wait, call)
+            return types.InputRequiredResult(input_requests=call.questions.open(), request_state=task.run)
+        ending = _ending(self._runs.store.run(task.run))
+        if "result" not in ending:
+            raise MCPError(types.INTERNAL_ERROR, ending.get("error", {}).get("message", "the call has ended"))
+        return types.CallToolResult.model_validate(ending["result"])
+
+    def _let_wait(self, call: ClientCall) -> None:
+        """Nobody has come back for a call: it takes no memory from now on."""
+        if call.questions.open():
+            call.task.cancel()
 
     async def get(self, context: Context, params: TaskParams) -> dict[str, Json]:
         task = self._found(context, params)
         if task.run not in self._live:
-            self._take_up(task)
+            self._take_up(task, TaskClient(task.elicits))
         return {"resultType": "complete", **self._shown(task)}
 
     async def update(self, context: Context, params: UpdateParams) -> dict[str, Json]:
         """Answer what a task asks. What is no answer to it changes nothing."""
         task = self._found(context, params)
         if task.run not in self._live:
-            self._take_up(task)
+            self._take_up(task, TaskClient(task.elicits))
         live = self._live.get(task.run)
         if live is not None:
             live[2].questions.take(_answers(params.input_responses))
@@ -149,7 +189,24 @@ class McpTasks:
             live[0].stop()
             await asyncio.wait([live[1]])
 
-    def _take_up(self, task: StoredTask) -> None:
+    def _begun(
+        self, context: Context, params: types.CallToolRequestParams, rules: TaskRules, *, rounds: bool
+    ) -> tuple[StoredTask, Runtime]:
+        """A new call, which is in the store before anybody hears of it."""
+        runtime, now = self._runs.begin(self._program, self._options), time()
+        task = StoredTask(
+            run=runtime.run_id,
+            created=now,
+            expires=now + rules.ttl_seconds,
+            tool=params.name,
+            arguments=params.arguments or {},
+            elicits=can_be_asked(context),
+            rounds=rounds,
+        )
+        self._write(task, _caller(context))
+        return task, runtime
+
+    def _take_up(self, task: StoredTask, client: TaskClient | ClientCall) -> None:
         """Go on with what a server that is gone has left, if it is of this program."""
         row, program = self._runs.store.run(task.run), self._program.module.source_file
         if row.status not in ("running", "interrupted") or (row.name, row.folder) != (program, self._folder):
@@ -160,7 +217,7 @@ class McpTasks:
             runtime.open_journal()
         except (Busy, NoSuchRun, CannotResume, ManifestError):
             return
-        self._drive(task, runtime)
+        self._drive(task, runtime, client)
 
     def _questions_of(self, run: str) -> list[Decision]:
         """What a server that is gone has asked the client: nobody has answered, so it is asked again."""
@@ -168,9 +225,7 @@ class McpTasks:
         asked = [row for row in self._runs.effects(run) if row.kind == "EmitAwait" and is_unknown(row)]
         return [Decision(row.key, "repeat") for row in asked if row.subject not in handled]
 
-    def _drive(self, task: StoredTask, runtime: Runtime) -> None:
-        client = TaskClient(task.elicits)
-
+    def _drive(self, task: StoredTask, runtime: Runtime, client: TaskClient | ClientCall) -> None:
         async def work(run: Run) -> Value:
             branch = run.root().child()
             run.emits.callers[branch.path[0]] = client
@@ -181,8 +236,12 @@ class McpTasks:
 
         async def whole() -> None:
             await runtime.result_of_work(work)
+            if isinstance(client, ClientCall):
+                await client.heard()
 
         working = asyncio.create_task(whole())
+        if isinstance(client, ClientCall):
+            client.task = working
         self._live[task.run] = runtime, working, client
         working.add_done_callback(lambda _: self._live.pop(task.run, None))
 
@@ -195,7 +254,7 @@ class McpTasks:
         if said not in (None, params.task_id):
             raise MCPError(types.HEADER_MISMATCH, "the header Mcp-Name is not the id of the task")
         task = self._read(params.task_id, _caller(context))
-        if task is None:
+        if task is None or task.rounds:
             raise MCPError(types.INVALID_PARAMS, f"there is no task `{params.task_id}`")
         return task
 
@@ -212,7 +271,7 @@ class McpTasks:
         }
         if live is not None and row.status not in ENDED:
             client = live[2]
-            if client.said:
+            if isinstance(client, TaskClient) and client.said:
                 shown["statusMessage"] = client.said
             if asked := client.questions.open():
                 shown["status"] = "input_required"
@@ -222,8 +281,17 @@ class McpTasks:
 
     # The store
 
+    def key(self) -> bytes:
+        """What seals the state of calls that wait, the same for all servers of a store."""
+        with self._database.transaction() as database:
+            database.execute(
+                "INSERT INTO keys (name, key) VALUES ('mcp', ?) ON CONFLICT DO NOTHING", (token_bytes(32),)
+            )
+            found = database.rows("SELECT key FROM keys WHERE name = 'mcp'")
+        return bytes(found[0][0])
+
     def _write(self, task: StoredTask, caller: str) -> None:
-        call = {"tool": task.tool, "arguments": task.arguments, "elicits": task.elicits}
+        call = {name: getattr(task, name) for name in ("tool", "arguments", "elicits", "rounds")}
         with self._database.transaction() as database:
             database.execute(
                 "INSERT INTO mcp_calls (run, caller, created, expires, call) VALUES (?, ?, ?, ?, ?)",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY, ElicitResult
+from mcp.types import INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY, ElicitResult, InputRequiredResult
 
 from concerto import Runtime, compile_source, open_store
 from tests.mcp.task_client import ask, begin, ended, knowing_tasks, until
@@ -232,3 +232,31 @@ def test_a_program_awaits_the_tasks_of_a_server(file: Path) -> None:
     assert questions == ["Who is it?", "And who else?"]
     with contextlib.closing(open_store(f"sqlite:{file.parent / 'runs.db'}")) as store:
         assert [each.status for each in store.runs()] == ["done", "done", "cancelled"]
+
+
+def test_a_call_that_asks_in_rounds_waits_in_the_store(file: Path) -> None:
+    """For a client without tasks, which comes back to another server with the state and the answer."""
+    state = ""
+
+    async def turn(url: str, answer: str) -> Any:
+        async with Client(url, mode="auto", elicitation_callback=nobody) as client:
+            given: dict[str, Any] = {"who": ElicitResult(action="accept", content={"name": answer})}
+            return await client.session.call_tool(
+                "greet",
+                {},
+                input_responses=given if state else None,
+                request_state=state or None,
+                allow_input_required=True,
+            )
+
+    for answer, question in (("", "Who is it?"), ("Ada", "And who else?")):
+        with over_http(file) as (url, _):
+            asked = asyncio.run(turn(url, answer))
+        assert isinstance(asked, InputRequiredResult) and asked.request_state
+        assert asked.input_requests is not None
+        assert [each.params.message for each in asked.input_requests.values()] == [question]
+        state = asked.request_state
+    with over_http(file) as (url, _):
+        assert asyncio.run(turn(url, "Alan")).content[0].text == "Ada and Alan"
+        with pytest.raises(BaseExceptionGroup):
+            asyncio.run(turn(url, "Alan"))

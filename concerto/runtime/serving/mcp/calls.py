@@ -32,7 +32,7 @@ T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 Params = types.CallToolRequestParams | types.GetPromptRequestParams | types.ReadResourceRequestParams
 
-_WAITS_SECONDS = 600.0
+WAITS_SECONDS = 600.0
 _MOST_WAITING = 1000
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
@@ -71,7 +71,7 @@ class Calls:
         """Let a call wait for the answers to its questions, for some time."""
         state = token_hex(16)
         self._waiting[state] = call
-        asyncio.get_running_loop().call_later(_WAITS_SECONDS, self._forget, state)
+        asyncio.get_running_loop().call_later(WAITS_SECONDS, self._forget, state)
         while len(self._waiting) > _MOST_WAITING:
             self._forget(next(iter(self._waiting)))
         return types.InputRequiredResult(input_requests=call.questions.open(), request_state=state)
@@ -115,8 +115,12 @@ class ClientCall:
         try:
             return await work
         finally:
-            if self._saying is not None:
-                await asyncio.wait([self._saying])
+            await self.heard()
+
+    async def heard(self) -> None:
+        """Wait until all that was said is sent."""
+        if self._saying is not None:
+            await asyncio.wait([self._saying])
 
     def take(self, context: Context, given: dict[str, Any]) -> None:
         """Go on for another request, with the answers that it brings."""

@@ -46,7 +46,10 @@ _LISTS: tuple[CacheableMethod, ...] = (
 class ServedTasks(TaskStarter, Protocol):
     """The tasks of a server."""
 
-    def register(self, server: Server[Any], changed: Callable[[Json], None]) -> None:
+    def key(self) -> bytes:
+        """What seals the state of calls that wait."""
+
+    def register(self, server: Server[Any], calls: Calls, changed: Callable[[Json], None]) -> None:
         """Answer what clients ask of tasks, and go on with those of servers that are gone. They say as well
         when a resource has `changed`."""
 
@@ -115,7 +118,8 @@ def _server(run: Run, name: str, tasks: ServedTasks | None) -> Server[Any]:
         offered = [*prompts.served, *resources.served]
         server.add_request_handler("completion/complete", types.CompleteRequestParams, completing(offered))
     if tasks is not None:
-        tasks.register(server, resources.changed)
+        tasks.register(server, calls, resources.changed)
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, calls.set_level)
-    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=name))
+    security = RequestStateSecurity(keys=[tasks.key()]) if tasks else RequestStateSecurity.ephemeral()
+    server.middleware.append(RequestStateBoundary(security, default_audience=name))
     return server

@@ -47,11 +47,11 @@ class TaskRules:
 class TaskStarter(Protocol):
     """Where long calls become tasks."""
 
-    async def create(
-        self, context: Context, tool: str, arguments: dict[str, Json], rules: TaskRules
-    ) -> dict[str, Json] | None:
-        """What the client is told of its task; None for one that has to get the result itself. An MCPError if
-        it cannot have that."""
+    async def perform(
+        self, context: Context, params: types.CallToolRequestParams, rules: TaskRules
+    ) -> types.CallToolResult | types.InputRequiredResult | dict[str, Json] | None:
+        """What the client is told of its task, or the result of its call; None for a call that need not be
+        kept. An MCPError if there is nothing for it."""
 
 
 class ServedTools:
@@ -89,9 +89,9 @@ class ServedTools:
             return _failed("invalid arguments: " + "; ".join(found))
         rules = self._rules.get((tool.tool, tool.method))
         if self._tasks is not None and rules is not None:
-            task = await self._tasks.create(context, params.name, arguments, rules)
-            if task is not None:
-                return task
+            kept = await self._tasks.perform(context, params, rules)
+            if kept is not None:
+                return kept
         return await self._calls.perform(context, params, partial(self._call, tool, arguments))
 
     async def perform(self, name: str, arguments: dict[str, Json], branch: Branch) -> types.CallToolResult:
