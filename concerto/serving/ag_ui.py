@@ -49,7 +49,7 @@ class UiRequest(RequestBody):
 
     def asked(self, agent: str) -> Asked:
         """What an agent is asked. Activities and reasoning are not for it."""
-        spoken = [each for each in self.messages if each.get("role") in _SPOKEN]
+        spoken = [each for each in self.messages if str(each.get("role")) in _SPOKEN]
         snake = [
             {**each, "tool_calls": each.get("toolCalls"), "tool_call_id": each.get("toolCallId")}
             for each in spoken

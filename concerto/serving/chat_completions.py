@@ -157,7 +157,10 @@ def chat_items(message: dict[str, Any]) -> list[Json]:
     items: list[Json] = []
     if content is not None or role != "assistant":
         items.append({"role": role, "content": "" if content is None else content})
-    for call in message.get("tool_calls") or ():
+    calls = message.get("tool_calls") or []
+    if not isinstance(calls, list):
+        raise ApiError("`tool_calls` is no list", code="invalid_type", param="messages")
+    for call in calls:
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(function, dict):
             raise ApiError("a call in `messages` has no `function`", code="invalid_type", param="messages")
@@ -167,7 +170,7 @@ def chat_items(message: dict[str, Any]) -> list[Json]:
 
 
 def _part(part: Any) -> Json:
-    if not isinstance(part, dict) or part.get("type") not in _PARTS:
+    if not isinstance(part, dict) or str(part.get("type")) not in _PARTS:
         raise ApiError(
             f"parts are of the types {', '.join(_PARTS)}", code="unsupported_content", param="messages"
         )

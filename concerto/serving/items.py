@@ -48,7 +48,10 @@ def _item(item: Json, place: str) -> dict[str, Json]:
             raise ApiError(
                 f"`{place}` lacks `{name}`", code="missing_required_parameter", param=f"{place}.{name}"
             )
-    made = {**item, "type": kind, "id": item.get("id") or new_id(prefix), "status": "completed"}
+    given = item.get("id") or new_id(prefix)
+    if not isinstance(given, str):
+        raise _wrong(f"`{place}.id` is no text", f"{place}.id")
+    made = {**item, "type": kind, "id": given, "status": "completed"}
     if kind == "message":
         made["content"] = _content(item, place)
     return made
@@ -56,7 +59,7 @@ def _item(item: Json, place: str) -> dict[str, Json]:
 
 def _content(item: dict[str, Json], place: str) -> list[dict[str, Json]]:
     role, content = item["role"], item["content"]
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         raise _wrong(f"`{place}.role` is none of {', '.join(_ROLES)}", f"{place}.role")
     if isinstance(content, str):
         output = {"type": "output_text", "text": content, "annotations": []}
@@ -64,7 +67,7 @@ def _content(item: dict[str, Json], place: str) -> list[dict[str, Json]]:
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
         raise _wrong(f"`{place}.content` is neither a text nor a list of parts", f"{place}.content")
     for number, part in enumerate(content):
-        kind, where = part.get("type"), f"{place}.content.{number}"
+        kind, where = str(part.get("type")), f"{place}.content.{number}"
         if role == "user" and kind in ("input_image", "input_file"):
             _media(part, where)
         elif kind not in _TEXTS:

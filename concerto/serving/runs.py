@@ -23,7 +23,7 @@ from concerto.runtime.concurrency.fibers import cancel
 from concerto.serving.bodies import RequestBody, read_body
 from concerto.serving.callers import caller_of
 from concerto.serving.errors import ApiError, not_found
-from concerto.serving.sse import EventStream, number
+from concerto.serving.sse import EventStream, number, number_in
 
 if TYPE_CHECKING:
     from concerto.program import Runtime
@@ -97,7 +97,7 @@ class Runs:
         after = number(request, "after", -1)
         if after < 0:
             last = request.headers.get("last-event-id", "0")
-            after = int(last) if last.isdecimal() else 0
+            after = number_in(last, "Last-Event-ID") if last.isdecimal() else 0
         return EventStream(self._events(run, after))
 
     async def answer(self, request: Request) -> Response:

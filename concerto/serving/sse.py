@@ -17,6 +17,7 @@ from concerto.runtime.concurrency.fibers import cancel
 from concerto.serving.errors import ApiError
 
 T = TypeVar("T")
+_MOST = 2**53
 _QUIET_SECONDS = 15.0
 """After which a comment shows proxies that the stream still lives."""
 
@@ -104,9 +105,12 @@ def flag(request: Request, name: str) -> bool:
 def number(request: Request, name: str, otherwise: int) -> int:
     """A parameter of the query that is a number."""
     given = request.query_params.get(name)
-    if given is None:
-        return otherwise
+    return otherwise if given is None else number_in(given, name)
+
+
+def number_in(text: str, name: str) -> int:
+    """The number that a client has written; what is beyond all that there can be stands for its end."""
     try:
-        return int(given)
+        return max(-1, min(int(text), _MOST))
     except ValueError:
         raise ApiError(f"`{name}` is no number", code="invalid_type", param=name) from None

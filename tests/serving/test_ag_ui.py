@@ -90,3 +90,6 @@ def test_failures(server: Served) -> None:
     body: Any = {"threadId": "t", "runId": "r", "messages": []}
     assert httpx2.post(f"{server.url}/agents/Nobody/agui", json=body).status_code == 404
     assert httpx2.post(f"{server.url}/agents/Plain/agui", json={"messages": 1}).status_code == 400
+    for spoken in ({"role": {}}, {"role": "assistant", "toolCalls": 1}):
+        wrong = httpx2.post(f"{server.url}/agents/Plain/agui", json={**body, "messages": [spoken]})
+        assert wrong.status_code < 500

@@ -108,3 +108,7 @@ def test_failures(client: OpenAI) -> None:
         client.chat.completions.create(
             model="Plain", messages=[{"role": "tool", "tool_call_id": "c", "content": ""}]
         )
+    for odd in ({"role": "user", "content": [{"type": []}]}, {"role": "assistant", "tool_calls": 1}):
+        wrong: Any = [odd]
+        with pytest.raises(openai.BadRequestError):
+            client.chat.completions.create(model="Plain", messages=wrong)

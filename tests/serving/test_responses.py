@@ -327,6 +327,8 @@ def test_in_the_background(client: OpenAI, server: Served) -> None:
     assert client.responses.retrieve(begun.id).output_text == "one two"
     rest = events(server, f"/v1/responses/{begun.id}?stream=true&starting_after=3")
     assert rest == found[4:]
+    beyond = httpx2.get(f"{server.url}/v1/responses/{begun.id}?stream=true&starting_after={10**30}")
+    assert beyond.text == "data: [DONE]\n\n"
     (last,) = client.responses.retrieve(begun.id, stream=True, starting_after=len(found) - 2)
     assert last.type == "response.completed"
 
@@ -368,6 +370,9 @@ def test_images_and_files(server: Served, model: Script) -> None:
         ({"model": "Plain", "input": [1]}, "invalid_type"),
         ({"model": "Plain", "input": [{"type": "message", "role": "user"}]}, "missing_required_parameter"),
         ({"model": "Plain", "input": [{"role": "king", "content": "x"}]}, "invalid_type"),
+        ({"model": "Plain", "input": [{"role": {}, "content": "x"}]}, "invalid_type"),
+        ({"model": "Plain", "input": [{"id": [1], "role": "user", "content": "x"}]}, "invalid_type"),
+        ({"model": "Plain", "input": [{"role": "user", "content": [{"type": []}]}]}, "unsupported_content"),
         ({"model": "Plain", "input": [{"type": "mcp_call"}]}, "unsupported_item"),
         (
             {"model": "Plain", "input": [{"role": "user", "content": [{"type": "input_image"}]}]},

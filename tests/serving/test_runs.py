@@ -116,6 +116,7 @@ def test_a_run_and_its_events(server: Served) -> None:
     )
     assert events(run, 3) == found[3:]
     assert events(run, last="5") == found[5:]
+    assert httpx2.get(f"{run}/events", headers={"last-event-id": "9" * 40}).text == ""
 
 
 def test_a_run_that_only_computes_or_fails(server: Served) -> None:
