@@ -91,7 +91,7 @@ async def _skills_in(run: RunServices, agent: str, folder: str, branch: Branch) 
     try:
         names: list[str] = await run.pass_gate(ListFolder(folder), branch)
     except Raised as raised:
-        raise _unusable(agent, f"`{folder}`: {_said(raised)}") from None
+        raise _unusable(agent, _said(raised)) from None
     inside = [f"{folder}/{name}" for name in names if not name.startswith(".")]
     texts = {each: await _text(run, agent, f"{each}/{_FILE}", branch) for each in inside}
     skills = [_skill(agent, each, text) for each, text in texts.items() if text is not None]
@@ -107,7 +107,7 @@ async def _text(run: RunServices, agent: str, path: str, branch: Branch) -> str 
     except Raised as raised:
         if isinstance(raised.value, ErrorValue) and raised.value.kind in _NOT_THERE:
             return None
-        raise _unusable(agent, f"`{path}`: {_said(raised)}") from None
+        raise _unusable(agent, _said(raised)) from None
     return text
 
 
