@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from concerto.cli.options import (
+    Number,
     allow_option,
     answer_option,
     deny_option,
@@ -163,15 +164,13 @@ def concerto_command() -> None:
 @handlers_option
 @answer_option
 @environment_option
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Seconds for the run."
-)
-@click.option("--max-usd", type=click.FloatRange(min=0), metavar="X", help="Budget of the run in USD.")
+@click.option("--timeout", type=Number(min=0, min_open=True), metavar="S", help="Seconds for the run.")
+@click.option("--max-usd", type=Number(min=0), metavar="X", help="Budget of the run in USD.")
 @click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="Budget of the run in tokens.")
 @click.option(
     "--max-memory",
     "max_memory_mb",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="MB",
     help="Memory that the run may take.",
 )
@@ -343,7 +342,7 @@ for _command in (workers.submit, workers.worker, workers.queues):
 @click.option("--junit", metavar="F", help="Write a JUnit report to F.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     default=30.0,
     show_default=True,
     metavar="S",

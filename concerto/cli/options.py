@@ -2,7 +2,34 @@
 
 from __future__ import annotations
 
+from math import isfinite
+from typing import Any
+
 import click
+
+
+class Number(click.FloatRange):
+    """A finite number within a range; `nan` would be within any."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value!r} is no finite number", param, ctx)
+        return number
+
+
+class NameType(click.types.StringParamType):
+    """Text of one line that is not empty."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        text: str = super().convert(value, param, ctx)
+        if not text.strip() or len(text) > MOST_CHARACTERS or not text.isprintable():
+            self.fail(f"it is one line of 1 to {MOST_CHARACTERS} characters", param, ctx)
+        return text
+
+
+MOST_CHARACTERS = 200
+"""Of a name that a user gives."""
 
 mock_option = click.option("--mock", is_flag=True, help="Answer every model call without network.")
 allow_option = click.option(

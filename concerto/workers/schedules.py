@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from time import time
 from typing import TYPE_CHECKING
 
-from croniter import croniter
+from croniter import CroniterBadDateError, croniter
 
 from concerto.journal.databases import Transaction
 from concerto.journal.rows import RunRow
@@ -52,6 +52,10 @@ class Schedules:
         for what is no cron expression."""
         if not croniter.is_valid(cron):
             raise CannotResume(f"`{cron}` is no cron expression, such as `*/5 * * * *` or `0 9 * * mon-fri`")
+        try:
+            _next(cron, datetime.now(UTC))
+        except CroniterBadDateError:
+            raise CannotResume(f"the moment `{cron}` never comes") from None
         row, schedule = runs.prepared(program, options), job.key or new_id()
         with self._dispatcher.transaction() as tables:
             tables.execute(

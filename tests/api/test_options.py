@@ -7,6 +7,7 @@ import inspect
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from concerto import Runtime, compile_source
 from concerto.cli import commands, running, runs, serving, serving_mcp
@@ -74,3 +75,23 @@ def test_keywords_win_over_options() -> None:
         compile_source("fn main() -> Result<Int, String> { loop { } }"), RunOptions(timeout=60), timeout=0.1
     )
     assert runtime.run().kind == "Timeout"
+
+
+WHAT_LIMITS = ["timeout", "emit_timeout", "max_usd", "max_tokens", "max_iterations", "max_memory_mb"]
+
+
+@pytest.mark.parametrize("name", WHAT_LIMITS)
+def test_what_cannot_limit_is_no_limit(name: str) -> None:
+    """Nothing is more than `nan`: such a budget would never be spent."""
+    program = compile_source("fn main() { }")
+    for wrong in (float("nan"), -1, "1", True, [1]):
+        with pytest.raises((TypeError, ValueError), match=f"`{name}` is a .*number .* 0, not "):
+            Runtime(program, **{name: wrong}).run()
+    assert Runtime(program, **{name: float("inf")}).run() and Runtime(program, **{name: 5}).run()
+
+
+@pytest.mark.parametrize("option", ["--timeout", "--max-usd", "--max-memory"])
+@pytest.mark.parametrize("wrong", ["nan", "inf", "-1", "x"])
+def test_no_more_do_commands_take_it(option: str, wrong: str) -> None:
+    said = CliRunner().invoke(commands.concerto_command, ["run", option, wrong, "there_is_none.conc"])
+    assert said.exit_code == 2 and f"Invalid value for '{option}'" in said.stderr

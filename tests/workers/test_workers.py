@@ -180,3 +180,5 @@ def test_a_schedule_is_submitted_again_and_again_and_what_was_missed_once(tmp_pa
         assert schedules.all() == []
         with pytest.raises(AssertionError, match="is no cron expression"):
             farm.command("submit", "main.conc", "--every", "daily at nine")
+        with pytest.raises(AssertionError, match="never comes"):
+            farm.command("submit", "main.conc", "--every", "0 0 31 2 *")

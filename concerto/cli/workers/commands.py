@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from concerto.cli.options import (
+    NameType,
+    Number,
     allow_option,
     deny_option,
     environment_option,
@@ -31,24 +33,34 @@ def answer(run_id: str, store: str | None, **given: Any) -> int:
     return working.answer(store, run_id, **given)
 
 
-_queue_option = click.option("--queue", default="default", show_default=True, metavar="Q", help="Its queue.")
+_LONGEST, _HIGHEST = 10 * 366 * 86400.0, 1_000_000
+"""Seconds of a delay, and priorities either way: what a database takes, and more than anybody needs."""
+_queue_option = click.option(
+    "--queue", type=NameType(), default="default", show_default=True, metavar="Q", help="Its queue."
+)
 
 
 @click.command()
 @click.argument("target", metavar="[FILE, IR or DIR]", default=".")
 @click.argument("args", metavar="[-- ARGS]", nargs=-1)
 @_queue_option
-@click.option("--id", "key", metavar="K", help="Submitted under this id already, it is not again.")
 @click.option(
-    "--delay", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Seconds to wait first."
+    "--id", "key", type=NameType(), metavar="K", help="Submitted under this id already, it is not again."
 )
-@click.option("--priority", type=int, default=0, metavar="N", help="Higher ones go first; default: 0.")
+@click.option("--delay", type=Number(0, _LONGEST), default=0.0, metavar="S", help="Seconds to wait first.")
+@click.option(
+    "--priority",
+    type=click.IntRange(-_HIGHEST, _HIGHEST),
+    default=0,
+    metavar="N",
+    help="Higher ones go first; default: 0.",
+)
 @click.option("--every", "cron", metavar="CRON", help="Again and again, in UTC: '*/5 * * * *'.")
 @mock_option
 @allow_option
 @deny_option
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="As for `run`.")
-@click.option("--max-usd", type=click.FloatRange(min=0), metavar="X", help="As for `run`.")
+@click.option("--timeout", type=Number(min=0, min_open=True), metavar="S", help="As for `run`.")
+@click.option("--max-usd", type=Number(min=0), metavar="X", help="As for `run`.")
 @click.option("--max-tokens", type=click.IntRange(min=0), metavar="N", help="As for `run`.")
 @store_option
 def submit(target: str, **given: Any) -> int:
@@ -59,7 +71,14 @@ def submit(target: str, **given: Any) -> int:
 
 
 @click.command()
-@click.option("--queue", "queues", multiple=True, metavar="Q", help="A queue to serve; default: `default`.")
+@click.option(
+    "--queue",
+    "queues",
+    type=NameType(),
+    multiple=True,
+    metavar="Q",
+    help="A queue to serve; default: `default`.",
+)
 @click.option(
     "--concurrency",
     type=click.IntRange(min=1),
@@ -70,7 +89,7 @@ def submit(target: str, **given: Any) -> int:
 )
 @click.option(
     "--grace",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=30.0,
     show_default=True,
     metavar="S",
@@ -100,14 +119,12 @@ def queues(context: click.Context, as_json: bool, store: str | None) -> int:
 
 
 @queues.command(name="limit")
-@click.argument("queue")
+@click.argument("queue", type=NameType())
 @click.option(
     "--running", "running_at_once", type=click.IntRange(min=1), metavar="N", help="So many at a time."
 )
 @click.option("--starts", type=click.IntRange(min=1), metavar="N", help="So many begin in S seconds.")
-@click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, metavar="S"
-)
+@click.option("--seconds", type=Number(min=0, min_open=True), default=1.0, show_default=True, metavar="S")
 @store_option
 def limit_queue(queue: str, store: str | None, **limits: Any) -> int:
     """Limit a queue over all its workers; without options it has no limit."""

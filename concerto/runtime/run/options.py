@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
     from concerto.runtime.llm.http import ModelServer
     from concerto.vm.machine import Tier
 
+
+_LIMITS = {
+    "timeout": (False, False), "emit_timeout": (False, False), "max_usd": (False, True),
+    "max_tokens": (True, True), "max_iterations": (True, False), "max_injected_tools": (True, True),
+    "max_memory_mb": (False, False), "max_response_mb": (False, False),
+}  # fmt: skip
+"""The limits of a run: whether each is a whole number, and whether it may be 0."""
 
 _OTLP_ENDPOINTS = (
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -228,6 +236,7 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     resolved |= {name: value for name, value in manifest.runtime.items() if resolved.get(name, 0) is None}
     resolved |= {"folder": here, "manifest": manifest, "connections": manifest.connections}
     resolved |= {name: dict(getattr(given, name) or {}) for name in ("handlers", "listeners", "tools")}
+    resolved |= {name: _limit(name, resolved[name]) for name in _LIMITS}
     for channel, listener in resolved["listeners"].items():
         check_listener(channel, listener)
     if given.environment is None:
@@ -236,6 +245,19 @@ def resolve(given: RunOptions, project: ProjectSettings | None = None) -> Resolv
     permitted = permitted.with_rules(manifest.permissions).with_rules(_nested(given.permissions or {}))
     options = ResolvedOptions(**resolved, permitted=permitted)
     return _with_connections(options, given.connections) if given.connections else options
+
+
+def _limit(name: str, value: Any) -> Any:
+    """A limit as it holds, None for none; TypeError or ValueError for what cannot limit."""
+    if value is None or value == inf:
+        return None
+    whole, may_be_zero = _LIMITS[name]
+    wanted = f"a {'whole ' if whole else ''}number {'of at least' if may_be_zero else 'above'} 0"
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        raise TypeError(f"`{name}` is {wanted}, not {value!r}")
+    if not (value > 0 or (may_be_zero and value == 0)):
+        raise ValueError(f"`{name}` is {wanted}, not {value!r}")
+    return value
 
 
 def check_listener(channel: str, listener: object) -> None:
