@@ -18,7 +18,8 @@ PARTS = 10
 
 
 def faulty_programs() -> list[str]:
-    """The programs of one file with errors that the checker finds."""
+    """The programs of one file with errors that the checker finds. Where a stage of a pipeline brings tools
+    in, nobody knows which an execution has (E0415)."""
     texts = (path.read_text() for path in sorted(PROGRAMS.rglob("*.conc")))
     return [
         text
@@ -27,6 +28,7 @@ def faulty_programs() -> list[str]:
         and "error[E00" not in text
         and "error[E01" not in text
         and "\n//---" not in text
+        and "@tools(" not in text
     ]
 
 
