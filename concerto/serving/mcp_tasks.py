@@ -135,9 +135,10 @@ class McpTasks:
             if task is not None and task.run not in self._live:
                 self._take_up(task, ClientCall(self._calls, context))
         live = None if task is None else self._live.get(task.run)
-        if task is None or live is None or not isinstance(live[2], ClientCall):
+        call = None if live is None else live[2]
+        if task is None or live is None or not isinstance(call, ClientCall):
             raise MCPError(types.INVALID_PARAMS, "the call does not wait for an answer any more")
-        runtime, working, call = live
+        runtime, working, _ = live
         call.take(context, params.input_responses or {})
         try:
             await call.rest()

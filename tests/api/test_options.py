@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -84,10 +85,12 @@ WHAT_LIMITS = ["timeout", "emit_timeout", "max_usd", "max_tokens", "max_iteratio
 def test_what_cannot_limit_is_no_limit(name: str) -> None:
     """Nothing is more than `nan`: such a budget would never be spent."""
     program = compile_source("fn main() { }")
-    for wrong in (float("nan"), -1, "1", True, [1]):
+    wrongs: list[Any] = [float("nan"), -1, "1", True, [1]]
+    fitting: list[Any] = [float("inf"), 5]
+    for wrong in wrongs:
         with pytest.raises((TypeError, ValueError), match=f"`{name}` is a .*number .* 0, not "):
             Runtime(program, **{name: wrong}).run()
-    assert Runtime(program, **{name: float("inf")}).run() and Runtime(program, **{name: 5}).run()
+    assert all(Runtime(program, **{name: each}).run() for each in fitting)
 
 
 @pytest.mark.parametrize("option", ["--timeout", "--max-usd", "--max-memory"])

@@ -84,7 +84,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-async def nobody(*_: Any) -> ElicitResult:
+async def nobody(context: Any, params: Any) -> ElicitResult:
     return ElicitResult(action="cancel")
 
 
@@ -254,7 +254,8 @@ def test_a_call_that_asks_in_rounds_waits_in_the_store(file: Path) -> None:
             asked = asyncio.run(turn(url, answer))
         assert isinstance(asked, InputRequiredResult) and asked.request_state
         assert asked.input_requests is not None
-        assert [each.params.message for each in asked.input_requests.values()] == [question]
+        requests: list[Any] = list(asked.input_requests.values())
+        assert [each.params.message for each in requests] == [question]
         state = asked.request_state
     with over_http(file) as (url, _):
         assert asyncio.run(turn(url, "Alan")).content[0].text == "Ada and Alan"

@@ -90,6 +90,7 @@ def test_failures(server: Served) -> None:
     body: Any = {"threadId": "t", "runId": "r", "messages": []}
     assert httpx2.post(f"{server.url}/agents/Nobody/agui", json=body).status_code == 404
     assert httpx2.post(f"{server.url}/agents/Plain/agui", json={"messages": 1}).status_code == 400
-    for spoken in ({"role": {}}, {"role": "assistant", "toolCalls": 1}):
+    wrongs: list[Any] = [{"role": {}}, {"role": "assistant", "toolCalls": 1}]
+    for spoken in wrongs:
         wrong = httpx2.post(f"{server.url}/agents/Plain/agui", json={**body, "messages": [spoken]})
         assert wrong.status_code < 500
