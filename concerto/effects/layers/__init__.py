@@ -19,7 +19,9 @@ from concerto.effects.layers.timeout import timeout_layer
 from concerto.effects.permissions import Permissions
 
 if TYPE_CHECKING:
+    from concerto.effects.kinds import AnyEffect
     from concerto.effects.trace import Trace
+    from concerto.vm.values import Value
 
 
 def standard_layers(
@@ -31,7 +33,7 @@ def standard_layers(
     start: Start,
     trace: Trace | None = None,
     journal: EffectJournal | None = None,
-    trusting: bool = False,
+    hear: Callable[[AnyEffect, Value], None] | None = None,
 ) -> list[Layer]:
     """Permission first, so that nothing forbidden costs anything, then trust if there is a table of it; the
     log sees what the program sees; a cached answer costs no budget and no time; a timeout begins when there
@@ -49,10 +51,10 @@ def standard_layers(
 
         outer, attempts = [trace_layer(trace)], [attempts_layer(trace)]
     permissive = [permission_layer(permissions)]
-    if trusting:
+    if hear is not None:
         from concerto.effects.layers.trust import trust_layer
 
-        permissive.append(trust_layer())
+        permissive.append(trust_layer(hear))
     return [
         *outer,
         *permissive,

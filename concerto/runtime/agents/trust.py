@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from greenlet import getcurrent
 
 from concerto.effects.error_kinds import EmitKind, ToolKind
-from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, HostCall, McpCall, ToolCall
+from concerto.effects.kinds import AnswerType, AnyEffect, EmitAwait, HostCall, Http, McpCall, ToolCall
 from concerto.ir.module import TrustRule, TrustTable
 from concerto.json_data import Json
 from concerto.natives.hashmap import MISSING, HashMap, KeyWatcher
@@ -202,6 +202,20 @@ class Trust:
         if scope.label.untrusted:
             self.keep(("tool", tool), scope.label.untrusted)
 
+    def hear_outside(self, effect: AnyEffect, found: Value) -> None:
+        """Program code by itself has asked somebody outside."""
+        match effect:
+            case McpCall(server=owner, function=method) | HostCall(tool=owner, method=method):
+                rule = self._rules.get((owner, method)) or self._rules.get((owner, ""))
+                if rule is None or UNTRUSTED in rule.sources:
+                    for text in _texts_in(found):
+                        self.remember(text, f"`{owner}::{method}`")
+            case Http():
+                for text in _texts_in(found["body"]):
+                    self.remember(text, "`http`")
+            case _:
+                pass
+
     def hear_host(self, name: str, message: Json, branch: Branch) -> tuple[str, ...]:
         """A process says something to the program: where what is untrusted in it came from."""
         rule = self._rules.get((name, ""))
@@ -222,9 +236,11 @@ class Trust:
 
 
 def _texts_in(value: Json) -> Iterator[str]:
+    """The texts in JSON that are long enough to be known again."""
     match value:
         case str():
-            yield value
+            if len(value) >= _SHORTEST:
+                yield value
         case list():
             for item in value:
                 yield from _texts_in(item)

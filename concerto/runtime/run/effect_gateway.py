@@ -62,7 +62,7 @@ class EffectGateway:
             lambda effect: run.mcp.start(effect),
             run.trace,
             run.journal or run.matched_answers,
-            trusting=run.trust is not None,
+            hear=None if run.trust is None else run.trust.hear_outside,
         )
         self._places = None if run.journal is None and run.trace is None else Places()
         if run.options.watcher is not None:

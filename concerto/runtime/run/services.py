@@ -61,6 +61,9 @@ class Origins(Protocol):
     def origins_here(self) -> tuple[str, ...]:
         """Where the untrusted part of what program code writes now came from."""
 
+    def hear_outside(self, effect: AnyEffect, found: Value) -> None:
+        """Program code by itself has asked somebody outside."""
+
     def hear_host(self, name: str, message: Json, branch: Branch) -> tuple[str, ...]:
         """A process says something to the program: where what is untrusted in it came from."""
 
