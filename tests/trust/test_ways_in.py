@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.running import Outcome, chat_at
-from tests.runtime.servers import Script, chat_reply
+from tests.runtime.servers import Answer, Script, chat_reply
 from tests.trust.test_gate import EVIL, MAIL, READ, TRUST, hijacked, results
 
 Run = Callable[..., Outcome]
@@ -97,7 +97,7 @@ def test_a_page_that_a_program_itself_fetched_is_known_again(script: Script, run
 def test_another_model_that_is_asked_instead_knows_what_the_first_was_told(script: Script, run: Run) -> None:
     settings = 'guard: "deny", retry_policy: { max_attempts: 1 }, fallback: ["o"]'
     source = MAIL.replace("GUARD", settings)
-    script.answer(chat_reply(None, ("c0", READ[0], "{}")), (500, {"error": {"message": "down"}}))
+    script.answer(chat_reply(None, ("c0", READ[0], "{}")), Answer({"error": {"message": "down"}}, 500))
     hijacked(script, EVIL)
     outcome = run(source, connections=chat_at(script.url), manifest=TRUST)
     assert outcome.lines == ["done"], outcome.err
