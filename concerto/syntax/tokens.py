@@ -105,7 +105,9 @@ BRACES = frozenset({"LBRACE", "MAP_OPEN", "STRUCT_OPEN"})
 
 def ends_value(tokens: list[Token], position: int) -> bool:
     """Whether an operand may end with this token; a sign behind it is a binary operator."""
-    token = tokens[position] if position >= 0 else tokens[0]
+    if position < 0:
+        return False
+    token = tokens[position]
     if position > 0 and tokens[position - 1].kind == "DOT" and token.text.isidentifier():
         return True  # Words are names of fields there.
-    return position >= 0 and token.kind in _VALUE_ENDS
+    return token.kind in _VALUE_ENDS

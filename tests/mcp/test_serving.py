@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, TextContent
 
 from tests.harness.interrupts import without_resuming
@@ -125,6 +126,36 @@ def test_failures_are_results(url: str) -> None:
             assert result.is_error and text_of(result).startswith(message)
 
     talk(url, body)
+
+
+def test_a_panic_ends_the_call_and_not_the_server(tmp_path: Path) -> None:
+    file = tmp_path / "main.conc"
+    file.write_text("""
+        tool Desk {
+            description: "A desk",
+            @describe("Panics") pub fn fall(@param("Why") why: String) -> Int { panic(why) }
+            @describe("Works") pub fn stand() -> Int { 1 }
+        }
+        @mcp_prompt
+        @describe("Says what falls")
+        pub fn falling() -> String { panic("a prompt") }
+    """)
+
+    async def body(client: Client) -> None:
+        fallen = await client.call_tool("fall", {"why": "no floor"})
+        assert fallen.is_error and text_of(fallen) == "panic: no floor"
+        with pytest.raises(MCPError, match="panic: a prompt"):
+            await client.get_prompt("falling")
+        assert text_of(await client.call_tool("stand", {})) == "1"
+
+    with over_http(file) as (url, process):
+        talk(url, body)
+        process.terminate()
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert (
+        "error: panic: no floor\n" in said and "main.conc:4:" in said and "error: panic: a prompt\n" in said
+    )
 
 
 def test_over_stdio_with_permissions(file: Path) -> None:

@@ -55,7 +55,8 @@ class Broken(AssertionError):
     """A property does not hold of `text`."""
 
     def __init__(self, message: str, text: str) -> None:
-        super().__init__(f"{message}\n--- text\n{text}")
+        # What is no text goes through no pipe between processes of tests.
+        super().__init__(f"{message}\n--- text\n{text}".encode("utf-8", "backslashreplace").decode())
         self.text = text
 
 

@@ -9,6 +9,7 @@ from concerto.diagnostics import Problems
 from concerto.source import Source
 from concerto.syntax.lexer import scan
 from concerto.syntax.parser import parse
+from concerto.syntax.tokens import SIGNS
 from tests.harness.formatting import PROGRAMS, parts_of
 
 CASES = 300
@@ -23,6 +24,13 @@ def test_one_wrong_token_is_mostly_one_message() -> None:
     found = Counter(errors_of(broken(random.choice(right), random)) for _ in range(CASES))
     assert found[0] + found[1] > 0.85 * CASES, found
     assert sum(count for number, count in found.items() if number > 2) < 0.06 * CASES, found
+
+
+def test_a_file_may_begin_with_any_sign() -> None:
+    """And end behind it, or behind a second one."""
+    signs = [*SIGNS, "&", "^", "#", "$", "\\", "~", '"', "'", "`"]
+    texts = [one + two for one in signs for two in ("", *signs)]
+    assert {text for text in texts if errors_of(text) == 0} == {"//", "//="}, "only comments are programs"
 
 
 def broken(text: str, random: Random) -> str:

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING
 
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 
 from concerto.diagnostics.suggest import did_you_mean, suggest
+from concerto.effects.error_kinds import ToolKind
 from concerto.ir.module import Served
 from concerto.runtime.agents.guarding import as_a_run
 from concerto.runtime.concurrency.fibers import Branch, drive
-from concerto.runtime.run.agent_failures import message_of
+from concerto.runtime.run.agent_failures import message_of, tool_failure
 from concerto.runtime.tools.declared_tools import unwrapped
-from concerto.vm.values import Raised, Value
+from concerto.vm.trace import render_failure
+from concerto.vm.values import Panic, Raised, Value
 
 if TYPE_CHECKING:
     from concerto.runtime.run.run import Run
     from concerto.vm.machine import Machine
+
+
+async def as_a_call(run: Run, name: str, work: Awaitable[Value]) -> Value:
+    """As `as_a_run`. A panic ends the call, not the server: whoever serves reads where it was."""
+    try:
+        return await as_a_run(run, name, work)
+    except Panic as panic:
+        run.emits.errors.write(render_failure(panic, f"panic: {panic.message}"))
+        raise tool_failure(f"panic: {panic.message}", ToolKind.TOOL_FAILED, name) from None
 
 
 async def call_served(run: Run, served: Served, given: Mapping[str, str], branch: Branch) -> Value:
@@ -28,7 +39,7 @@ async def call_served(run: Run, served: Served, given: Mapping[str, str], branch
     assert function is not None
     work = drive(branch, lambda: unwrapped(run.machine.call(function, values)))
     try:
-        return await as_a_run(run, served.name, work)
+        return await as_a_call(run, served.name, work)
     except Raised as raised:
         raise MCPError(INTERNAL_ERROR, message_of(raised.value)) from None
 

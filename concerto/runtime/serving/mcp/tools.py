@@ -16,10 +16,10 @@ from concerto.contracts.comparison import wrapped_result
 from concerto.effects.policy import Policy, policy_from
 from concerto.ir.module import Agent, DecoratorDef, ModuleIR, ToolUse
 from concerto.json_data import Json
-from concerto.runtime.agents.guarding import as_a_run
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.runtime.run.agent_failures import RequiresAction, message_of
+from concerto.runtime.serving.mcp.arguments import as_a_call
 from concerto.runtime.serving.mcp.calls import Calls
 from concerto.runtime.serving.mcp.content import blocks_of, parts_of, returns_parts
 from concerto.runtime.tools.toolbox import ASKED, BoundTool, CallContext, renamed, toolbox, wire_name
@@ -114,7 +114,7 @@ class ServedTools:
         self, tool: BoundTool, arguments: dict[str, Json], branch: Branch
     ) -> types.CallToolResult:
         try:
-            value = await as_a_run(self._run, tool.title, tool.perform(CallContext(branch), arguments))
+            value = await as_a_call(self._run, tool.title, tool.perform(CallContext(branch), arguments))
             return self._answer(tool, value)
         except Raised as raised:
             return _failed(message_of(raised.value))
