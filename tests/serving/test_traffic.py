@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,8 @@ import httpx2
 import pytest
 from mcp import Client
 
-from tests.runtime.servers import Script
+from tests.runtime.conftest import script as script
+from tests.runtime.servers import Answer, Script, Seen, chat_reply
 from tests.serving.servers import Served, project, served
 
 LIMITED = '[serve]\nconcurrent_requests = 2\nrequest_timeout = 1.5\nlog = "json"\n'
@@ -91,3 +93,27 @@ def test_mcp_beside_the_other_fronts(server: Served) -> None:
     assert result == {"result": 3}
     refused = httpx2.post(f"{server.url}/mcp", json={}, headers={"origin": "https://evil.example"})
     assert refused.status_code == 403
+
+
+def test_what_a_connection_bears_holds_over_all_requests(script: Script, tmp_path: Path) -> None:
+    under_way, most, lock = 0, 0, threading.Lock()
+
+    def answer(seen: Seen) -> Answer:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        time.sleep(0.1)
+        with lock:
+            under_way -= 1
+        return Answer(chat_reply("ok"))
+
+    script.answer(answer)
+    folder = project(tmp_path / "bears", script.url)
+    settings = (folder / "Concerto.toml").read_text()
+    told = settings.replace('"MODEL_KEY"', '"MODEL_KEY"\nrate_limit = { concurrent_requests = 2 }', 1)
+    (folder / "Concerto.toml").write_text(told)
+    with served(folder) as running, ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: ask(running, "say a"), range(16)))
+    assert {each.status_code for each in answers} == {200}
+    assert most == 2

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 from ssl import SSLContext
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote_to_bytes
 
 import httpcore2
@@ -33,6 +33,9 @@ from concerto.runtime.run.agent_failures import agent_failure
 from concerto.version import __version__
 from concerto.vm.values import Raised
 from concerto.wording import counted
+
+if TYPE_CHECKING:
+    from concerto.runtime.llm.throttle import Throttle
 
 T = TypeVar("T")
 
@@ -59,6 +62,8 @@ class ModelServer:
         self, connection: Connection, environment: Mapping[str, str], max_response_mb: float | None = None
     ) -> None:
         self.connection = connection
+        self.throttle: Throttle | None = None
+        """what limits the runs that share it, all together"""
         self._most_bytes = int((max_response_mb or _MOST_MEGABYTES) * MEGABYTE)
         self.provider: Provider = find_provider(connection.provider)
         self._key = key = key_of(connection, environment)

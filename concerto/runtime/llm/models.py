@@ -62,7 +62,7 @@ class Models:
     async def close(self) -> None:
         servers, self._servers = self._servers, {}
         for server, _ in servers.values():
-            if self._shared is not None and self._shared.get(server.connection.name) is server:
+            if self._shares(server):
                 await server.shed()
             else:
                 await server.close()
@@ -71,8 +71,12 @@ class Models:
         found = self._servers.get(connection.name)
         if found is None:
             server = self._met(connection)
-            found = self._servers[connection.name] = server, self._throttle(connection)
+            throttle = server.throttle if self._shares(server) else _throttle(connection, self._waiting)
+            found = self._servers[connection.name] = server, throttle
         return found
+
+    def _shares(self, server: ModelServer) -> bool:
+        return self._shared is not None and self._shared.get(server.connection.name) is server
 
     def _met(self, connection: Connection) -> ModelServer:
         """The server of a connection that other runs have met, or one of our own."""
@@ -83,20 +87,25 @@ class Models:
 
         server = ModelServer(connection, self._environment, self._max_response_mb)
         if self._shared is not None and shared is None:
+            from concerto.runtime.concurrency.waiting import LoopWaiting
+
             self._shared[connection.name] = server
+            # Its limits are those of all runs, and wait for none of them.
+            server.throttle = _throttle(connection, LoopWaiting())
         return server
-
-    def _throttle(self, connection: Connection) -> Throttle | None:
-        if not connection.limited:
-            return None
-        from concerto.runtime.llm.throttle import Throttle
-
-        return Throttle(connection, self._waiting)
 
     def _priced(self, reply: Reply, model: str) -> Reply:
         """The reply with its cost, if the model's price is known."""
         cost = cost_of(reply, model, self._prices)
         return reply if cost is None else replace(reply, cost_usd=cost)
+
+
+def _throttle(connection: Connection, waiting: Waiter) -> Throttle | None:
+    if not connection.limited:
+        return None
+    from concerto.runtime.llm.throttle import Throttle
+
+    return Throttle(connection, waiting)
 
 
 def _encoded(provider: Provider, request: Request, connection: Connection) -> WireCall:

@@ -1,4 +1,4 @@
-"""Throttle: a connection's `rate_limit`, held over all branches of a run."""
+"""Throttle: a connection's `rate_limit`, held over all branches of a run and all runs that share a server."""
 
 from __future__ import annotations
 
