@@ -8,6 +8,7 @@ from functools import cache
 from io import StringIO
 from random import Random
 from tempfile import TemporaryDirectory
+from warnings import catch_warnings, simplefilter
 
 from concerto.diagnostics import Problems, render
 from concerto.ir.codec import decode, encode
@@ -60,7 +61,8 @@ def declarations_are_refused_or_run(random: Random) -> None:
         module = load(data)
         if module is None or module.entry is None:
             return
-        with TemporaryDirectory() as folder:
+        with TemporaryDirectory() as folder, catch_warnings():
+            simplefilter("ignore", UserWarning)  # A guard that protects nothing without a manifest.
             runtime = Runtime(
                 Program(module), mock=True, quiet=True, environment={}, folder=folder, timeout=5.0,
                 output=out, errors=errors,

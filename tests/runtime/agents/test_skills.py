@@ -93,7 +93,7 @@ def test_nothing_outside_of_a_skill_is_read(script: Script, run: Run, folder: Pa
         ("nowhere", "a skill of `Writer` cannot be used: `nowhere`: "),
         ("empty", "`empty` has no `SKILL.md`, nor has a folder in it"),
         ("nameless", "`nameless/SKILL.md` does not begin with a block that has `description:`"),
-        ("..", "a skill of `Writer` cannot be used: `../SKILL.md`: "),
+        ("..", "a skill of `Writer` cannot be used: `../SKILL.md` is outside "),
         ("twice", "`twice/b` and `twice/a` have one name"),
     ],
 )
