@@ -31,7 +31,8 @@ _JSON_LOG = {
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens; raises OSError if the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family)
+    # asyncio sends what is written at once only where the protocol is said.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))

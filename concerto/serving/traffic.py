@@ -74,8 +74,8 @@ class Traffic:
                 async with asyncio.timeout(limit):
                     await self._app(scope, receive, told)
             except TimeoutError:
-                if status:  # What has begun can only be broken off.
-                    raise
+                if status:  # What has begun can only be broken off, which its client sees.
+                    return
                 message = f"the request took longer than {self._limits.seconds:g} seconds"
                 refusal = ApiError(message, 504, kind="server_error", code="timeout")
                 await JSONResponse({"error": refusal.error}, 504)(scope, receive, told)

@@ -99,6 +99,8 @@ async def serve(reader, writer):
             results = body.count(b'"role":"tool"') + body.count(b'"role": "tool"')
             if b'"stream":true' in body or b'"stream": true' in body:
                 writer.write(STREAM)
+            elif b'"tools"' not in body:
+                writer.write(LAST)
             elif b"Eight sums" in body:
                 writer.write(LAST if results else EIGHT)
             else:

@@ -17,6 +17,7 @@ import httpx2
 import pytest
 from mcp import Client
 
+from concerto.serving.server import listen
 from tests.runtime.conftest import script as script
 from tests.runtime.servers import Answer, Script, Seen, chat_reply
 from tests.serving.servers import Served, project, served
@@ -59,13 +60,36 @@ def test_limits_counts_and_logs(limited: Served) -> None:
     assert "requests_under_way 1" in metrics
     assert f'requests_total{{method="POST",path="other",status="503"}} {len(busy)}' in metrics
     assert f'request_seconds_bucket{{path="/v1/responses",le="+Inf"}} {8 - len(busy)}' in metrics
+    body = {"model": "Plain", "input": "wait 60", "stream": True}
+    with pytest.raises(httpx2.RemoteProtocolError, match="incomplete"):
+        httpx2.post(f"{limited.url}/v1/responses", json=body, timeout=30)
     status, said = limited.stop()
     assert status == 0
     lines = [json.loads(line) for line in said.splitlines()]
-    asked = [line for line in lines if line["path"] == "/v1/responses"]
-    assert len(asked) == 8
+    assert not any("trace" in line for line in lines)
+    asked = [line for line in lines if line.get("path") == "/v1/responses"]
+    assert len(asked) == 9
     assert asked[0].keys() == {"time", "level", "method", "path", "status", "ms", "caller", "client"}
     assert asked[0]["status"] == 504 and asked[0]["ms"] >= 1500
+
+
+def test_what_is_written_goes_out_at_once() -> None:
+    async def delays() -> int:
+        accepted = asyncio.get_running_loop().create_future()
+
+        async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            end = writer.get_extra_info("socket")
+            accepted.set_result(end.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listening = listen("127.0.0.1", 0)
+        async with await asyncio.start_server(take, sock=listening):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            found: int = await accepted
+            writer.close()
+        return found
+
+    assert asyncio.run(delays()) != 0
 
 
 def test_a_client_that_leaves_before_its_body_is_no_fault(limited: Served) -> None:

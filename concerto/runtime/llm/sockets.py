@@ -24,10 +24,11 @@ async def connect(url: httpcore2.URL, tls: SSLContext, seconds: float | None) ->
     host = url.host.decode("ascii")
     if not 0 <= url.origin.port < 2**16:
         raise httpcore2.ConnectError(f"{url.origin.port} is no port")
-    # Racing addresses costs something even where there is only one.
-    pause = None if _is_address(host) else _NEXT_ADDRESS_SECONDS
+    # Racing addresses costs something even where there is only one, and only asyncio's own loops can.
+    races = not _is_address(host) and isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop)
+    more: dict[str, Any] = {"happy_eyeballs_delay": _NEXT_ADDRESS_SECONDS} if races else {}
     secure = tls if url.scheme == b"https" else None
-    connecting = asyncio.open_connection(host, url.origin.port, ssl=secure, happy_eyeballs_delay=pause)
+    connecting = asyncio.open_connection(host, url.origin.port, ssl=secure, **more)
     reader, writer = await _within(seconds, connecting, httpcore2.ConnectError, httpcore2.ConnectTimeout)
     return _Stream(reader, writer)
 

@@ -54,6 +54,12 @@ def test_what_comes_unasked_is_no_answer() -> None:
     assert asyncio.run(answers_of_a_talker()) == [1, 2]
 
 
+def test_other_event_loops() -> None:
+    uvloop = pytest.importorskip("uvloop")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(answers_of_a_talker()) == [1, 2]
+
+
 @pytest.mark.parametrize("place", ["a..b", f"{'a' * 70}.com", "127.0.0.1:-1"])
 def test_a_place_that_is_none(place: str) -> None:
     async def ask() -> None:
