@@ -15,7 +15,7 @@ from tests.properties.coverage import EXPRESSIONS, GROUPS, PATTERNS, count_pairs
 from tests.properties.generating import make_program
 from tests.properties.running import Refused, outcomes
 
-CASES = {"runs": 60, "prints": 120, "mutants": 200, "bytes": 300, "damage": 60}
+CASES = {"runs": 60, "prints": 60, "mutants": 200, "bytes": 300, "damage": 60}
 
 
 @pytest.mark.parametrize("name", CHECKS)
