@@ -265,7 +265,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS)
 def test_random_expressions(text: str) -> None:
     program = f"fn f() {{ let it = {text}; {text}; g(|x| {text}) }}"
