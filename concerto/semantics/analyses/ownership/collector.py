@@ -16,6 +16,7 @@ from concerto.semantics.analyses.ownership.events import (
     Passed,
     Together,
 )
+from concerto.semantics.analyses.ownership.exchange import find_exchange
 from concerto.semantics.analyses.ownership.recorder import Recorder, root_of
 from concerto.semantics.model.analysis import (
     AgentCall,
@@ -181,10 +182,10 @@ class BodyCollector(Recorder):
             self.note_kept(node, keep, into)
 
     def block(self, node: ast.Block, keep: Keep | None, into: LocalSymbol | None) -> None:
-        for statement in node.statements:
+        for number, statement in enumerate(node.statements):
             match statement:
                 case ast.Let():
-                    self._let(statement)
+                    self._let(statement, node, number)
                 case ast.ExprStmt():
                     self.visit(statement.expr)
                 case ast.Mock():
@@ -196,7 +197,7 @@ class BodyCollector(Recorder):
         if node.result is not None:
             self.visit(node.result, keep, into)
 
-    def _let(self, node: ast.Let) -> None:
+    def _let(self, node: ast.Let, block: ast.Block, number: int) -> None:
         if node.otherwise is not None:
             assert node.value is not None
             self.visit(node.value)
@@ -212,10 +213,19 @@ class BodyCollector(Recorder):
             if node.value is not None:
                 keep = Keep.OWN if local.mutable else Keep.SHARE
                 self.visit(node.value, keep, local)
+                if local.mutable and local.type in self.aggregates and not self.context.guarded:
+                    self._find_exchange(local, block, number)
             self.body.declared[local] = self.context
         elif node.value is not None:
             self.visit(node.value)
             self.bind(node.pattern, node.value, (node.end, 2**62))
+
+    def _find_exchange(self, local: LocalSymbol, block: ast.Block, number: int) -> None:
+        exchange = find_exchange(self.analysis, block, number)
+        if exchange is None or (exchange.root in self.body.parameters and not exchange.is_whole):
+            return
+        if exchange.root is not self.state:
+            self.body.exchanges[local] = exchange
 
     def choice(self, node: ast.If, keep: Keep | None, into: LocalSymbol | None) -> None:
         self.visit(node.condition)

@@ -174,7 +174,10 @@ class _BodyDecisions:
         origin = self.origin(value)
         match how:
             case Keep.OWN:
-                as_it_is = all(self._movable(root, value, context) for root in origin.roots)
+                as_it_is = all(
+                    self._movable(root, value, context) or self._is_given_up(root, note)
+                    for root in origin.roots
+                )
             case Keep.RETURN:
                 as_it_is = all(self._returnable(root, value, context) for root in origin.roots)
             case Keep.SHARE:
@@ -255,6 +258,26 @@ class _BodyDecisions:
         if not self._is_parameter(root):
             return True
         return self._own(root)
+
+    def _is_given_up(self, root: LocalSymbol, note: Kept) -> bool:
+        """Is the value's place assigned anew before anybody looks at it?"""
+        exchange = self.body.exchanges.get(note.into) if note.into is not None else None
+        if exchange is None or exchange.root is not root or root in self.origins or self._outside(root):
+            return False
+        if self._is_captured(root, note.value, note.context):
+            return False
+        if any(_waits_for(wait, note.value) for wait in self.waits.get(root, ())):
+            return False
+        if any(
+            exchange.read <= at < exchange.end
+            for holder in self.holders.get(root, ())
+            for at, _ in self.body.uses.get(holder, ())
+        ):
+            return False
+        uses = [at for at, _ in self.body.uses.get(root, ()) if exchange.start <= at < exchange.end]
+        when_read = sum(at < exchange.read for at in uses)
+        when_assigned = sum(at >= exchange.assigned for at in uses)
+        return when_read == when_assigned == exchange.reads and len(uses) == 2 * exchange.reads
 
     def _is_captured(self, root: LocalSymbol, value: Part, context: EventContext) -> bool:
         """May a closure that was made before hold the root's value?"""

@@ -137,10 +137,26 @@ Note: TypeAlias = (
 )  # fmt: skip
 
 
+@frozen
+class Exchange:
+    """A value is read from a part of the root that is assigned before anybody looks at it again. The root is
+    named `reads` times on the way there; the value is read from `start` to `read`, the part is assigned by
+    what stands from `assigned` to `end`. `is_whole`: nothing can fail when the value was changed."""
+
+    root: LocalSymbol
+    reads: int
+    start: int
+    read: int
+    assigned: int
+    end: int
+    is_whole: bool
+
+
 @record(eq=False)
 class BodyEvents:
     """A function, closure or branch. `free_result`: its result must share nothing with anybody. `calls_out`:
-    it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it."""
+    it may run code that changes the state of tools. `makes_bodies`: there are closures or tasks in it.
+    `exchanges` are by the variables that take values out of their places."""
 
     function: FunctionSymbol | None
     free_result: bool
@@ -153,6 +169,7 @@ class BodyEvents:
     uses: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     changes: dict[LocalSymbol, list[Moment]] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
+    exchanges: dict[LocalSymbol, Exchange] = field(default_factory=dict)
 
 
 @record(eq=False)
