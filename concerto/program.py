@@ -141,7 +141,10 @@ class Runtime:
             _check_callable(f"the handler of `{name}`", handler)
         if program.tools:
             given = replace(given, tools={**program.tools, **(given.tools or {})})
-        resolved = program.defaults if given is _NO_OPTIONS else resolve(given, program.project)
+        if isinstance(given, ResolvedOptions):
+            resolved = given
+        else:
+            resolved = program.defaults if given is _NO_OPTIONS else resolve(given, program.project)
         if given.replay is not None:
             from concerto.runtime.run.persistence import replay_of
 

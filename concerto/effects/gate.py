@@ -16,7 +16,7 @@ from concerto.effects.identity import Identity
 from concerto.effects.kinds import AnyEffect, policy_of
 from concerto.effects.policy import Policy
 from concerto.json_data import Json
-from concerto.records import record
+from concerto.records import frozen
 from concerto.vm.values import Value
 
 
@@ -30,7 +30,7 @@ class ModelCallScope(Protocol):
         """Raises a ToolError if the call may not be done after what the model was told."""
 
 
-@record(frozen=True)
+@frozen
 class Passage:
     """An effect on its way through the gate; `call` is the one of a model that it belongs to, where that
     matters, and `place` gives where in the source it comes from, where that is asked."""
@@ -48,7 +48,7 @@ class Passage:
 Perform: TypeAlias = Callable[[Passage], Awaitable[Value]]
 
 
-@record(frozen=True)
+@frozen
 class Layer:
     """One idea around effects. Those that it does not concern pass by without entering it."""
 

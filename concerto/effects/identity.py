@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from concerto.records import record
+from concerto.records import frozen
 
 IDEMPOTENCY_KEY: ContextVar[str] = ContextVar("idempotency_key")
 """Of the effect that the host's own code does."""
 
 
-@record(frozen=True)
+@frozen
 class Identity:
     """An effect's stable name inside a run: the numbers of the branches that lead to it, and its own."""
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from concerto.effects.meters import Meter, Spending
 from concerto.effects.policy import NO_POLICY, Policy
 from concerto.json_data import Json
-from concerto.records import field, record
+from concerto.records import field, frozen
 from concerto.vm.values import Value
 
 Body: TypeAlias = Callable[[], Awaitable[Value]]
@@ -27,7 +27,7 @@ class Effect:
     immediate: ClassVar[bool] = False
 
 
-@record(frozen=True)
+@frozen
 class Clock(Effect):
     """Seconds as a Float: since 1970 for `wall`, since some moment for `monotonic`."""
 
@@ -35,7 +35,7 @@ class Clock(Effect):
     kind: Literal["wall", "monotonic"] = "wall"
 
 
-@record(frozen=True)
+@frozen
 class Random(Effect):
     """That many random bytes (`bytes`); every other random value is made from them."""
 
@@ -43,7 +43,7 @@ class Random(Effect):
     count: int
 
 
-@record(frozen=True)
+@frozen
 class Env(Effect):
     """A variable's text or None; all of them as a dict if `name` is None."""
 
@@ -51,7 +51,7 @@ class Env(Effect):
     name: str | None
 
 
-@record(frozen=True)
+@frozen
 class ReadFile(Effect):
     """A file's text, of a `binary` one its base64. `FsError` of kind NotFound, NotText, PermissionDenied or
     IoError."""
@@ -61,7 +61,7 @@ class ReadFile(Effect):
     binary: bool = False
 
 
-@record(frozen=True)
+@frozen
 class WriteFile(Effect):
     """Replace a file's text, or add to its end. `FsError`."""
 
@@ -71,7 +71,7 @@ class WriteFile(Effect):
     append: bool = False
 
 
-@record(frozen=True)
+@frozen
 class ListFolder(Effect):
     """The sorted names in a folder, as a list. `FsError`."""
 
@@ -79,7 +79,7 @@ class ListFolder(Effect):
     path: str
 
 
-@record(frozen=True)
+@frozen
 class RemoveFile(Effect):
     """Delete a file. `FsError`."""
 
@@ -87,7 +87,7 @@ class RemoveFile(Effect):
     path: str
 
 
-@record(frozen=True)
+@frozen
 class FileSize(Effect):
     """A file's size in bytes, -1 for a folder, None if there is nothing. `FsError`."""
 
@@ -95,7 +95,7 @@ class FileSize(Effect):
     path: str
 
 
-@record(frozen=True)
+@frozen
 class LoadStore(Effect):
     """All entries of a hashmap's file, or that of one key, as pairs of JSON texts. `FsError`, of kind BadFile
     if it is none. With `origins` it gives where what is untrusted in the file came from, as a list."""
@@ -106,7 +106,7 @@ class LoadStore(Effect):
     origins: bool = False
 
 
-@record(frozen=True)
+@frozen
 class SaveStore(Effect):
     """Write changes to a hashmap's file as one, if its entries are as `expected`: keys and values as JSON
     texts, None for no entry. Whether it was done. `FsError`. `origins` says where the untrusted part of the
@@ -119,7 +119,7 @@ class SaveStore(Effect):
     origins: tuple[str, ...] = ()
 
 
-@record(frozen=True)
+@frozen
 class LoadSession(Effect):
     """The turns of an agent's session, oldest first, as pairs of a number and a JSON text."""
 
@@ -128,7 +128,7 @@ class LoadSession(Effect):
     session: str
 
 
-@record(frozen=True)
+@frozen
 class SaveSession(Effect):
     """Add a turn to an agent's session, or put it in the place of those with the numbers of `replaces`, if
     all of them are still there; no turn takes them away. Whether it was done."""
@@ -140,7 +140,7 @@ class SaveSession(Effect):
     replaces: tuple[int, ...] | None = None
 
 
-@record(frozen=True)
+@frozen
 class Sleep(Effect):
     """Wait; nil."""
 
@@ -151,7 +151,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods of HTTP that change nothing."""
 
 
-@record(frozen=True)
+@frozen
 class Http(Effect):
     """`{"status": Int, "body": String, "headers": Map}` of a request. `ConnectionError` if there was no
     answer."""
@@ -163,7 +163,7 @@ class Http(Effect):
     timeout_ms: int | None = None
 
 
-@record(frozen=True)
+@frozen
 class Shell(Effect):
     """The standard output of a command. `ToolError`."""
 
@@ -171,7 +171,7 @@ class Shell(Effect):
     timeout_ms: int
 
 
-@record(frozen=True)
+@frozen
 class EmitAwait(Effect):
     """Ask the host: the answer as JSON. `EmitError`. `wanted` is the type that the program takes it for; one
     that is asked `at_once` is for somebody who does not wait, so the run cannot either. For an `approval` a
@@ -184,7 +184,7 @@ class EmitAwait(Effect):
     approval: bool = False
 
 
-@record(frozen=True)
+@frozen
 class AnswerType:
     """A type as text, whether JSON is of it, and its JSON Schema."""
 
@@ -193,7 +193,7 @@ class AnswerType:
     schema: Json = None
 
 
-@record(frozen=True)
+@frozen
 class ModelCall(Effect):
     """One request to a model: a Reply. `AgentError`. `request` is a Request of the runtime; parts of a
     streamed answer go to `sink` as they arrive. `labels` say for each label of trust where what has it came
@@ -209,7 +209,7 @@ class ModelCall(Effect):
     labels: Mapping[str, list[str]] = field(default_factory=dict)
 
 
-@record(frozen=True)
+@frozen
 class ToolCall(Effect):
     """A tool's method in this program, in Python or bound to an entity: what `body` gives. Any error.
 
@@ -228,7 +228,7 @@ class ToolCall(Effect):
     repeatable: bool = False
 
 
-@record(frozen=True)
+@frozen
 class McpCall(Effect):
     """A function of an MCP server: its result as JSON. `ToolError`. `repeatable`: it may be done twice."""
 
@@ -239,14 +239,14 @@ class McpCall(Effect):
     repeatable: bool = False
 
 
-@record(frozen=True)
+@frozen
 class McpListing(Effect):
     """What the tools of an MCP server are now, as JSON: a list, or `{"failed": text}`."""
 
     server: str
 
 
-@record(frozen=True)
+@frozen
 class HostCall(Effect):
     """A tool's method executed outside of the program, or by the library: its result as JSON. `ToolError`."""
 
@@ -258,7 +258,7 @@ class HostCall(Effect):
     by_library: bool = False
 
 
-@record(frozen=True)
+@frozen
 class HostTurn(Effect):
     """One exchange with a host's process: `turn` sends a message, if there is one, and gives the next that
     comes, both as JSON. `begins` says that an execution begins with it; what that has cost is what `spent`
@@ -273,7 +273,7 @@ class HostTurn(Effect):
     repeatable: bool = False
 
 
-@record(frozen=True)
+@frozen
 class AgentRun(Effect):
     """A whole execution of an agent, from prompt to answer: what `body` gives. `AgentError`."""
 
@@ -283,7 +283,7 @@ class AgentRun(Effect):
     policy: Policy = NO_POLICY
 
 
-@record(frozen=True)
+@frozen
 class StageRun(Effect):
     """A stage of a pipeline: what `body` gives. Any error."""
 

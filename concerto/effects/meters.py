@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from concerto.records import record
+from concerto.records import frozen
 
 _MARGIN = 2.0
 """By how much more than it once did a call may cost, where calls cost more than was estimated."""
 
 
-@record(frozen=True)
+@frozen
 class Spending:
     """Tokens in and out together, and USD; None if the price is not known."""
 

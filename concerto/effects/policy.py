@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Literal, Protocol
 
 from concerto.effects.meters import Meter, limited
-from concerto.records import record
+from concerto.records import frozen
 
 Backoff = Literal["none", "linear", "exponential"]
 
@@ -22,7 +22,7 @@ class DecoratorLike(Protocol):
     def arguments(self) -> dict[str, Any]: ...
 
 
-@record(frozen=True)
+@frozen
 class Retry:
     """`attempts` counts all of them, the first included."""
 
@@ -44,7 +44,7 @@ class Retry:
         return float(min(self.delay_ms * factor, self.max_delay_ms)) / 1000
 
 
-@record(frozen=True)
+@frozen
 class Policy:
     retry: Retry | None = None
     timeout: float | None = None

@@ -117,10 +117,11 @@ class ServedProgram:
         self.program = program
         self.runs = RunStore(JournalStore(database))
         self.options = replace(options, sessions=self.runs, model_servers={})
+        settled = resolve(self.options, program.project)
+        self._unkept = replace(settled, errors=_Unheard())
         self.waiting = WaitingAnswers(database, self.runs)
         self._may_wait = may_wait(program.module)
         self._has_states = has_states(program.module)
-        settled = resolve(options, program.project)
         self.hide = redactor(settled.environment, settled.connections)
         permitted = in_program(settled.permitted, program.module)
         self.agents: Mapping[str, Mapping[str, Json]] = {
@@ -143,7 +144,7 @@ class ServedProgram:
         on; raises ApiError if they do not fit."""
         if not self._has_states:
             states = None
-        going_on = self.waiting.going_on(asked.messages, caller, self.kept_options())
+        going_on = self.waiting.going_on(asked.messages, caller, self.kept_options)
         if going_on is None:
             return AgentRequest(asked, caller, states)
         waiting, kept = going_on
@@ -174,7 +175,9 @@ class ServedProgram:
         if request.kept is not None or self._may_wait:
             await self._answer_kept(request, answer, work)
             return answer
-        options = replace(self.options, errors=io.StringIO(), states=request.states or "")
+        options = self._unkept
+        if request.states:
+            options = replace(options, states=request.states)
         runtime = Runtime(self.program, options)
         ended = await runtime.use_async(work)
         if ended.error is not None or ended.interrupted or ended.by_limit:
@@ -230,6 +233,13 @@ class ServedProgram:
             yield news
         finally:
             await cancel([task])
+
+
+class _Unheard(io.StringIO):
+    """Where nobody reads what is written."""
+
+    def write(self, text: str) -> int:
+        return len(text)
 
 
 class _Execution:

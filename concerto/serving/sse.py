@@ -81,15 +81,22 @@ def event_stream(events: AsyncIterator[dict[str, Json]]) -> EventStream:
 
 async def unless_left(request: Request, work: Awaitable[T]) -> T:
     """What work gives for a client that waits for it; the work ends if the client leaves."""
-    working = asyncio.ensure_future(work)
-    leaving = asyncio.create_task(_left(request.receive))
+
+    async def watch() -> None:
+        await _left(request.receive)
+        stay.reschedule(0)
+
     try:
-        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        await cancel([leaving] if working.done() else [working, leaving])
-    if working.cancelled():
-        raise ApiError("the client has left", 499, code="client_left")
-    return working.result()
+        async with asyncio.timeout(None) as stay:  # Its time is up when the client leaves.
+            watching = asyncio.create_task(watch())
+            try:
+                return await work
+            finally:
+                watching.cancel()
+    except TimeoutError:
+        if not stay.expired():
+            raise
+        raise ApiError("the client has left", 499, code="client_left") from None
 
 
 async def _left(receive: Receive) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from concerto.journal.settling import CannotResume, Decision
@@ -111,7 +111,7 @@ class WaitingAnswers:
             database.execute("DELETE FROM waiting_answers WHERE run = ?", (run,))
 
     def going_on(
-        self, messages: Sequence[Message], caller: str, options: RunOptions
+        self, messages: Sequence[Message], caller: str, options: Callable[[], RunOptions]
     ) -> tuple[WaitingAnswer, Runtime] | None:
         """The answer that the results at the end of a conversation are for, and the run that goes on with
         them; None if they are for none. Raises ApiError for what does not fit, and changes nothing then."""
@@ -144,7 +144,7 @@ class WaitingAnswers:
             message_ = f"the call `{missing[0]}` has no output"
             raise ApiError(message_, code="tool_output_missing", param="input")
         try:
-            runtime = self._runs.going_on(waiting.run, {}, {}, decisions, options)
+            runtime = self._runs.going_on(waiting.run, {}, {}, decisions, options())
             runtime.open_journal()
         except (Busy, CannotResume, NoSuchRun) as refusal:
             raise _conflict(str(refusal), "cannot_go_on") from None

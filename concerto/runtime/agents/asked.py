@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from concerto.effects.error_kinds import AgentKind
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
-from concerto.records import record, replace
+from concerto.records import frozen, replace
 from concerto.runtime.agents.execution import Execution, Plan
 from concerto.runtime.agents.structured import Misread
 from concerto.runtime.llm.requests import Message, OutputSchema, ToolOffer
@@ -27,7 +27,7 @@ CLIENT = "client"
 """The owner of tools that the asker executes."""
 
 
-@record(frozen=True)
+@frozen
 class Asked:
     """A request to an agent. None, or nothing, leaves a setting as the agent declares it; `instructions`
     stand after its system prompt. `tools` are executed by the asker: an execution ends where they are called.

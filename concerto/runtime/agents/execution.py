@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from concerto.effects.meters import Meter
 from concerto.effects.policy import Policy
 from concerto.json_data import Json
-from concerto.records import field, record, replace
+from concerto.records import field, frozen, record, replace
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.connections import Connection
 from concerto.runtime.llm.requests import Message, Reply, Request
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Sink: TypeAlias = Callable[[Any], Awaitable[None]]
 
 
-@record(frozen=True)
+@frozen
 class Plan:
     """All that is settled before the first request. `request` has everything but messages and tools; its
     tool choice holds until a tool was called. `callable` are the tools that may be called, None for all."""

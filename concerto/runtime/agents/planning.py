@@ -15,7 +15,7 @@ from concerto.ir.module import Agent, ToolUse
 from concerto.json_data import Json
 from concerto.natives.agentbuilder import AgentBuilder, AgentRef, ToolRef
 from concerto.natives.schema import read_value
-from concerto.records import record, replace
+from concerto.records import frozen, replace
 from concerto.runtime.agents.execution import Plan
 from concerto.runtime.concurrency.fibers import Branch, drive
 from concerto.runtime.llm.connections import Connection
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 Mention: TypeAlias = ToolUse | ToolRef | AgentRef | str
 
 
-@record(frozen=True)
+@frozen
 class Fixed:
     """What an agent's declaration settles for all of its executions."""
 

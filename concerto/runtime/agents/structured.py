@@ -16,7 +16,7 @@ from concerto.effects.error_kinds import AgentKind
 from concerto.json_data import Json
 from concerto.natives.lenient import CLOSED, Unreadable
 from concerto.natives.schema import read_text
-from concerto.records import record, replace
+from concerto.records import frozen, replace
 from concerto.runtime.agents.execution import Execution, Plan
 from concerto.runtime.agents.fallback import falls_back
 from concerto.runtime.agents.loop import emit_repairs, tool_loop
@@ -81,7 +81,7 @@ class ExpectedOutput:
         return value, repairs
 
 
-@record(frozen=True)
+@frozen
 class Answer:
     """The text of a reply; `cut` says where it was cut, if it was."""
 

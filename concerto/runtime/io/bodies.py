@@ -26,7 +26,14 @@ async def limited(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[byte
 
 async def whole(pieces: AsyncIterator[bytes], most: int) -> bytes:
     """All pieces as one; TooLarge if they are more than `most` bytes."""
-    return b"".join([piece async for piece in limited(pieces, most)])
+    parts: list[bytes] = []
+    length = 0
+    async for piece in pieces:
+        length += len(piece)
+        if length > most:
+            raise TooLarge
+        parts.append(piece)
+    return b"".join(parts)
 
 
 async def lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -13,7 +13,7 @@ from typing import Any
 from concerto.diagnostics import did_you_mean, suggest
 from concerto.effects.error_kinds import AgentKind
 from concerto.effects.policy import Retry, retry_from
-from concerto.records import field, record
+from concerto.records import field, frozen
 from concerto.runtime.io.headers import refused_header
 from concerto.runtime.io.variables import MissingVariable, expanded
 from concerto.runtime.llm.providers import find_provider
@@ -21,7 +21,7 @@ from concerto.runtime.run.agent_failures import agent_failure
 from concerto.vocabulary.providers import PROVIDER_KINDS, PROVIDERS
 
 
-@record(frozen=True)
+@frozen
 class Connection:
     """One connection with everything settled. `key_env` is empty if no key is needed."""
 

@@ -95,7 +95,7 @@ class ModelServer:
                 with self._clients.one() as client:
                     response = await client.send(self._request(call))
                     try:
-                        content = await whole(response.aiter_bytes(), self._most_bytes)
+                        content = await whole(_pieces(response), self._most_bytes)
                     finally:
                         await response.aclose()
         except TimeoutError:
@@ -120,7 +120,7 @@ class ModelServer:
                 response = await self.in_time(client.send(request), timeout)
                 try:
                     if response.status_code != httpx2.codes.OK:
-                        body = whole(response.aiter_bytes(), self._most_bytes)
+                        body = whole(_pieces(response), self._most_bytes)
                         raise self._refused(response, await self.in_time(body, timeout))
                     response.encoding = "utf-8"  # As all wires have it, whatever a header says.
                     yield self._lines(response)
@@ -144,7 +144,7 @@ class ModelServer:
 
     async def _lines(self, response: httpx2.Response) -> AsyncIterator[str]:
         mark = "\ufeff"  # Only before the first line it is none of the text.
-        async for line in lines(limited(response.aiter_bytes(), self._most_bytes)):
+        async for line in lines(limited(_pieces(response), self._most_bytes)):
             yield self._text(line).removeprefix(mark)
             mark = ""
 
@@ -249,6 +249,14 @@ def _place(text: str) -> tuple[httpcore2.URL, dict[bytes, bytes]]:
         headers[b"authorization"] = b"Basic " + b64encode(unquote_to_bytes(url.userinfo))
     place = httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
     return place, headers
+
+
+def _pieces(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """The content of an answer, unpacked if it was packed."""
+    stream = response.stream
+    if "content-encoding" in response.headers or not isinstance(stream, httpx2.AsyncByteStream):
+        return response.aiter_bytes()
+    return aiter(stream)
 
 
 def _error_text(content: bytes) -> str:

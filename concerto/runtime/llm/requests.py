@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from concerto.json_data import Json
-from concerto.records import record, replace
+from concerto.records import frozen, replace
 
 MADE_ID = "concerto_call_"
 """How the ids begin that are made here for calls without one."""
@@ -18,7 +18,7 @@ MADE_ID = "concerto_call_"
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 
-@record(frozen=True)
+@frozen
 class ToolCallRequest:
     """A call that a model wants: `name` as it was offered, `arguments` the JSON text it wrote.
 
@@ -30,7 +30,7 @@ class ToolCallRequest:
     echo: Json = None
 
 
-@record(frozen=True)
+@frozen
 class Media:
     """What goes with a text: an `image`, a `file` or `audio` at a URL, which may be a `data:` one. It stands
     behind so many characters of the text as `after` says, without it behind all of them."""
@@ -48,7 +48,7 @@ class Media:
         return head.removeprefix("data:").removesuffix(";base64").partition(";")[0], content
 
 
-@record(frozen=True)
+@frozen
 class Message:
     """One message. `call_id`, `name` and `failed` belong to the role tool. `echo` holds a provider's own
     parts of an assistant's message (thinking, signatures), sent back as they came. `media` goes with the text
@@ -102,7 +102,7 @@ def _media_apart(messages: Sequence[Message]) -> Sequence[Message]:
     return told
 
 
-@record(frozen=True)
+@frozen
 class ToolOffer:
     """A tool as a model sees it. `hosted` names one that the provider runs itself (`openai:web_search`).
     `title` is what a program calls it, where `name` had to differ because of another one."""
@@ -114,7 +114,7 @@ class ToolOffer:
     title: str = ""
 
 
-@record(frozen=True)
+@frozen
 class OutputSchema:
     """The answer's JSON Schema, with a name for the wires that want one."""
 
@@ -122,7 +122,7 @@ class OutputSchema:
     schema: Json
 
 
-@record(frozen=True)
+@frozen
 class RequestOptions:
     """What few requests say. `reasoning` is an effort in a word or a budget of tokens, `extra` goes into the
     body as it is."""
@@ -133,7 +133,7 @@ class RequestOptions:
     extra: Mapping[str, Json] | None = None
 
 
-@record(frozen=True)
+@frozen
 class Request:
     """What is asked of a model. `forced_tool` is the offered name of the tool it has to call."""
 
@@ -153,7 +153,7 @@ class Request:
     options: RequestOptions | None = None
 
 
-@record(frozen=True)
+@frozen
 class Reply:
     """`stop_reason` in one vocabulary: stop, tool_calls, length, content_filter, or the provider's own word.
     Of `tokens_in`, so many as `tokens_cached` says were in a cache of the server. `reasoning` is what the

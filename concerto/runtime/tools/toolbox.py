@@ -16,7 +16,7 @@ from concerto.ir.module import MethodDef
 from concerto.json_data import Json
 from concerto.natives.hashmap import HashMap
 from concerto.natives.toolcontext import ToolContext
-from concerto.records import field, record, replace
+from concerto.records import field, frozen, replace
 from concerto.runtime.concurrency.fibers import Branch
 from concerto.runtime.llm.requests import ToolOffer
 from concerto.vm.values import NONE, Some, Value
@@ -32,7 +32,7 @@ _LONGEST_NAME = 64
 _HASH_LENGTH = 8
 
 
-@record(frozen=True)
+@frozen
 class CallContext:
     """Who calls: an execution of an agent, or code (`agent` empty). Shown to tools as their ToolContext."""
 
@@ -48,7 +48,7 @@ class CallContext:
 Perform: TypeAlias = Callable[[CallContext, dict[str, Json]], Awaitable[Value]]
 
 
-@record(frozen=True)
+@frozen
 class BoundTool:
     """One method as one execution offers it. `perform` passes the gate and gives the value, or raises.
     `foreign` says that a server describes it, not the program; `entity` names the value it is bound to.
@@ -75,7 +75,7 @@ class BoundTool:
         return f"{self.tool}::{self.method}" if self.method else self.tool
 
 
-@record(frozen=True)
+@frozen
 class Toolbox:
     """Tools by their names on the wire, in the order in which they are offered."""
 

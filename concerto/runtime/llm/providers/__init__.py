@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import Protocol
 
 from concerto.json_data import Json
-from concerto.records import field, record
+from concerto.records import field, frozen
 from concerto.runtime.llm.requests import Reply, Request, ToolCallRequest, ToolOffer
 from concerto.vocabulary.providers import PROVIDERS
 
 
-@record(frozen=True)
+@frozen
 class WireCall:
     """A Request on its wire: `path` under the connection's base URL, `headers` beside the connection's
     own."""
@@ -25,7 +25,7 @@ class WireCall:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@record(frozen=True)
+@frozen
 class StreamPart:
     """What one event of a stream adds: text, or a call that is now complete."""
 
@@ -64,7 +64,7 @@ def hosted_kind(offer: ToolOffer, *owners: str) -> str:
     return kind
 
 
-@record(frozen=True)
+@frozen
 class Provider:
     """`authorize` gives the headers that carry an API key. `base_url` and `key_env`, with `base_url_env`
     over the former, belong to the default connection; `key_env` is empty for servers that want none. A
