@@ -229,13 +229,22 @@ def replay(target: str, store: str | None) -> int:
 
 
 @concerto_command.command()
-@click.argument("target", metavar="RUN or F")
+@click.argument("target", metavar="[RUN or F]", required=False)
 @click.option("-o", "--output", metavar="F", help="Write the page to F, and open no browser.")
+@click.option("--serve", "serving", is_flag=True, help="Serve pages on this machine that follow the runs.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="A port for --serve.")
 @store_option
-def view(target: str, output: str | None, store: str | None) -> int:
-    """Look at a run, a recording or a trace: one HTML file with all that is known, which needs no network."""
+def view(target: str | None, output: str | None, serving: bool, port: int, store: str | None) -> int:
+    """Look at a run, a recording or a trace: one HTML file with all that is known, which needs no network.
+    With --serve pages that are kept up to date, of one run or of all of the project."""
     from concerto.cli import runs
 
+    if serving and output is not None:
+        raise click.UsageError("`--serve` writes no file: it excludes `-o`")
+    if serving:
+        return runs.serve_views(target, store=store, port=port)
+    if target is None:
+        raise click.UsageError("expected a run, a recording or a trace, or `--serve`")
     return runs.view(target, store=store, output=output)
 
 

@@ -171,13 +171,61 @@ def view(target: str, *, store: str | None, output: str | None) -> int:
     else:
         with _Required(store, target) as found:
             recording = _recording(found, target)
-        # An address with a name of a user may have a password.
-        where = f" --store {shlex.quote(store)}" if store is not None and "@" not in store else ""
+        where = _where(store)
     try:
         html = page(recording, f"concerto fork {shlex.quote(target)}{where}")
     except BadRecording as error:
         raise Failure(str(error)) from None
     return _show_page(html, recording.run.id, output)
+
+
+def serve_views(target: str | None, *, store: str | None, port: int) -> int:
+    """Pages of the project's runs, or of a trace, that follow what goes on, until it is interrupted."""
+    from concerto.viewer.serving import Library, ViewServer
+
+    trace = None
+    if target is not None and _is_file(target):
+        if not _is_trace(target):
+            raise Failure(f"`{target}` is a recording, which changes no more: look at it without `--serve`")
+        trace_page(target)
+        trace = Path(target)
+    elif target is not None:
+        run_id(target)
+    url = "" if trace else _url(store)
+    library = Library(lambda: open_store(url), _project_folder(), f"concerto fork RUN{_where(store)}", trace)
+    try:
+        if trace is None and target is not None:
+            library.followed(target)
+        elif trace is None:
+            library.runs()
+        server = ViewServer(library, port)
+    except StoreError as error:
+        raise Failure(str(error)) from None
+    except OSError as error:
+        raise Failure(
+            f"cannot listen at 127.0.0.1:{port}: {(error.strerror or str(error)).lower()}"
+        ) from None
+    address = server.address if trace or target is None else f"{server.address}run/{target}/"
+    print(f"serving at {address}\nCtrl-C ends it", flush=True)
+    if sys.stdout.isatty():
+        import webbrowser
+
+        webbrowser.open(address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        print()
+    finally:
+        server.server_close()
+        library.close()
+    return OK
+
+
+def _where(store: str | None) -> str:
+    """The option that names a store. An address with a name of a user may have a password."""
+    import shlex
+
+    return f" --store {shlex.quote(store)}" if store is not None and "@" not in store else ""
 
 
 def _is_trace(target: str) -> bool:

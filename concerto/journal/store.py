@@ -146,12 +146,14 @@ class JournalStore:
         with self._database.transaction(reading=True) as database:
             return _seen(_one(database, run))
 
-    def effects(self, run: str) -> list[EffectRow]:
-        """The effects of a run, in the order in which they began."""
+    def effects(self, run: str, after: int = -1) -> list[EffectRow]:
+        """The effects of a run, in the order in which they began; those that began or ended `after` a number,
+        and those that have not ended."""
         with self._database.transaction(reading=True) as database:
             rows = database.rows(
-                f"SELECT {', '.join(_EFFECT_COLUMNS)} FROM effects WHERE run = ? ORDER BY begun_at, key",
-                (run,),
+                f"SELECT {', '.join(_EFFECT_COLUMNS)} FROM effects WHERE run = ? "
+                "AND (begun_at > ? OR ended_at > ? OR ended_at = 0) ORDER BY begun_at, key",
+                (run, after, after),
             )
         effects = [EffectRow(*row) for row in rows]
         check_effects(effects, f"the journal of run `{run}`")
@@ -162,6 +164,16 @@ class JournalStore:
             found = dict(database.rows("SELECT hash, data FROM blobs WHERE run = ?", (run,)))
         check_texts(found, f"the journal of run `{run}`")
         return found
+
+    def text(self, run: str, name: str) -> bytes:
+        """One of the long texts of a run; raises KeyError."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows("SELECT data FROM blobs WHERE run = ? AND hash = ?", (run, name))
+        if not rows:
+            raise KeyError(name)
+        found = {name: bytes(rows[0][0])}
+        check_texts(found, f"the journal of run `{run}`")
+        return found[name]
 
     def program(self, program: str) -> bytes:
         """The IR of a program."""

@@ -2,6 +2,7 @@
 
 import { count, counted, duration, element, foreign, money } from "./text.js";
 import { Details } from "./details.js";
+import { follow } from "./following.js";
 import { Rows } from "./rows.js";
 import { Search } from "./search.js";
 import { allNodes, buildTree, isFailure, openNodes } from "./tree.js";
@@ -9,12 +10,13 @@ import { allNodes, buildTree, isFailure, openNodes } from "./tree.js";
 const at = (id) => document.getElementById(id);
 const run = JSON.parse(at("data").textContent);
 const text = (written) => (typeof written === "number" ? run.texts[written] : (written ?? ""));
-const root = buildTree(run, text);
-const search = new Search(root, run.texts);
+let root = buildTree(run, text);
+let search = new Search(root, run.texts);
 const details = new Details(at("details"), run, text, (node) => choose(node));
 const rows = new Rows(at("tree"), at("rows"), (node) => details.describe(node), (node) => choose(node), toggle);
 let chosen = root;
 let found = { hits: null, shown: null };
+let shownVersion = 0;
 
 function update() {
   rows.show(openNodes(root, found.shown), root.total, found.shown !== null);
@@ -30,12 +32,18 @@ function choose(node) {
   }
   if (closed) update();
   rows.choose(node);
-  details.show(node);
+  showDetails();
   try {
     history.replaceState(null, "", `#${node.id}`);
   } catch {
     // Some browsers change no address of a file.
   }
+}
+
+/** Those of the chosen node. */
+function showDetails() {
+  details.show(chosen);
+  shownVersion = versionOf(chosen);
 }
 
 function toggle(node) {
@@ -128,23 +136,72 @@ function colour(wanted) {
 }
 at("scheme").addEventListener("click", () => colour(SCHEMES[(SCHEMES.indexOf(scheme) + 1) % 3]));
 
-const { total } = root;
-document.title = `${root.title} · ${run.id}`;
-at("name").append(foreign(root.title));
-at("summary").append(
-  element("span", `status ${run.status}`, run.status),
-  ...[
+function heading() {
+  const { total } = root;
+  document.title = `${root.title} · ${run.id || run.status}`;
+  at("name").replaceChildren(foreign(root.title));
+  const status = element("span", `status ${run.status}`, run.status);
+  if (run.live && !run.live.ended) status.classList.add("live");
+  const facts = [
     duration((run.updated - run.started) * 1000),
     counted(total.effects, "effect"),
     total.input + total.output ? `${count(total.input)} → ${count(total.output)} tokens` : "",
     money(run.cost),
     run.id,
-  ]
-    .filter(Boolean)
-    .map((each) => element("span", "", each)),
-);
-at("failures").textContent = counted(total.failures, "failure");
-at("failures").hidden = !total.failures;
+  ];
+  at("summary").replaceChildren(status, ...facts.filter(Boolean).map((each) => element("span", "", each)));
+  at("failures").textContent = counted(total.failures, "failure");
+  at("failures").hidden = !total.failures;
+}
+
+// -- A run that goes on
+
+const known = new Map();
+
+/** Whether there may be more after this. */
+function take(news) {
+  if (news.reload) {
+    location.reload();
+    return false;
+  }
+  const { effects, texts, ...head } = news;
+  Object.assign(run, head);
+  for (const each of texts) run.texts.push(each);
+  for (const each of effects) known.set(each.key, Object.assign(each, { version: head.live.version }));
+  run.effects = [...known.values()];
+  renew();
+  return !head.live.ended;
+}
+
+/** The tree anew, with what is open, chosen and looked for as it was. */
+function renew() {
+  const closed = new Set([...allNodes(root)].filter((node) => !node.open).map((node) => node.id));
+  root = buildTree(run, text);
+  search = new Search(root, run.texts);
+  let same = root;
+  for (const node of allNodes(root)) {
+    node.open = !closed.has(node.id);
+    if (node.id === chosen.id) same = node;
+  }
+  chosen = rows.chosen = same;
+  found = search.find(at("search").value, at("failures").ariaPressed === "true");
+  heading();
+  update();
+  if (versionOf(chosen) === shownVersion) return;
+  const { scrollTop } = at("details");
+  const unfolded = [...at("details").querySelectorAll("details[open] > summary")].map((each) => each.textContent);
+  showDetails();
+  for (const each of at("details").querySelectorAll("summary")) each.parentNode.open = unfolded.includes(each.textContent);
+  at("details").scrollTop = scrollTop;
+}
+
+/** When what the details show of a node was last changed. The result of a call comes with the next turn. */
+function versionOf(node) {
+  if (!run.live || node === root) return run.live?.version ?? 0;
+  return (node.call ? node.parent.parent : node).total.version;
+}
+
+heading();
 colour("auto");
 update();
 const wanted = decodeURIComponent(location.hash.slice(1));
@@ -152,3 +209,9 @@ let first = root;
 for (const node of wanted ? allNodes(root) : []) if (node.id === wanted) first = node;
 choose(first);
 at("tree").focus();
+if (run.live && !run.live.ended) {
+  for (const each of run.effects) known.set(each.key, each);
+  const { live } = run;
+  const address = () => `news?of=${live.name}&version=${run.live.version}&texts=${run.texts.length}`;
+  follow(address, take, (trouble) => at("connection").replaceChildren(foreign(trouble)));
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 
 from concerto.journal.recording import Recording
@@ -12,8 +13,10 @@ from concerto.json_data import Json
 from concerto.resources import code_folder
 from concerto.viewer.run_data import run_data
 
-MODULES = ("text", "values", "tree", "search", "rows", "messages", "details", "main")
-"""The scripts, each after those that it imports."""
+MODULES = ("text", "values", "tree", "search", "rows", "messages", "details", "following", "main")
+"""The scripts of the page of a run, each after those that it imports."""
+LIST_MODULES = ("text", "following", "list")
+"""Those of the list of runs."""
 _IMPORT = re.compile(r"^import .*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
@@ -24,14 +27,25 @@ def page(recording: Recording, fork: str) -> bytes:
 
 
 def page_of(run: dict[str, Json]) -> bytes:
-    """The page of what `run_data` or `trace_data` gave."""
-    style, script = _read("style.css"), "".join(map(_module, MODULES))
+    """The page of what `run_data` or `trace_data` gave; it asks for news if the run is followed."""
+    return _assembled("page.html", MODULES, run, connects="live" in run)
+
+
+def list_page(runs: dict[str, Json]) -> bytes:
+    """The page of the runs of a project, which asks for news."""
+    return _assembled("list.html", LIST_MODULES, runs, connects=True)
+
+
+def _assembled(markup: str, modules: Sequence[str], told: dict[str, Json], *, connects: bool) -> bytes:
+    style, script = _read("style.css"), "".join(map(_module, modules))
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    if connects:
+        policy += "; connect-src 'self'"
     # No `<` in the data: nothing in it ends the element that it stands in. A half of a surrogate pair, which
     # UTF-8 cannot have, becomes an escape of JSON.
-    data = json.dumps(run, ensure_ascii=False, separators=(",", ":"))
+    data = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
     parts = {"policy": policy, "style": style, "data": data.replace("<", "\\u003c"), "script": script}
-    html = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("page.html"))
+    html = re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read(markup))
     return html.encode("utf-8", "backslashreplace")
 
 

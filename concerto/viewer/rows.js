@@ -29,10 +29,11 @@ export class Rows {
     };
     tree.addEventListener("scroll", soon, { passive: true });
     new ResizeObserver(soon).observe(tree);
-    rows.addEventListener("click", (event) => {
+    // The rows may be drawn anew before the button is released.
+    rows.addEventListener("mousedown", (event) => {
       const row = event.target.closest(".row");
       const node = row && this.nodes[Number(row.dataset.at)];
-      if (!node) return;
+      if (!node || event.button) return;
       if (event.target.closest(".caret")) toggle(node);
       else choose(node);
     });
@@ -43,8 +44,13 @@ export class Rows {
   }
 
   show(nodes, total, searching) {
+    // Who looks at the last row sees what comes after it.
+    const { scrollTop, clientHeight } = this.tree;
+    const atEnd = scrollTop > 0 && scrollTop + clientHeight > (this.nodes.length - 1) * HEIGHT;
+    const grew = nodes.length > this.nodes.length;
     Object.assign(this, { nodes, total, searching });
     this.rows.style.height = `${nodes.length * HEIGHT}px`;
+    if (atEnd && grew) this.tree.scrollTop = nodes.length * HEIGHT;
     this.redraw();
   }
 

@@ -6,29 +6,29 @@ A text is itself or its place in `texts`; a value is a pair of a text and whethe
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from concerto.journal.encoding import Blobs
+from concerto.journal.encoding import plain_text
 from concerto.journal.recording import BadRecording, Recording
 from concerto.json_data import Json
 from concerto.viewer.trace_data import short_name
 
 if TYPE_CHECKING:
-    from concerto.journal.rows import EffectRow
+    from concerto.journal.rows import EffectRow, RunRow
 
 
 def run_data(recording: Recording, fork: str) -> dict[str, Json]:
     """`fork` is the command that forks the run, without the effect. Raises BadRecording."""
     run = recording.run
-    texts = _Texts(Blobs(recording.blobs))
-    conversations = _Conversations()
-    try:
-        # The page makes its tree from the conversations.
-        rows = [row for row in recording.effects if row.policy != "inside"]
-        effects = [_effect(row, run.started, texts, conversations) for row in rows]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadRecording(f"the journal of run {run.id} cannot be read: {error!r}") from None
+    data = RunData(run.id, run.started, recording.blobs)
+    data.take(recording.effects)
+    return {**run_head(run, fork), "effects": list(data.effects.values()), "texts": data.texts}
+
+
+def run_head(run: RunRow, fork: str) -> dict[str, Json]:
+    """What is known of a run besides its effects."""
     return {
         "id": run.id,
         "name": short_name(run.name),
@@ -39,24 +39,52 @@ def run_data(recording: Recording, fork: str) -> dict[str, Json]:
         "origin": run.origin,
         "result": run.result,
         "fork": fork,
-        "effects": effects,
-        "texts": texts.all,
     }
+
+
+class RunData:
+    """The effects of a run by their keys, and its long texts, as far as they have been taken."""
+
+    def __init__(self, run: str, started: float, blobs: Mapping[str, bytes]) -> None:
+        self._run, self._started = run, started
+        self._texts = _Texts(blobs)
+        self._conversations = _Conversations()
+        self.effects: dict[str, dict[str, Json]] = {}
+
+    @property
+    def texts(self) -> list[str]:
+        return self._texts.all
+
+    def take(self, rows: Iterable[EffectRow]) -> list[str]:
+        """Effects that are new, or of which more is known: their keys. Raises BadRecording."""
+        taken = []
+        try:
+            for row in rows:
+                # The page makes its tree from the conversations.
+                if row.policy != "inside":
+                    self.effects[row.key] = _effect(row, self._started, self._texts, self._conversations)
+                    taken.append(row.key)
+        except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
+            raise BadRecording(f"the journal of run {self._run} cannot be read: {error!r}") from None
+        return taken
 
 
 class _Texts:
     """Long texts in the order in which they are first needed."""
 
-    def __init__(self, blobs: Blobs) -> None:
-        self.blobs = blobs
+    def __init__(self, blobs: Mapping[str, bytes]) -> None:
+        self._blobs = blobs
         self.all: list[str] = []
         self._places: dict[str, int] = {}
 
+    def get(self, name: str) -> str:
+        """The text with this hash."""
+        return plain_text(self._blobs[name]).decode("utf-8", "surrogatepass")
+
     def place(self, name: str) -> int:
-        """That of the text with this hash."""
         found = self._places.get(name)
         if found is None:
-            self.all.append(self.blobs.get(name))
+            self.all.append(self.get(name))
             found = self._places[name] = len(self.all) - 1
         return found
 
@@ -75,9 +103,12 @@ class _Conversations:
     def __init__(self) -> None:
         self._of: dict[str, tuple[str, list[str]]] = {}
         self._last: dict[tuple[str, str], tuple[str, list[str]]] = {}
+        self._joined: dict[str, tuple[str, int]] = {}
 
     def join(self, key: str, asked: Mapping[str, Json]) -> tuple[str, int]:
         """The first call of the conversation that this one belongs to, and how many messages it keeps."""
+        if (joined := self._joined.get(key)) is not None:
+            return joined
         messages, kept = asked["messages"], asked.get("keeps", 0)
         where = key.partition("/")[0], asked["agent"]
         earlier = self._of.get(asked["after"]) if "after" in asked else self._last.get(where)
@@ -90,7 +121,8 @@ class _Conversations:
             earlier = key, []
         earlier[1][kept:] = messages
         self._of[key] = self._last[where] = earlier
-        return earlier[0], kept
+        self._joined[key] = earlier[0], kept
+        return self._joined[key]
 
 
 def _effect(row: EffectRow, start: float, texts: _Texts, conversations: _Conversations) -> dict[str, Json]:
@@ -120,7 +152,7 @@ def _model_call(
 ) -> dict[str, Json]:
     conversation, kept = conversations.join(key, asked)
     repeated = 0 if "after" in asked else kept
-    new = [json.loads(texts.blobs.get(each)) for each in asked["messages"][repeated:]]
+    new = [json.loads(texts.get(each)) for each in asked["messages"][repeated:]]
     told = {
         "conversation": conversation,
         "kept": kept,

@@ -25,57 +25,96 @@ def trace_lines(text: str) -> list[Line]:
     written, lines = text.splitlines(), []
     for number, each in enumerate(written, 1):
         try:
-            line = json.loads(each)
-        except (ValueError, RecursionError):
-            line = None
-        if isinstance(line, dict) and isinstance(line.get("event"), str):
-            lines.append(line)
-        elif number < len(written) or number == 1:
-            raise BadTrace(number, "this is no line of a trace")
+            lines.append(trace_line(each, number))
+        except BadTrace:
+            if number < len(written) or number == 1:
+                raise
     if not lines or lines[0]["event"] != "run":
         raise BadTrace(0, "this is no trace")
     return lines
 
 
+def trace_line(written: str, number: int) -> Line:
+    """Raises BadTrace."""
+    try:
+        line = json.loads(written)
+    except (ValueError, RecursionError):
+        line = None
+    if not isinstance(line, dict) or not isinstance(line.get("event"), str):
+        raise BadTrace(number, "this is no line of a trace")
+    return line
+
+
 def trace_data(text: str) -> dict[str, Json]:
     """The data of the page of a trace. Raises BadTrace."""
-    lines = trace_lines(text)
-    effects: dict[str, dict[str, Json]] = {}
-    number = 1
-    try:
-        start = _seconds(lines[0])
-        for number, line in enumerate(lines, 1):  # noqa: B007
-            match line["event"]:
-                case "begin":
-                    effects[line["id"]] = _begun(line, start)
-                case "end":
-                    _end(effects[line["id"]], line)
-                case "attempt":
-                    tried = effects[line["id"]].setdefault("tries", [])
-                    tried.append([line["duration_ms"], _error(line["error"])])
-                case "note" if line["parent"] is not None:
-                    happened = effects[line["parent"]].setdefault("notes", [])
-                    happened.append([line["kind"], json.dumps(line["facts"], ensure_ascii=False)])
-                case _:
-                    pass
-        last = lines[-1]
-        ended = last["event"] == "end_of_run"
+    data = TraceData()
+    for line in trace_lines(text):
+        data.take(line)
+    return {**data.head("interrupted"), "effects": list(data.effects.values()), "texts": []}
+
+
+class TraceData:
+    """The effects of a run by their ids, as far as the lines of its trace have been taken. `changed` are
+    those of which a line was taken."""
+
+    def __init__(self) -> None:
+        self.effects: dict[str, dict[str, Json]] = {}
+        self.changed: dict[str, None] = {}
+        self._lines, self._started, self._updated, self._cost = 0, 0.0, 0.0, 0.0
+        self._program, self._status, self._error = "", "", None
+
+    def take(self, line: Line) -> None:
+        """Raises BadTrace."""
+        self._lines += 1
+        try:
+            self._updated = _seconds(line)
+            if self._lines == 1:
+                self._program, self._started = short_name(line["program"]), self._updated
+            self._take(line)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise BadTrace(self._lines, "this line of the trace cannot be read") from None
+
+    def _take(self, line: Line) -> None:
+        effects = self.effects
+        match line["event"]:
+            case "begin":
+                key = line["id"]
+                effects[key] = _begun(line, self._started)
+            case "end":
+                key = line["id"]
+                _end(effects[key], line)
+                self._cost += effects[key].get("reply", {}).get("cost_usd") or 0
+            case "attempt":
+                key = line["id"]
+                tried = effects[key].setdefault("tries", [])
+                tried.append([line["duration_ms"], _error(line["error"])])
+            case "note" if line["parent"] is not None:
+                key = line["parent"]
+                happened = effects[key].setdefault("notes", [])
+                happened.append([line["kind"], json.dumps(line["facts"], ensure_ascii=False)])
+            case "end_of_run":
+                self._status = "failed" if line["status"] else "done"
+                self._error = line.get("error")
+                return
+            case _:
+                return
+        self.changed[key] = None
+
+    def head(self, open_status: str) -> dict[str, Json]:
+        """What is known of the run besides its effects; its status is `open_status` as long as it has not
+        ended."""
         return {
             "id": "",
-            "name": short_name(lines[0]["program"]),
-            "status": ("failed" if last["status"] else "done") if ended else "interrupted",
-            "started": start,
-            "updated": _seconds(last),
-            "cost": sum(each.get("reply", {}).get("cost_usd") or 0 for each in effects.values()),
+            "name": self._program,
+            "status": self._status or open_status,
+            "started": self._started,
+            "updated": self._updated,
+            "cost": self._cost,
             "origin": "",
-            "result": {"error": last["error"]} if last.get("error") else {},
+            "result": {"error": self._error} if self._error else {},
             "fork": "",
             "trace": True,
-            "effects": list(effects.values()),
-            "texts": [],
         }
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadTrace(number, "this line of the trace cannot be read") from None
 
 
 def short_name(path: str) -> str:

@@ -136,10 +136,11 @@ export function isFailure(node) {
 /** Times, tokens, costs and failures of a node and all below it. */
 function sum(node, depth) {
   const { effect } = node;
-  const total = { effects: 0, failures: 0, input: 0, output: 0, usd: 0, begun: Infinity, ended: -Infinity };
+  const total = { effects: 0, failures: 0, input: 0, output: 0, usd: 0, begun: Infinity, ended: -Infinity, version: 0 };
   node.depth = depth;
   if (effect) {
     total.effects = 1;
+    total.version = effect.version ?? 0;
     total.input = effect.reply?.tokens_in ?? 0;
     total.output = effect.reply?.tokens_out ?? 0;
     total.usd = effect.reply?.cost_usd ?? 0;
@@ -154,6 +155,7 @@ function sum(node, depth) {
     for (const name of ["effects", "failures", "input", "output", "usd"]) total[name] += below[name];
     total.begun = Math.min(total.begun, below.begun);
     total.ended = Math.max(total.ended, below.ended);
+    total.version = Math.max(total.version, below.version);
   }
   node.total = total;
   return total;

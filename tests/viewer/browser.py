@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import shlex
 import subprocess
@@ -71,9 +72,15 @@ class Browser:
         self._go(address)
 
     def until(self, script: str) -> None:
-        """Wait until an expression in the page is true."""
-        look = f"const look = () => ({script}) ? done() : setTimeout(look, 20)"
-        self.evaluate(f"new Promise((done) => {{ {look}; look(); }})")
+        """Wait until an expression in the page is true, be it after the page was loaded anew."""
+        look = f"let seen; try {{ seen = ({script}); }} catch {{}} seen ? done() : setTimeout(look, 20);"
+        while True:
+            try:
+                self.evaluate(f"new Promise((done) => {{ const look = () => {{ {look} }}; look(); }})")
+                return
+            except AssertionError as error:
+                if not re.search("navigated|context", str(error)):
+                    raise
 
     def picture(self, file: Path) -> None:
         file.write_bytes(b64decode(self.send("Page.captureScreenshot")["data"]))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.journal.conftest import postgres, url  # noqa: F401
 from tests.viewer.browser import Browser
 
 
