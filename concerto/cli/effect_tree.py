@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from concerto.escape import visible
 from concerto.journal.encoding import Blobs, shown_request
+from concerto.journal.nesting import Nesting, as_begun
 from concerto.journal.recording import Recording
 from concerto.journal.rows import NEVER_TRIED, EffectRow
 from concerto.wording import counted
@@ -29,25 +30,12 @@ def shown(recording: Recording, *, content: bool) -> str:
 def _with_depth(rows: Iterable[EffectRow]) -> Iterator[tuple[EffectRow, int]]:
     """The effects in the order in which they began, and in how many others each is; outside of all others it
     is as deep as its branch."""
-    around: dict[str, list[tuple[EffectRow, int]]] = {}
-    # What has not begun waits inside of what has not ended.
-    for row in sorted(rows, key=lambda row: row.begun_at or float("inf")):
-        branch = row.key.partition("/")[0]
-        parent = _innermost(around, branch, row)
-        depth = branch.count(".") if parent is None else parent + 1
-        if row.policy == "inside":
-            around.setdefault(branch, []).append((row, depth))
+    nesting, depths = Nesting(), dict[str, int]()
+    for row in as_begun(rows):
+        parent = nesting.parent_of(row)
+        depth = row.key.partition("/")[0].count(".") if parent is None else depths[parent.key] + 1
+        depths[row.key] = depth
         yield row, depth
-
-
-def _innermost(around: dict[str, list[tuple[EffectRow, int]]], branch: str, row: EffectRow) -> int | None:
-    """The depth of the innermost effect that was under way, here or in a branch above, when one began."""
-    while branch:
-        for other, depth in reversed(around.get(branch, ())):
-            if not other.ended_at or (row.begun_at and other.ended_at > row.begun_at):
-                return depth
-        branch = branch.rpartition(".")[0]
-    return None
 
 
 def _facts(row: EffectRow) -> str:

@@ -181,7 +181,7 @@ def view(target: str, *, store: str | None, output: str | None) -> int:
 
 def serve_views(target: str | None, *, store: str | None, port: int) -> int:
     """Pages of the project's runs, or of a trace, that follow what goes on, until it is interrupted."""
-    from concerto.viewer.serving import Library, ViewServer
+    from concerto.viewer.serving import ViewedRuns, ViewServer
 
     trace = None
     if target is not None and _is_file(target):
@@ -192,13 +192,15 @@ def serve_views(target: str | None, *, store: str | None, port: int) -> int:
     elif target is not None:
         run_id(target)
     url = "" if trace else _url(store)
-    library = Library(lambda: open_store(url), _project_folder(), f"concerto fork RUN{_where(store)}", trace)
+    viewed = ViewedRuns(
+        lambda: _open_if_there(url), _project_folder(), f"concerto fork RUN{_where(store)}", trace
+    )
     try:
         if trace is None and target is not None:
-            library.followed(target)
+            viewed.followed(target)
         elif trace is None:
-            library.runs()
-        server = ViewServer(library, port)
+            viewed.listed()
+        server = ViewServer(viewed, port)
     except StoreError as error:
         raise Failure(str(error)) from None
     except OSError as error:
@@ -217,7 +219,7 @@ def serve_views(target: str | None, *, store: str | None, port: int) -> int:
         print()
     finally:
         server.server_close()
-        library.close()
+        viewed.close()
     return OK
 
 
@@ -313,9 +315,7 @@ class _Opened:
     def __init__(self, given: str | None, *, create: bool = True) -> None:
         try:
             url = _url(given)
-            local = url.removeprefix("sqlite:")
-            missing = "://" not in url and not Path(local).expanduser().exists()
-            self._store = None if missing and not create else open_store(url)
+            self._store = open_store(url) if create else _open_if_there(url)
         except StoreError as error:
             raise Failure(str(error)) from None
 
@@ -327,6 +327,12 @@ class _Opened:
             self._store.close()
         if isinstance(error, StoreError | BadRecording | CannotResume):
             raise Failure(str(error)) from None
+
+
+def _open_if_there(url: str) -> JournalStore | None:
+    """Raises StoreError."""
+    local = url.removeprefix("sqlite:")
+    return open_store(url) if "://" in url or Path(local).expanduser().exists() else None
 
 
 class _Required(_Opened):

@@ -21,7 +21,8 @@ export class Details {
 
   show(node) {
     const views = { run: "runView", conversation: "conversationView", branch: "branchView", call: "toolCallView" };
-    this.place.replaceChildren(...this[views[node.type] ?? "effectView"](node).filter(Boolean));
+    const view = node.turns ? "conversationView" : (views[node.type] ?? "effectView");
+    this.place.replaceChildren(...this[view](node).filter(Boolean));
     this.place.scrollTop = 0;
   }
 
@@ -29,11 +30,12 @@ export class Details {
   describe(node) {
     const { type, effect, call, total } = node;
     if (type === "run" || type === "branch") return { tag: type, preview: counted(total.effects, "effect") };
-    if (type === "conversation") return { tag: "agent", preview: conversationLine(node) };
+    if (node.turns && !node.failed) return { tag: "agent", preview: conversationLine(node) };
     if (type === "call") return { tag: "call", preview: this.callLine(node) };
     const tag = KINDS[effect.kind] ?? effect.kind;
     if (effect.error) return { tag, preview: `${effect.error.kind}: ${brief(this.text(effect.error.message))}` };
     if (effect.state) return { tag, preview: stateOf(effect) };
+    if (effect.policy === "inside") return { tag, preview: total.effects ? counted(total.effects, "effect") : "" };
     if (!effect.reply) return { tag, preview: this.briefRequest(effect) };
     const names = (effect.reply.calls ?? []).map((each) => each.name);
     const said = brief(this.text(effect.reply.text));
@@ -92,7 +94,8 @@ export class Details {
   }
 
   waiting(node) {
-    const open = [...allNodes(node)].filter((each) => ["begun", "asked"].includes(each.effect?.state));
+    const isOpen = ({ effect }) => ["begun", "asked"].includes(effect?.state) && effect.policy !== "inside";
+    const open = [...allNodes(node)].filter(isOpen);
     if (!open.length) return [];
     return [
       element("h3", "", "Not answered"),
@@ -153,9 +156,12 @@ export class Details {
         ["tokens", tokens(node.total)],
         ["cost", cost(node.total)],
         ["connection", last.connection],
+        ["effect", node.effect?.key],
+        ["source", node.effect?.place],
         ["untrusted text from", (last.labels?.untrusted ?? []).map(originName).join(", ")],
         ["secrets from", (last.labels?.secret ?? []).map(originName).join(", ")],
       ]),
+      node.failed ? this.failed(node.effect) : null,
       fold("what the model was given besides", () => settingsView(parsed(this.text(last.settings)) ?? {})),
       someAtATime(element("div", "conversation"), node.turns, (turn) => this.turnView(turn), 20),
     ];
@@ -183,16 +189,21 @@ export class Details {
   }
 
   toolCallView(node) {
-    const { call, answer } = node;
+    const { call, answer, effect } = node;
     const result = answer ? valueView(this.text(answer.text)) : element("p", "faint", "It has no result in this run.");
     return [
       element("h2", "", "Call of ", element("bdi", "", foreign(call.name))),
-      facts([["call", call.id], ["asked for in", node.parent.id], ["result", answer?.failed ? "failed" : null]]),
+      facts([["call", call.id], ["asked for in", node.parent.id], ["took", effect ? took(node) : null], ["source", effect?.place], ["result", answer?.failed ? "failed" : null]]),
       section("Arguments", argumentsView(this.text(call.arguments))),
       section("Result", result),
-      node.children.length ? section("What it did", someAtATime(element("div", "links"), node.children, (each) => this.link(each))) : null,
+      this.within(node),
       this.forkLine(node.parent),
     ];
+  }
+
+  within({ children }) {
+    if (!children.length) return null;
+    return section("What it did", someAtATime(element("div", "links"), children, (each) => this.link(each)));
   }
 
   effectView(node) {
@@ -234,6 +245,7 @@ export class Details {
       ...(effect.notes ?? []).map(([kind, facts]) => section(foreign(kind), valueView(parsed(facts)))),
       effect.hidden ? section("Given", element("p", "faint", "The values of variables are not shown.")) : null,
       effect.gave ? section("Given", this.given(effect.gave)) : null,
+      effect.policy === "inside" ? this.within(node) : null,
     ];
   }
 
@@ -250,7 +262,7 @@ export class Details {
 
   /** The command that takes another way from this effect on. */
   forkLine(node) {
-    if (!node.effect || !this.run.fork) return null;
+    if (!node.effect || node.effect.policy === "inside" || !this.run.fork) return null;
     const command = this.forkCommand(node);
     const code = element("code", "", foreign(command));
     const copy = button("copy", () => copyText(command, code, copy));

@@ -20,7 +20,7 @@ _SOONEST = 0.2
 """Seconds after which a run is looked at again, however many ask."""
 
 
-class Source(Protocol):
+class GrowingRun(Protocol):
     """A run that grows."""
 
     @property
@@ -40,7 +40,7 @@ class Source(Protocol):
 class FollowedRun:
     """A run for all who look at it. Each time that something is new it has another version."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: GrowingRun) -> None:
         self._source = source
         # What viewers were told by another one, or another server, is of no use here.
         self._name = secrets.token_hex(4)

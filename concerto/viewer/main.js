@@ -206,7 +206,7 @@ colour("auto");
 update();
 const wanted = decodeURIComponent(location.hash.slice(1));
 let first = root;
-for (const node of wanted ? allNodes(root) : []) if (node.id === wanted) first = node;
+for (const node of wanted ? allNodes(root) : []) if (node.id === wanted || node.effect?.key === wanted) first = node;
 choose(first);
 at("tree").focus();
 if (run.live && !run.live.ended) {

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from concerto.journal.encoding import plain_text
+from concerto.journal.nesting import Nesting, as_begun
 from concerto.journal.recording import BadRecording, Recording
 from concerto.json_data import Json
 from concerto.viewer.trace_data import short_name
@@ -49,6 +50,7 @@ class RunData:
         self._run, self._started = run, started
         self._texts = _Texts(blobs)
         self._conversations = _Conversations()
+        self._nesting = Nesting()
         self.effects: dict[str, dict[str, Json]] = {}
 
     @property
@@ -57,16 +59,19 @@ class RunData:
 
     def take(self, rows: Iterable[EffectRow]) -> list[str]:
         """Effects that are new, or of which more is known: their keys. Raises BadRecording."""
-        taken = []
+        taken = as_begun(rows)
         try:
-            for row in rows:
-                # The page makes its tree from the conversations.
-                if row.policy != "inside":
-                    self.effects[row.key] = _effect(row, self._started, self._texts, self._conversations)
-                    taken.append(row.key)
+            for row in taken:
+                told = _effect(row, self._started, self._texts, self._conversations)
+                if (known := self.effects.get(row.key)) is not None:
+                    self._nesting.again(row)
+                    told |= {"parent": known["parent"]} if "parent" in known else {}
+                elif (parent := self._nesting.parent_of(row)) is not None:
+                    told["parent"] = parent.key
+                self.effects[row.key] = told
         except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
             raise BadRecording(f"the journal of run {self._run} cannot be read: {error!r}") from None
-        return taken
+        return [row.key for row in taken]
 
 
 class _Texts:

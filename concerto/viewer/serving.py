@@ -22,7 +22,7 @@ from concerto.journal.databases import StoreError
 from concerto.journal.recording import BadRecording
 from concerto.journal.store import JournalStore, NoSuchRun
 from concerto.json_data import Json
-from concerto.viewer.following import FollowedRun, Source, StoredSource, TraceSource
+from concerto.viewer.following import FollowedRun, GrowingRun, StoredSource, TraceSource
 from concerto.viewer.page import list_page, page_of
 from concerto.viewer.trace_data import BadTrace, short_name
 
@@ -39,11 +39,16 @@ _HEADERS = {
 }
 
 
-class Library:
-    """The runs that are looked at: those of a store, which is opened anew after it failed, or one trace."""
+class ViewedRuns:
+    """The runs that are looked at: one trace, or those of a store, which is opened anew after it failed, and
+    may come into being later."""
 
     def __init__(
-        self, open_store: Callable[[], JournalStore], folder: Path, fork: str, trace: Path | None = None
+        self,
+        open_store: Callable[[], JournalStore | None],
+        folder: Path,
+        fork: str,
+        trace: Path | None = None,
     ) -> None:
         self._open_store, self._folder, self._fork, self._trace = open_store, folder, fork, trace
         self._store: JournalStore | None = None
@@ -54,10 +59,11 @@ class Library:
     def is_trace(self) -> bool:
         return self._trace is not None
 
-    def runs(self) -> dict[str, Json]:
+    def listed(self) -> dict[str, Json]:
         """The newest runs of the project."""
         with self._lock:
-            found = self._opened().runs(self._folder)
+            store = self._opened()
+            found = [] if store is None else store.runs(self._folder)
         told = [
             {"id": row.id, "name": short_name(row.name), "status": row.status, "started": row.started}
             | {"updated": row.updated, "effects": row.effects, "cost": row.cost}
@@ -89,12 +95,15 @@ class Library:
             self._store.close()
             self._store = None
 
-    def _source(self, run: str) -> Source:
+    def _source(self, run: str) -> GrowingRun:
         if self._trace is not None:
             return TraceSource(self._trace)
-        return StoredSource(self._opened(), run, self._fork.replace("RUN", run))
+        store = self._opened()
+        if store is None:
+            raise NoSuchRun(f"there is no run `{run}`")
+        return StoredSource(store, run, self._fork.replace("RUN", run))
 
-    def _opened(self) -> JournalStore:
+    def _opened(self) -> JournalStore | None:
         if self._store is None:
             self._store = self._open_store()
         return self._store
@@ -107,8 +116,8 @@ class ViewServer(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 64
 
-    def __init__(self, library: Library, port: int) -> None:
-        self.library = library
+    def __init__(self, runs: ViewedRuns, port: int) -> None:
+        self.runs = runs
         self.token = secrets.token_urlsafe(16)
         super().__init__(("127.0.0.1", port), _Handler)
         self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
@@ -142,34 +151,34 @@ class _Handler(BaseHTTPRequestHandler):
         elif not secrets.compare_digest(token.encode(), server.token.encode()):
             self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"the address has no valid token\n")
         else:
-            self._look_up(server.library, place, parse_qs(address.query))
+            self._look_up(server.runs, place, parse_qs(address.query))
 
-    def _look_up(self, library: Library, place: str, query: dict[str, list[str]]) -> None:
+    def _look_up(self, runs: ViewedRuns, place: str, query: dict[str, list[str]]) -> None:
         parts = place.split("/")
         run = parts[1] if len(parts) == 3 and parts[0] == "run" else ""
         what = parts[2] if run else place
         try:
             match what:
-                case "" if run or library.is_trace:
-                    self._page(page_of(library.followed(run).whole()))
-                case "news" if run or library.is_trace:
-                    self._json(library.followed(run).news(*_known(query)))
+                case "" if run or runs.is_trace:
+                    self._page(page_of(runs.followed(run).whole()))
+                case "news" if run or runs.is_trace:
+                    self._json(runs.followed(run).news(*_known(query)))
                 case "":
-                    self._page(list_page(library.runs()))
-                case "runs" if not library.is_trace:
-                    self._json(library.runs())
+                    self._page(list_page(runs.listed()))
+                case "runs" if not runs.is_trace:
+                    self._json(runs.listed())
                 case _:
                     self._not_found("there is nothing here")
         except NoSuchRun as error:
-            library.forget(run)
+            runs.forget(run)
             self._not_found(str(error))
         except (BadRecording, BadTrace, OSError) as error:
             if isinstance(error, ConnectionError | TimeoutError):
                 raise
-            library.forget(run)
+            runs.forget(run)
             self._failed(str(error))
         except StoreError as error:
-            library.forget_store()
+            runs.forget_store()
             self._failed(str(error))
 
     def _page(self, html: bytes) -> None:

@@ -15,40 +15,65 @@ export class TreeNode {
 
 /** `text` reads a text of the run. */
 export function buildTree(run, text) {
-  const known = { branches: branchesOf(run.effects), last: lastTurns(run.effects), run, text };
-  const root = run.trace ? nest(run.effects) : fill(known.branches.get("0"), known);
-  root.type = "run";
-  root.title = run.name;
+  const root = new TreeNode("run", "0", run.name);
+  const known = { root, nodes: new Map(), branches: new Map(), last: lastTurns(run.effects), run, text };
+  for (const effect of run.effects) (run.trace ? nest : place)(effect, known);
+  for (const branch of [...known.branches.values()].reverse()) {
+    if (branch.children.length < 2 || branch.parent.children.length < 2) dissolve(branch);
+  }
   sum(root, 0);
   return root;
 }
 
 /** The effects of a trace say what they are part of. */
-function nest(effects) {
-  const root = new TreeNode("run", "0", "");
-  const nodes = new Map([[null, root]]);
-  for (const effect of effects) {
-    const parent = nodes.get(effect.parent) ?? root;
-    nodes.set(effect.key, parent.add(new TreeNode("effect", effect.key, effect.subject, effect)));
-  }
-  return root;
+function nest(effect, { root, nodes }) {
+  const parent = nodes.get(effect.parent) ?? root;
+  nodes.set(effect.key, parent.add(new TreeNode("effect", effect.key, effect.subject, effect)));
 }
 
-/** Every branch with its effects and child branches, in the order in which they began. */
-function branchesOf(effects) {
-  const branches = new Map([["0", { path: "0", items: [] }]]);
-  for (const effect of effects) branchOf(branches, effect.key.split("/")[0]).items.push(effect);
-  return branches;
+/** Those of a journal say of which execution, stage or call they are part; there they are in a branch. */
+function place(effect, known) {
+  const home = homeOf(effect, known);
+  let node = null;
+  if (effect.conversation) {
+    node = addTurn(home, effect, known);
+  } else if (effect.kind === "ToolCall" && effect.policy === "inside") {
+    node = calledFor(home, effect);
+  }
+  if (!node) node = causeOf(home, effect, known.text).add(new TreeNode("effect", effect.key, effect.subject, effect));
+  known.nodes.set(effect.key, node);
 }
 
-function branchOf(branches, path) {
-  let found = branches.get(path);
-  if (!found) {
-    found = { path, items: [] };
-    branches.set(path, found);
-    branchOf(branches, path.slice(0, path.lastIndexOf("."))).items.push(found);
-  }
-  return found;
+/** The call that a model asked for, which this is: calls begin in the order in which they were asked for. */
+function calledFor(home, effect) {
+  const alike = (each) => plainName(each.title) === plainName(effect.subject);
+  const asked = home.type === "branch" ? [home.parent] : (home.talk?.turn?.children ?? []).filter(alike);
+  const call = asked.find((each) => each.call && !each.effect);
+  if (call) call.effect = effect;
+  return call;
+}
+
+/** The node of what is around an effect: an execution, stage or call, and below it the branches that lead there. */
+function homeOf(effect, known) {
+  const around = known.nodes.get(effect.parent) ?? known.root;
+  const path = effect.key.split("/")[0];
+  return path === (effect.parent ?? "0").split("/")[0] ? around : branchOf(path, around, effect, known);
+}
+
+function branchOf(path, around, effect, known) {
+  const found = known.branches.get(path);
+  if (found) return found;
+  const above = path.slice(0, path.lastIndexOf("."));
+  const outside = above === (around.effect?.key ?? "0").split("/")[0] ? around : branchOf(above, around, effect, known);
+  const branch = causeOf(outside, effect, known.text).add(new TreeNode("branch", path, `branch ${path}`));
+  known.branches.set(path, branch);
+  return branch;
+}
+
+/** A branch that says nothing: what is in it stands in its place. */
+function dissolve({ parent, children, ...branch }) {
+  for (const only of children) only.parent = parent;
+  parent.children = parent.children.flatMap((each) => (each.id === branch.id ? children : [each]));
 }
 
 function lastTurns(effects) {
@@ -57,41 +82,25 @@ function lastTurns(effects) {
   return last;
 }
 
-/** The node of a branch; what happens between two turns of a conversation stands in it. */
-function fill(branch, known) {
-  const node = new TreeNode("branch", branch.path, `branch ${branch.path}`);
-  const within = [node];
-  for (const item of branch.items) {
-    const place = within.at(-1);
-    if (item.path !== undefined) {
-      const child = fill(item, known);
-      addBelow(place, child.children.length === 1 ? child.children[0] : child, known.text);
-    } else if (!item.conversation) {
-      addBelow(place, new TreeNode("effect", item.key, item.subject, item), known.text);
-    } else {
-      addTurn(within, item);
-      const pending = known.run.status !== "done" && item.reply?.calls;
-      if (known.last.get(item.conversation) === item.key && !pending) within.pop();
-    }
+function addTurn(home, effect, known) {
+  const own = home.effect?.kind === "AgentRun" && home.title === effect.subject;
+  if (own) home.talk = home;
+  if (!own && home.talk?.conversation !== effect.conversation) {
+    home.talk = causeOf(home, effect, known.text).add(new TreeNode("conversation", `c${effect.key}`, effect.subject));
+    home.talk.conversation = effect.conversation;
   }
-  return node;
-}
-
-function addTurn(within, effect) {
-  let place = within.at(-1);
-  if (place.conversation !== effect.conversation) {
-    place = (place.turn ?? place).add(new TreeNode("conversation", `c${effect.key}`, effect.subject));
-    place.conversation = effect.conversation;
-    place.turns = [];
-    within.push(place);
-  }
-  answerCalls(place.turn, effect.messages);
-  const turn = place.add(new TreeNode("turn", effect.key, `turn ${place.turns.length + 1}`, effect));
-  place.turns.push(turn);
+  const { talk } = home;
+  talk.turns ??= [];
+  answerCalls(talk.turn, effect.messages);
+  const turn = talk.add(new TreeNode("turn", effect.key, `turn ${talk.turns.length + 1}`, effect));
+  talk.turns.push(turn);
   for (const [index, call] of (effect.reply?.calls ?? []).entries()) {
     turn.add(Object.assign(new TreeNode("call", `${effect.key}c${index + 1}`, call.name), { call }));
   }
-  place.turn = effect.reply?.calls ? turn : null;
+  talk.turn = effect.reply?.calls ? turn : null;
+  const pending = known.run.status !== "done" && effect.reply?.calls;
+  if (!own && known.last.get(effect.conversation) === effect.key && !pending) home.talk = null;
+  return turn;
 }
 
 /** Results of tools are what the next turn begins with. */
@@ -103,16 +112,17 @@ function answerCalls(turn, messages) {
   }
 }
 
-/** What a call of the model caused stands below that call, where it is clear which. */
-function addBelow(place, node, text) {
-  const calls = (place.turn?.children ?? []).filter((each) => each.call);
-  const asked = node.effect?.asked?.find(([name]) => name === "arguments");
+/** Where what happens in a node stands: below the call of the model that caused it, where it is clear which. */
+function causeOf(home, effect, text) {
+  const { talk } = home;
+  if (!talk) return home;
+  const calls = (talk.turn?.children ?? []).filter((each) => each.call);
+  const asked = effect.asked?.find(([name]) => name === "arguments");
   const alike = (call) =>
-    plainName(call.title) === plainName(node.title) ||
+    plainName(call.title) === plainName(effect.subject) ||
     (asked && sameJson(text(asked[1]), text(call.call.arguments)));
   const likely = calls.length === 1 ? calls : calls.filter(alike);
-  const cause = likely.find((each) => !each.children.length) ?? likely[0];
-  (cause ?? place.turn ?? place).add(node);
+  return likely.find((each) => !each.effect && !each.children.length) ?? likely[0] ?? talk.turn ?? talk;
 }
 
 function sameJson(one, other) {
@@ -127,10 +137,9 @@ function plainName(name) {
   return name.replace(/[^\p{L}\p{N}]+/gu, "_");
 }
 
-/** Of a call of the model that failed by an effect, the effect. */
+/** Of what failed because something in it did, only that. */
 export function isFailure(node) {
-  if (node.call) return node.answer?.failed === true && !node.children.some(isFailure);
-  return node.effect?.state === "failed";
+  return node.failed;
 }
 
 /** Times, tokens, costs and failures of a node and all below it. */
@@ -139,7 +148,7 @@ function sum(node, depth) {
   const total = { effects: 0, failures: 0, input: 0, output: 0, usd: 0, begun: Infinity, ended: -Infinity, version: 0 };
   node.depth = depth;
   if (effect) {
-    total.effects = 1;
+    total.effects = effect.policy === "inside" ? 0 : 1;
     total.version = effect.version ?? 0;
     total.input = effect.reply?.tokens_in ?? 0;
     total.output = effect.reply?.tokens_out ?? 0;
@@ -149,7 +158,6 @@ function sum(node, depth) {
       total.ended = effect.begun + (effect.took ?? 0);
     }
   }
-  if (isFailure(node)) total.failures = 1;
   for (const child of node.children) {
     const below = sum(child, depth + 1);
     for (const name of ["effects", "failures", "input", "output", "usd"]) total[name] += below[name];
@@ -157,6 +165,8 @@ function sum(node, depth) {
     total.ended = Math.max(total.ended, below.ended);
     total.version = Math.max(total.version, below.version);
   }
+  node.failed = !total.failures && (effect?.state === "failed" || node.answer?.failed === true);
+  total.failures += node.failed;
   node.total = total;
   return total;
 }

@@ -66,7 +66,7 @@ def test_a_list_of_effects_says_what_is_untrusted(run: Recording) -> None:
 def test_a_page_marks_what_is_untrusted(browser: Browser, run: Recording, tmp_path: Path) -> None:
     place = tmp_path / "run.html"
     place.write_bytes(page(run, ""))
-    browser.open(place, at="#c0.1/2")
+    browser.open(place, at="#0.1/1")
     turns = browser.evaluate("[...document.querySelectorAll('.turn')].map((turn) => turn.textContent)")
     assert "untrusted" not in turns[0]
     assert "untrusted text from Inbox::newest" in turns[1] and "result of Inbox__newestuntrusted" in turns[1]

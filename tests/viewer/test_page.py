@@ -108,7 +108,7 @@ def test_the_tree_shows_conversations_turns_and_what_calls_did(
 
 
 def test_a_conversation_is_read_without_json(browser: Browser, run: Recording, tmp_path: Path) -> None:
-    browser.open(written(tmp_path, run), dark=True, at="#c0.1/2")
+    browser.open(written(tmp_path, run), dark=True, at="#0.1/1")
     shown = browser.evaluate(DETAILS)
     for part in (
         "Look before you say.",
