@@ -218,7 +218,8 @@ def _is_one_change(analysis: Analysis, let: ast.Let, between: Sequence[ast.Node]
         case _:
             return False
     return root_of(analysis, place) is target.local and not any(
-        isinstance(part, ast.Block | ast.Closure) or analysis.uses.get(part) is target.local
+        isinstance(part, ast.Block | ast.Closure)
+        or (isinstance(part, ast.Path | ast.FieldInit) and analysis.uses.get(part) is target.local)
         for argument in arguments
         for part in walk(argument)
     )
