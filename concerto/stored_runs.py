@@ -186,10 +186,11 @@ class RunStore:
         recording = recording_from(self.store, run)
         return await forked(self.store, recording, at, answer, model, program, options, keywords).run_async()
 
-    def enlist(self, program: Program, options: RunOptions) -> str:
-        """A run that waits in the store until somebody goes on with it, on whatever machine: its id."""
+    def enlist(self, program: Program, options: RunOptions, origin: str = "") -> str:
+        """A run that waits in the store until somebody goes on with it, on whatever machine: its id. Of one
+        that is not for its `main`, the `origin` says so."""
         row = self.prepared(program, options)
-        self.store.begin(replace(row, status="queued"), program.encoded, durable=True)
+        self.store.begin(replace(row, status="queued", origin=origin), program.encoded, durable=True)
         return row.id
 
     def prepared(self, program: Program, options: RunOptions) -> RunRow:
@@ -297,6 +298,11 @@ class RunStore:
         if ended := [each for each in changed if each.state == "done"]:
             _require_fitting(program, given, ended, results, effects, blobs)
         return _Settled(row, program, given, effects, changed, blobs.new)
+
+    def program_of(self, run: str, options: RunOptions) -> Program:
+        """The program of a run. Raises as `resume` does."""
+        row = self.store.run(run)
+        return self._program(row, _with_manifest(row, _given(row, options, {}))[1])
 
     def _program(self, row: RunRow, project: ProjectSettings | None) -> Program:
         """The program of a run; many runs of one share what was made of it."""

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from concerto.cli.options import (
+    NameType,
     Number,
     allow_option,
     answer_option,
@@ -447,6 +448,9 @@ def lsp() -> int:
 @deny_option
 @handlers_option
 @environment_option
+@click.option(
+    "--queue", type=NameType(), metavar="Q", help="Workers of this queue do what goes on in the background."
+)
 @store_option
 def serve_program(target: str, host: str, port: int, **given: Any) -> int:
     """Serve a program over HTTP: its agents as models of the Responses API."""

@@ -8,18 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 from concerto.cli.reporting import FAILED, USAGE, Failure
 from concerto.cli.running import load, load_environment, run_options, store_url
-from concerto.journal.databases import StoreError
+from concerto.journal.databases import StoreError, is_server
 from concerto.records import replace
 
 if TYPE_CHECKING:
     from concerto.program import Program
+    from concerto.serving.background import BackgroundWorkers
     from concerto.serving.traffic import Limits
+    from concerto.stored_runs import RunStore
 
 
 def serve(
-    target: str, host: str, port: int, *, store: str | None, environment: str | None, **given: Any
+    target: str,
+    host: str,
+    port: int,
+    *,
+    store: str | None,
+    queue: str | None,
+    environment: str | None,
+    **given: Any,
 ) -> int:
-    """Serves a program over HTTP until it is interrupted. The rest of the options is as for `run_options`."""
+    """Serves a program over HTTP until it is interrupted; workers of the queue do what goes on in the
+    background. The rest of the options is as for `run_options`."""
     from pathlib import Path
 
     try:
@@ -28,9 +38,9 @@ def serve(
         from concerto.serving.server import serve as serve_app
     except ImportError:
         raise Failure("`concerto serve` needs `pip install 'concerto-lang[serve]'`") from None
-    from concerto.journal.store import open_database
     from concerto.serving.answers import ServedProgram
     from concerto.serving.callers import is_loopback
+    from concerto.stored_runs import open_store
 
     if environment is not None:
         load_environment(Path(environment))
@@ -51,16 +61,28 @@ def serve(
         reason = (error.strerror or str(error)).lower()
         raise Failure(f"cannot listen at {host}:{port}: {reason}", FAILED) from None
     try:
-        database = open_database(store_url(store, program.project))
+        runs = open_store(store_url(store, program.project))
     except StoreError as error:
         raise Failure(str(error), FAILED) from None
     try:
         limits = _limits(program)
-        app = application(ServedProgram(program, options, database), database, tokens, limits)
+        app = application(ServedProgram(program, options, runs, _workers(runs, queue)), tokens, limits)
         serve_app(app, listening, log_json=limits.log_json)
     finally:
-        database.close()
+        runs.close()
     return 0
+
+
+def _workers(runs: RunStore, queue: str | None) -> BackgroundWorkers | None:
+    """Those that can reach the store, if others than this machine can."""
+    if not is_server(runs.store.url):
+        if queue is not None:
+            raise Failure("`--queue` is of workers, which need a store in PostgreSQL", USAGE)
+        return None
+    from concerto.serving.background import BackgroundWorkers
+    from concerto.workers.postgres_dispatcher import PostgresDispatcher
+
+    return BackgroundWorkers(runs, PostgresDispatcher(runs.store.database), queue)
 
 
 def _limits(program: Program) -> Limits:

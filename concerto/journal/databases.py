@@ -56,3 +56,8 @@ def migrate(database: Transaction, found: int, words: Mapping[str, str], where: 
         for statement in MIGRATIONS[version]:
             database.execute(spelled(statement, words))
     return found < VERSION
+
+
+def is_server(url: str) -> bool:
+    """Whether the address of a store is one that many machines can reach."""
+    return url.startswith(("postgresql://", "postgres://"))

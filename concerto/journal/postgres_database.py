@@ -63,6 +63,7 @@ class PostgresDatabase:
         self.url = url
         self._shown = without_user(url)
         self._lock = threading.RLock()
+        self._depth, self._is_closed = 0, False
         with self._store_errors():
             self._connection = connect(url)
         try:
@@ -87,16 +88,19 @@ class PostgresDatabase:
 
     @contextmanager
     def transaction(self, *, durable: bool = True, reading: bool = False) -> Iterator[Transaction]:
-        # What needs no answer goes to the server together with what follows.
-        with (
-            self._lock,
-            self._store_errors(),
-            self._connection.pipeline() as pipeline,
-            self._connection.transaction(),
-        ):
-            if not durable and not reading:
-                self._connection.execute("SET LOCAL synchronous_commit = off")
-            yield _PostgresTransaction(self._connection, pipeline)
+        with self._lock, self._store_errors():
+            if self._connection.closed and not self._depth and not self._is_closed:
+                self._connection = connect(self.url)
+                self._connection.execute("SET search_path TO concerto")
+            self._depth += 1
+            try:
+                # What needs no answer goes to the server together with what follows.
+                with self._connection.pipeline() as pipeline, self._connection.transaction():
+                    if not durable and not reading:
+                        self._connection.execute("SET LOCAL synchronous_commit = off")
+                    yield _PostgresTransaction(self._connection, pipeline)
+            finally:
+                self._depth -= 1
 
     def compact(self) -> None:
         with self._lock, self._store_errors():
@@ -105,6 +109,7 @@ class PostgresDatabase:
 
     def close(self) -> None:
         with self._lock:
+            self._is_closed = True
             self._connection.close()
 
     @contextmanager

@@ -56,8 +56,8 @@ def is_unknown(row: EffectRow) -> bool:
 @record(frozen=True)
 class RunRow:
     """What is known of a run without its effects. `steps` are those after its last effect, `seed` is where
-    its random numbers come from, `origin` the run that it was forked from. Times are in seconds since
-    1970."""
+    its random numbers come from, `origin` the run that it was forked from, or who has begun it. Times are
+    in seconds since 1970."""
 
     id: str
     program: str

@@ -107,6 +107,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         """CREATE TABLE keys (name TEXT PRIMARY KEY, key BYTES NOT NULL)""",
     ),
+    ("""CREATE INDEX responses_unfinished ON responses (run) WHERE status IN ('queued', 'in_progress')""",),
 )
 """What makes version n + 1 of a store from version n. BYTES, REAL8 and COMPACT are
 spelled by each database."""

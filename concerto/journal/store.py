@@ -19,7 +19,7 @@ from time import time
 from typing import Any
 
 from concerto.journal.checking import check_effects, check_texts
-from concerto.journal.databases import Database, StoreError, Transaction
+from concerto.journal.databases import Database, StoreError, Transaction, is_server
 from concerto.journal.rows import ENDED, EffectRow, RunRow
 from concerto.records import replace
 
@@ -246,7 +246,7 @@ def new_id() -> str:
 
 def open_database(url: str, *, create: bool = True) -> Database:
     """The database of `sqlite:PATH`, of a path, or of `postgresql://…`. Raises StoreError."""
-    if url.startswith(("postgresql://", "postgres://")):
+    if is_server(url):
         from concerto.journal.postgres_database import PostgresDatabase
 
         return PostgresDatabase(url)

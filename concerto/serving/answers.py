@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from concerto.effects.error_kinds import AgentKind
-from concerto.journal.store import JournalStore
+from concerto.journal.rows import ENDED
 from concerto.json_data import Json
 from concerto.program import Program, Runtime
 from concerto.records import field, record, replace
@@ -26,13 +26,14 @@ from concerto.runtime.run.agent_failures import RequiresAction
 from concerto.runtime.run.options import resolve
 from concerto.runtime.run.permission_names import in_program
 from concerto.serving.waiting import WaitingAnswer, WaitingAnswers, may_wait
-from concerto.stored_runs import RunStore
 from concerto.vm.values import ErrorValue, Raised, Value
 
 if TYPE_CHECKING:
-    from concerto.journal.databases import Database
     from concerto.runtime.run.options import RunOptions
+    from concerto.runtime.run.reporting import RunResult
     from concerto.runtime.run.run import Run
+    from concerto.serving.background import BackgroundWorkers
+    from concerto.stored_runs import RunStore
 
 
 @record(frozen=True)
@@ -83,6 +84,8 @@ class AgentAnswer:
     tokens_cached: int = 0
     failure: str = ""
     kind: str = ""
+    left: bool = False
+    """whether the run that should last was stopped, and goes on later or elsewhere"""
     heard: int = 0
     """how many of `said` the caller has heard before"""
     streamed: bool = False
@@ -101,25 +104,34 @@ class AgentAnswer:
 class AgentRequest:
     """What a caller asks of an agent. `states` are those of the program from which it goes on, None if
     nobody will go on from where it ends. `kept` is the run in the store that answers, if there is one; one
-    that has waited goes on from `waiting`."""
+    that has waited goes on from `waiting`; one that `lasts` goes on though nobody listens."""
 
     asked: Asked
     caller: str
     states: str | None = None
     kept: Runtime | None = None
     waiting: WaitingAnswer | None = None
+    lasts: bool = False
 
 
 class ServedProgram:
-    """A program whose agents can be asked, each request in a run of its own."""
+    """A program whose agents can be asked, each request in a run of its own; `workers` do what goes on in the
+    background."""
 
-    def __init__(self, program: Program, options: RunOptions, database: Database) -> None:
+    def __init__(
+        self,
+        program: Program,
+        options: RunOptions,
+        runs: RunStore,
+        workers: BackgroundWorkers | None = None,
+    ) -> None:
         self.program = program
-        self.runs = RunStore(JournalStore(database))
+        self.runs = runs
+        self.workers = workers
         self.options = replace(options, sessions=self.runs, model_servers={})
         settled = resolve(self.options, program.project)
         self._unkept = replace(settled, errors=_Unheard())
-        self.waiting = WaitingAnswers(database, self.runs)
+        self.waiting = WaitingAnswers(runs.store.database, runs)
         self._may_wait = may_wait(program.module)
         self._has_states = has_states(program.module)
         self.hide = redactor(settled.environment, settled.connections)
@@ -148,14 +160,19 @@ class ServedProgram:
         if going_on is None:
             return AgentRequest(asked, caller, states)
         waiting, kept = going_on
+        if self.workers is not None:
+            self.workers.take_back(waiting.run)
         return AgentRequest(waiting.asked, caller, states, kept, waiting)
 
     def begin_kept(self, request: AgentRequest) -> Runtime:
         """Let a request have a run in the store."""
         if request.kept is None:
-            options = replace(self.kept_options(), states=request.states or "")
-            request.kept = self.runs.begin(self.program, options)
+            request.kept = self.runs.begin(self.program, self.kept_for(request))
         return request.kept
+
+    def kept_for(self, request: AgentRequest) -> RunOptions:
+        """The options of the run that a request has in the store."""
+        return replace(self.kept_options(), states=request.states or "")
 
     async def answer(self, request: AgentRequest, tell: Tell | None = None) -> AgentAnswer:
         """Ask an agent; `tell` hears what comes meanwhile. Cancelling the task that waits ends the run."""
@@ -191,8 +208,12 @@ class ServedProgram:
         try:
             result = await kept.result_of_work(work)
         except asyncio.CancelledError:
-            self.runs.cancel(kept.run_id)
+            if not request.lasts:
+                self.runs.cancel(kept.run_id)
             raise
+        if request.lasts and self._goes_on(kept, result):
+            answer.left = True
+            return
         spent = (answer.tokens_in, answer.tokens_out, answer.tokens_cached)
         if before is not None:
             answer.heard = before.said
@@ -212,6 +233,13 @@ class ServedProgram:
             self.waiting.remove(before.run)
         if not result.ok:
             answer.failure, answer.kind = self.hide(result.error or ""), result.kind or "Error"
+
+    def _goes_on(self, kept: Runtime, result: RunResult) -> bool:
+        """Whether a run has not come to its end, though it has stopped here."""
+        if result.kind == "RequiresAction":
+            return all(each["kind"] == "sleep" for each in kept.pending)
+        status = self.runs.store.run(kept.run_id).status
+        return result.kind == "Superseded" or status not in (*ENDED, "unknown")
 
     async def news(self, request: AgentRequest) -> AsyncGenerator[News | AgentAnswer, None]:
         """Ask an agent: what comes meanwhile, and at last the answer. Whoever stops reading ends the run."""

@@ -31,16 +31,13 @@ from concerto.serving.traffic import NO_LIMITS, Counts, Limits, Traffic
 from concerto.serving.websockets import ResponseSocket
 
 if TYPE_CHECKING:
-    from concerto.journal.databases import Database
     from concerto.serving.answers import ServedProgram
 
 
-def application(
-    served: ServedProgram, database: Database, tokens: Sequence[str] = (), limits: Limits = NO_LIMITS
-) -> Starlette:
+def application(served: ServedProgram, tokens: Sequence[str] = (), limits: Limits = NO_LIMITS) -> Starlette:
     """All that clients may ask. With `tokens` each of them is a caller of its own, and needed."""
     counts, mcp = Counts(), McpFront(served)
-    store = ResponseStore(database)
+    store = ResponseStore(served.runs.store.database)
     news = EventLog(store)
     responses = Responses(served, store, news)
     runs = Runs(served, store, news)

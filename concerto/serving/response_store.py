@@ -26,6 +26,7 @@ _COLUMNS = (
     "run",
     "states",
 )
+_UNFINISHED = f"SELECT {', '.join(_COLUMNS)} FROM responses WHERE status IN ('queued', 'in_progress')"
 
 
 @record
@@ -98,11 +99,14 @@ class ResponseStore:
     def unfinished(self) -> list[StoredResponse]:
         """The responses that some process has begun and not ended."""
         with self._database.transaction(reading=True) as database:
-            rows = database.rows(
-                f"SELECT {', '.join(_COLUMNS)} FROM responses WHERE status IN ('queued', 'in_progress') "
-                "ORDER BY created"
-            )
+            rows = database.rows(f"{_UNFINISHED} ORDER BY created")
         return [_read(row) for row in rows]
+
+    def unfinished_of(self, run: str) -> StoredResponse | None:
+        """The one that a run works for."""
+        with self._database.transaction(reading=True) as database:
+            rows = database.rows(f"{_UNFINISHED} AND run = ?", (run,))
+        return _read(rows[0]) if rows else None
 
     def delete(self, response: str, caller: str) -> bool:
         """Whether there was such a response."""
@@ -122,6 +126,11 @@ class ResponseStore:
         with self._database.transaction(reading=True) as database:
             rows = database.rows("SELECT run FROM served_runs JOIN runs ON id = run WHERE status = 'running'")
         return [run for (run,) in rows]
+
+    def is_run(self, run: str) -> bool:
+        """Whether a caller has begun a run by itself."""
+        with self._database.transaction(reading=True) as database:
+            return bool(database.rows("SELECT 1 FROM served_runs WHERE run = ?", (run,)))
 
     def is_of(self, run: str, caller: str) -> bool:
         """Whether a run was begun by a caller."""

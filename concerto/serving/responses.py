@@ -33,7 +33,6 @@ from concerto.serving.response_store import StoredResponse
 from concerto.serving.sse import event_stream, flag, number, unless_left
 
 if TYPE_CHECKING:
-    from concerto.program import Runtime
     from concerto.serving.answers import ServedProgram
     from concerto.serving.event_log import EventLog
     from concerto.serving.response_store import ResponseStore
@@ -49,6 +48,7 @@ class Responses:
 
     def __init__(self, served: ServedProgram, store: ResponseStore, news: EventLog) -> None:
         self._served = served
+        self._workers = served.workers
         self._store = store
         self._runs = served.runs
         self._news = news
@@ -211,6 +211,8 @@ class Responses:
             async with aclosing(self._served.news(begun.asking)) as told:
                 async for news in told:
                     if isinstance(news, AgentAnswer):
+                        if news.left:
+                            return
                         last = [*builder.untold(news, told=news.told), *builder.end(news)]
                         self.ended(begun, news, last)
                         for event in last:
@@ -273,54 +275,70 @@ class Responses:
     def recover(self) -> None:
         """Take up the background responses of servers that are gone."""
         for stored in self._store.unfinished():
-            try:
-                runtime = self._taken_up(stored.run)
-            except (Busy, NoSuchRun, CannotResume, ManifestError):
+            if self._workers is not None and self._workers.has(stored.run):
                 continue
-            wanted = ResponseRequest.model_validate(stored.request)
-            try:
-                before = self._chain(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)
-            except ApiError as gone:
-                self._fail(stored, str(gone.error["message"]))
-                continue
-            asked = wanted.asked(stored.response["model"], [*_said(before), *stored.messages])
-            waiting = self._served.waiting.get(stored.run)
-            if waiting is not None:
-                asked = waiting.asked
-            self._drive(Begun(stored, AgentRequest(asked, stored.caller, stored.states, runtime, waiting)))
+            with suppress(Busy, NoSuchRun, CannotResume, ManifestError):
+                begun = self.taken_up(stored)
+                if begun is not None:
+                    self._drive(begun)
 
-    def _taken_up(self, run: str) -> Runtime:
-        """The run of a response that its server has not ended; it may have come to its end itself."""
-        options = self._served.kept_options()
-        if self._runs.get(run).status in ENDED:
-            return self._runs.shown_again(run, options)
-        runtime = self._runs.going_on(run, {}, {}, [], options)
-        runtime.open_journal()
-        return runtime
+    def taken_up(self, stored: StoredResponse) -> Begun | None:
+        """Go on with a response that another process has begun; None for one that nobody can go on with.
+        Raises Busy, NoSuchRun, CannotResume, ManifestError."""
+        row, options = self._runs.store.run(stored.run), self._served.kept_options()
+        if row.result.get("kind") == "GivenUp":
+            return self._fail(stored, AgentAnswer(failure=row.result["error"], kind="GivenUp"))
+        if row.status in ENDED:  # It has come to its end, and its process to its own.
+            runtime = self._runs.shown_again(stored.run, options)
+        else:
+            runtime = self._runs.going_on(stored.run, {}, {}, [], options)
+            runtime.open_journal()
+        wanted = ResponseRequest.model_validate(stored.request)
+        try:
+            before = self._chain(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)
+        except ApiError as gone:
+            self._runs.cancel(stored.run)
+            return self._fail(stored, AgentAnswer(failure=str(gone.error["message"]), kind="NotFound"))
+        asked = wanted.asked(stored.response["model"], [*_said(before), *stored.messages])
+        waiting = self._served.waiting.get(stored.run)
+        if waiting is not None:
+            asked = waiting.asked
+        return Begun(stored, AgentRequest(asked, stored.caller, stored.states, runtime, waiting))
 
-    def _work_in_background(self, begun: Begun) -> None:
-        begun.stored.run = self._served.begin_kept(begun.asking).run_id
-        self._store.add(begun.stored)
-        self._drive(begun)
-
-    def _drive(self, begun: Begun) -> None:
-        async def work() -> None:
-            place = 0
-            async with aclosing(self.stream(begun)) as events:
-                async for event in events:
-                    self._news.add(begun.stored.id, place, event)
-                    place += 1
-
-        task = asyncio.create_task(work())
-        self._working[begun.stored.id] = task
-        task.add_done_callback(lambda _: self._working.pop(begun.stored.id, None))
-
-    def _fail(self, stored: StoredResponse, why: str) -> None:
+    def _fail(self, stored: StoredResponse, why: AgentAnswer) -> None:
         """End a response that cannot be gone on with."""
-        ResponseBuilder(stored.response).whole(AgentAnswer(failure=why, kind="NotFound"))
+        ResponseBuilder(stored.response).whole(why)
         stored.status = stored.response["status"]
         self._store.end(stored)
-        self._runs.cancel(stored.run)
+
+    async def work(self, begun: Begun) -> None:
+        """Let a background response go on until it ends, or is left to others."""
+        begun.asking.lasts = True
+        place = 0
+        async with aclosing(self.stream(begun)) as events:
+            async for event in events:
+                self._news.add(begun.stored.id, place, event)
+                place += 1
+
+    def _work_in_background(self, begun: Begun) -> None:
+        stored, asking, workers = begun.stored, begun.asking, self._workers
+        if workers is None or not workers.are_there:
+            stored.run = self._served.begin_kept(asking).run_id
+            self._store.add(stored)
+            self._drive(begun)
+            return
+        with workers.transaction():
+            if asking.kept is None:
+                stored.run = workers.begin(self._served.program, self._served.kept_for(asking))
+            else:
+                stored.run = asking.kept.run_id
+                workers.hand_over(stored.run)
+            self._store.add(stored)
+
+    def _drive(self, begun: Begun) -> None:
+        task = asyncio.create_task(self.work(begun))
+        self._working[begun.stored.id] = task
+        task.add_done_callback(lambda _: self._working.pop(begun.stored.id, None))
 
     async def _stop(self, stored: StoredResponse) -> None:
         task = self._working.get(stored.id)
@@ -329,6 +347,8 @@ class Responses:
         if stored.run:
             with suppress(NoSuchRun):
                 self._runs.cancel(stored.run)
+                if self._workers is not None:
+                    self._workers.wake(stored.run)
 
     async def _events(self, response: str, after: int) -> AsyncIterator[Event]:
         """The events of a background response behind a number, until its end."""

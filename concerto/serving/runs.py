@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from concerto.journal.databases import StoreError
 from concerto.journal.rows import ENDED
 from concerto.journal.settling import CannotResume, Decision
 from concerto.journal.store import Busy, NoSuchRun
@@ -52,6 +53,7 @@ class AnswerRequest(RequestBody):
 class Runs:
     def __init__(self, served: ServedProgram, store: ResponseStore, news: EventLog) -> None:
         self._served = served
+        self._workers = served.workers
         self._store = store
         self._runs = served.runs
         self._news = news
@@ -69,10 +71,10 @@ class Runs:
     def recover(self) -> None:
         """Take up the runs of servers that are gone."""
         for run in self._store.running():
-            try:
-                self._drive(self._going_on(run, []))
-            except (Busy, NoSuchRun, CannotResume, ManifestError):
+            if self._workers is not None and self._workers.has(run):
                 continue
+            with suppress(Busy, NoSuchRun, CannotResume, ManifestError):
+                self._drive(self.going_on(run, []))
 
     async def close(self) -> None:
         await cancel([task for _, task in self._working.values()])
@@ -84,10 +86,16 @@ class Runs:
         if self._served.program.module.entry is None:
             raise ApiError("the program has no `main`", code="no_main")
         options = replace(self._served.kept_options(), args=wanted.args)
-        runtime = self._runs.begin(self._served.program, options)
-        self._store.add_run(runtime.run_id, caller_of(request))
-        self._drive(runtime)
-        return JSONResponse({"id": runtime.run_id, "status": "running"}, 202)
+        workers = self._workers
+        if workers is None or not workers.are_there:
+            runtime = self._runs.begin(self._served.program, options)
+            self._store.add_run(runtime.run_id, caller_of(request))
+            self._drive(runtime)
+            return JSONResponse({"id": runtime.run_id, "status": "running"}, 202)
+        with workers.transaction():
+            run = workers.begin(self._served.program, options)
+            self._store.add_run(run, caller_of(request))
+        return JSONResponse({"id": run, "status": "queued"}, 202)
 
     async def retrieve(self, request: Request) -> Response:
         return JSONResponse(self._shown(self._found(request)))
@@ -115,7 +123,7 @@ class Runs:
             raise ApiError(message, 403, kind="forbidden", code="other_arguments", param="arguments")
         decision = Decision(waiting["effect"], "happened", given.answer)
         try:
-            self._drive(self._going_on(stored.id, [decision]))
+            self._go_on(stored.id, decision)
         except (Busy, CannotResume) as refusal:
             raise ApiError(str(refusal), 409, kind="conflict", code="cannot_go_on") from None
         return JSONResponse(self._shown(self._runs.get(stored.id)), 202)
@@ -129,32 +137,53 @@ class Runs:
                 working[0].stop()
                 await asyncio.wait([working[1]])
             else:
+                if self._workers is not None:
+                    self._workers.wake(stored.id)
                 self._end(stored.id, self._last(stored.id)[0])
         return JSONResponse(self._shown(self._found(request)))
 
     # Inside
 
-    def _going_on(self, run: str, decisions: list[Decision]) -> Runtime:
+    def _go_on(self, run: str, decision: Decision) -> None:
+        workers = self._workers
+        if workers is None:
+            self._drive(self.going_on(run, [decision]))
+            return
+        with workers.transaction():
+            theirs = workers.has(run)
+            if theirs:
+                self._runs.answer(run, effect=decision, options=self._served.kept_options())
+                workers.wake(run)
+        if not theirs:
+            self._drive(self.going_on(run, [decision]))
+
+    def going_on(self, run: str, decisions: list[Decision]) -> Runtime:
+        """Raises Busy, NoSuchRun, CannotResume, ManifestError."""
         options = self._served.kept_options()
         runtime = self._runs.going_on(run, {}, {}, decisions, options, say_again=True)
         runtime.open_journal()
         return runtime
 
-    def _drive(self, runtime: Runtime) -> None:
-        run, emitted = runtime.run_id, 0
+    async def work(self, runtime: Runtime) -> None:
+        """Let a run go on, and keep what it emits."""
+        run, emitted, lost = runtime.run_id, 0, False
 
         def heard(event: Json) -> None:
-            nonlocal emitted
+            nonlocal emitted, lost
             emitted += 1
-            self._news.add(run, emitted, event)
+            try:
+                if not lost:
+                    self._news.add(run, emitted, event)
+            except StoreError:  # Whoever goes on with the run says again what is missing.
+                lost = True
+                runtime.stop()
 
         runtime.on("*", heard)
+        await runtime.run_async()
+        self._end(run, emitted)
 
-        async def work() -> None:
-            await runtime.run_async()
-            self._end(run, emitted)
-
-        task = asyncio.create_task(work())
+    def _drive(self, runtime: Runtime) -> None:
+        run, task = runtime.run_id, asyncio.create_task(self.work(runtime))
         self._working[run] = runtime, task
         task.add_done_callback(lambda _: self._working.pop(run, None))
 

@@ -92,7 +92,7 @@ class WaitingAnswers:
                 json.dumps(_shown(each["arguments"])),
             )
             for each in self._runs.get(waiting.run).waits_for
-            if each["kind"] != "unknown"
+            if each["kind"] not in ("unknown", "sleep")
         ]
 
     def get(self, run: str) -> WaitingAnswer | None:

@@ -88,3 +88,6 @@ class Dispatcher(Protocol):
 
     def end(self, run: str) -> None:
         """The run has ended, or was cancelled."""
+
+    def forget(self, run: str) -> None:
+        """Somebody else goes on with the run."""

@@ -16,12 +16,10 @@ import psycopg
 
 from concerto.journal.databases import StoreError
 from concerto.journal.postgres_database import connect
-from concerto.workers.postgres_dispatcher import CHANNEL, LOCKS, PostgresDispatcher, TakenOver
+from concerto.workers.postgres_dispatcher import CHANNEL, LOCKS, SILENT, PostgresDispatcher, TakenOver
 
 _BEAT = 1.0
 """Seconds between two heartbeats."""
-_SILENT = 7
-"""Seconds without a heartbeat after which the others end a worker's session."""
 _PATIENCE = 5.0
 """Seconds without a heartbeat after which a worker takes itself for dead."""
 
@@ -122,7 +120,7 @@ class Lease:
             "SELECT id, seen < clock_timestamp() - %s * interval '1 s', "
             f"NOT EXISTS (SELECT 1 FROM pg_locks WHERE {_HELD} AND objid = id) "
             "FROM concerto.workers WHERE id <> %s",
-            (_SILENT, LOCKS, self.worker),
+            (SILENT, LOCKS, self.worker),
         ).fetchall()
         for worker, is_silent, is_free in others:
             if is_silent and not is_free:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from concerto.journal.databases import Database, StoreError, Transaction
+from concerto.journal.databases import Database, StoreError, Transaction, is_server
 from concerto.journal.rows import ENDED
 from concerto.records import record
 from concerto.workers.dispatcher import MOST_TRIES, AlreadySubmitted, Claimed, Job, QueueState
@@ -17,6 +17,9 @@ _MAKING = 0x436F6E64
 """The lock under which tables are made."""
 LOCKS = 0x436F6E65
 """The class of the locks that workers hold, each under its number."""
+SILENT = 7
+"""Seconds without a heartbeat after which a worker is taken for dead."""
+_LIVES = f"seen > clock_timestamp() - {SILENT} * interval '1 s'"
 DOUBTFUL = 2
 """After so many deaths a job is only taken by a worker that has no other such job: one that kills its worker
 must not take others with it again and again."""
@@ -35,7 +38,7 @@ class PostgresDispatcher:
     """Implements `Dispatcher` in the database of a store."""
 
     def __init__(self, database: Database) -> None:
-        if not database.url.startswith(("postgresql://", "postgres://")):
+        if not is_server(database.url):
             raise StoreError("workers need a store in PostgreSQL: `--store postgresql://…`")
         self._database = database
         with self.transaction() as tables:
@@ -121,6 +124,10 @@ class PostgresDispatcher:
         with self.transaction() as tables:
             tables.execute("UPDATE jobs SET state = 'ended', due = NULL, tries = 0 WHERE run = ?", (run,))
 
+    def forget(self, run: str) -> None:
+        with self.transaction() as tables:
+            tables.execute("DELETE FROM jobs WHERE run = ?", (run,))
+
     # -- For workers
 
     def promote(self) -> None:
@@ -148,15 +155,17 @@ class PostgresDispatcher:
             taken = TakenOver(gone[0][0] if gone else f"worker {worker}", [], [])
             for run, queue, tries, before, now, status in jobs:
                 tries = 1 if now > before else tries + 1
-                if status in ENDED:
+                if tries > MOST_TRIES:
                     tables.execute("UPDATE jobs SET state = 'ended' WHERE run = ?", (run,))
-                elif tries >= MOST_TRIES:
+                    continue
+                if tries == MOST_TRIES and status not in ENDED:
                     _give_up(tables, run, tries)
                     taken.given_up.append(run)
-                else:
-                    _queue_again(tables, run, tries)
+                elif status not in ENDED:
                     taken.queued.append(run)
-                    _tell(tables, queue)
+                # Of one that has ended there may be something left to tell.
+                _queue_again(tables, run, tries)
+                _tell(tables, queue)
             return taken
 
     # -- For people
@@ -166,7 +175,7 @@ class PostgresDispatcher:
             jobs = tables.rows(
                 "SELECT queue, state, count(*) FROM jobs WHERE state <> 'ended' GROUP BY queue, state"
             )
-            workers = tables.rows("SELECT unnest(queues), count(*) FROM workers GROUP BY 1")
+            workers = tables.rows(f"SELECT unnest(queues), count(*) FROM workers WHERE {_LIVES} GROUP BY 1")
             limits = tables.rows("SELECT name, most_running, most_starts, seconds FROM queues")
         served, limited = dict(workers), {row[0]: row[1:] for row in limits}
         found: dict[str, dict[str, int]] = {name: {} for name in (*served, *limited)}
@@ -197,7 +206,10 @@ class PostgresDispatcher:
     def is_served(self, queue: str) -> bool:
         """Whether a worker takes jobs of a queue."""
         with self._database.transaction(reading=True) as tables:
-            return bool(tables.rows("SELECT 1 FROM workers WHERE ? = ANY (queues) LIMIT 1", (queue,)))
+            found = tables.rows(
+                f"SELECT 1 FROM workers WHERE ? = ANY (queues) AND {_LIVES} LIMIT 1", (queue,)
+            )
+        return bool(found)
 
 
 def _tell(tables: Transaction, queue: str) -> None:
@@ -263,4 +275,3 @@ def _give_up(tables: Transaction, run: str, tries: int) -> None:
         "updated = extract(epoch FROM clock_timestamp()) WHERE id = ?",
         (json.dumps(result), run),
     )
-    tables.execute("UPDATE jobs SET state = 'ended', tries = ? WHERE run = ?", (tries, run))

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from concerto.stored_runs import RunStore
     from concerto.workers.dispatcher import Dispatcher
 
+SERVED = "served"
+"""The origin of runs that a server has begun: they answer a request, or their events are read."""
+
 
 def submit(runs: RunStore, dispatcher: Dispatcher, program: Program, options: RunOptions, job: Job) -> str:
     """The id of a run that a worker begins; of the one submitted before, if there is one under the job's

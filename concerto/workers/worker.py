@@ -10,18 +10,18 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import time
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from concerto.journal.databases import StoreError
-from concerto.journal.rows import ENDED
+from concerto.journal.rows import ENDED, RunRow
 from concerto.journal.settling import CannotResume
 from concerto.journal.store import Busy, NoSuchRun, open_store, this_process
 from concerto.manifest import ManifestError
-from concerto.records import record, replace
+from concerto.records import field, record, replace
 from concerto.runtime.run.options import RunOptions
 from concerto.stored_runs import RunStore
 from concerto.version import __version__
@@ -42,16 +42,24 @@ _LATER = 10.0
 """Seconds until a run is tried again that could not go on here."""
 
 
+Work: TypeAlias = "tuple[Runtime, Callable[[], object]]"
+"""A run that goes on, and what is to be done with it."""
+TakeUp: TypeAlias = Callable[[RunStore, RunRow, RunOptions], "Work | None"]
+"""Goes on with a run by the options of this process; None if there is nothing left to do."""
+
+
 @record(frozen=True, kw_only=True)
 class WorkerSettings:
     """What a worker serves: its `queues`, so many runs at a time, and how long those may go on that are under
-    way when it is told to stop, in seconds. `options` are those that a run does not keep."""
+    way when it is told to stop, in seconds. `options` are those that a run does not keep; `others` take up
+    the runs that are not for their `main`, by their origin."""
 
     url: str
     queues: Sequence[str]
     concurrency: int
     grace: float
     options: RunOptions
+    others: Mapping[str, TakeUp] = field(default_factory=dict)
 
 
 class Worker:
@@ -152,20 +160,21 @@ class Worker:
         output: Any = _Prefixed(sys.stdout, run)
         options = replace(self._settings.options, parks=True, output=output, errors=output)
         try:
-            if self._runs.store.run(run).status in ENDED:  # Cancelled before it began.
-                self._dispatcher.end(run)
-                return
-            runtime = self._runs.going_on(run, options=options)
+            row = self._runs.store.run(run)
+            work = self._settings.others.get(row.origin, _take_up)(self._runs, row, options)
         except (CannotResume, ManifestError, Busy, NoSuchRun) as refusal:
             self._say(f"{run} cannot go on here: {refusal}")
             self._dispatcher.park(run, worker, _LATER)
             return
-        runtime.open_journal()
-        self._going[run] = runtime, self._loop.create_task(self._drive(run, runtime, worker))
+        if work is None:
+            self._dispatcher.end(run)
+            return
+        runtime, do = work
+        self._going[run] = runtime, self._loop.create_task(self._drive(run, runtime, do, worker))
 
-    async def _drive(self, run: str, runtime: Runtime, worker: int) -> None:
+    async def _drive(self, run: str, runtime: Runtime, do: Callable[[], object], worker: int) -> None:
         try:
-            await asyncio.to_thread(runtime.run)
+            await asyncio.to_thread(do)
         except Exception as error:
             self._say(f"{run}: internal error: {type(error).__name__}: {error}")
         finally:
@@ -215,6 +224,15 @@ class Worker:
         self._say(f"{taken.worker} is dead{queued}")
         for run in taken.given_up:
             self._say(f"{run} is given up: each worker that went on with it died")
+
+
+def _take_up(runs: RunStore, row: RunRow, options: RunOptions) -> Work | None:
+    """The `main` of a run."""
+    if row.status in ENDED:  # Cancelled before it began, or nobody was left to say that it had ended.
+        return None
+    runtime = runs.going_on(row.id, options=options)
+    runtime.open_journal()
+    return runtime, runtime.run
 
 
 class _Prefixed:

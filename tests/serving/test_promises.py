@@ -100,14 +100,14 @@ def test_every_route_is_described(server: Served, tmp_path: Path) -> None:
     assert httpx2.get(f"{server.url}/readyz").json() == {"status": "ready"}
     assert "ResponseRequest" in document["components"]["schemas"]
     from concerto.compiler import compile_source
-    from concerto.journal.store import open_database
     from concerto.runtime.run.options import RunOptions
     from concerto.serving.answers import ServedProgram
     from concerto.serving.app import application
+    from concerto.stored_runs import open_store
 
-    database = open_database(f"sqlite:{tmp_path / 'runs.db'}")
-    app = application(ServedProgram(compile_source("fn main() { }"), RunOptions(), database), database)
-    database.close()
+    runs = open_store(f"sqlite:{tmp_path / 'runs.db'}")
+    app = application(ServedProgram(compile_source("fn main() { }"), RunOptions(), runs))
+    runs.close()
     routes = {
         (method.lower(), route.path)
         for route in app.routes

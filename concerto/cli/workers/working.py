@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from concerto.cli import running
 from concerto.cli.reporting import FAILED, OK, USAGE, Failure
 from concerto.cli.runs import decisions_of, json_of, project_here, run_id
-from concerto.journal.databases import StoreError
+from concerto.journal.databases import StoreError, is_server
 from concerto.journal.settling import CannotResume, Decision
 from concerto.records import field_names, replace
 from concerto.redaction import without_user
@@ -20,13 +20,16 @@ from concerto.runtime.run.options import RunOptions
 from concerto.stored_runs import RunStore
 from concerto.wording import counted
 from concerto.workers.dispatcher import DEFAULT_QUEUE, Job, QueueState
+from concerto.workers.submitting import SERVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from concerto.journal.rows import RunRow
     from concerto.manifest.load_cached import ProjectSettings
     from concerto.workers.postgres_dispatcher import PostgresDispatcher
     from concerto.workers.schedules import Schedule, Schedules
+    from concerto.workers.worker import Work
 
 
 def submit(
@@ -94,9 +97,19 @@ def work(
         concurrency=concurrency,
         grace=grace,
         options=RunOptions(folder=Path.cwd(), handlers=functions),
+        others={SERVED: _take_up_served},
     )
     asyncio.run(Worker(settings, _say).run())
     return OK
+
+
+def _take_up_served(runs: RunStore, row: RunRow, options: RunOptions) -> Work | None:
+    try:
+        from concerto.serving.background import take_up
+    except ImportError:
+        needed = "what a server has begun needs `pip install 'concerto-lang[serve]'`"
+        raise CannotResume(needed) from None
+    return take_up(runs, row, options)
 
 
 def answer(
@@ -197,7 +210,7 @@ def _dispatching(
     from concerto.journal.store import open_store
 
     url = running.store_url(store, project)
-    if not url.startswith(("postgresql://", "postgres://")):
+    if not is_server(url):
         raise Failure(
             f"workers need a store in PostgreSQL, and not `{without_user(url)}`: `--store postgresql://…`",
             USAGE,
