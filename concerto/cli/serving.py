@@ -13,9 +13,9 @@ from concerto.records import replace
 
 if TYPE_CHECKING:
     from concerto.program import Program
-    from concerto.serving.background import BackgroundWorkers
     from concerto.serving.traffic import Limits
     from concerto.stored_runs import RunStore
+    from concerto.workers.background import BackgroundWorkers
 
 
 def serve(
@@ -79,7 +79,7 @@ def _workers(runs: RunStore, queue: str | None) -> BackgroundWorkers | None:
         if queue is not None:
             raise Failure("`--queue` is of workers, which need a store in PostgreSQL", USAGE)
         return None
-    from concerto.serving.background import BackgroundWorkers
+    from concerto.workers.background import BackgroundWorkers
     from concerto.workers.postgres_dispatcher import PostgresDispatcher
 
     return BackgroundWorkers(runs, PostgresDispatcher(runs.store.database), queue)

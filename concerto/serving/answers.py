@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from concerto.runtime.run.options import RunOptions
     from concerto.runtime.run.reporting import RunResult
     from concerto.runtime.run.run import Run
-    from concerto.serving.background import BackgroundWorkers
     from concerto.stored_runs import RunStore
+    from concerto.workers.background import BackgroundWorkers
 
 
 @record(frozen=True)
@@ -205,13 +205,14 @@ class ServedProgram:
     async def _answer_kept(self, request: AgentRequest, answer: AgentAnswer, work: Work) -> None:
         """Answer by a run in the store, which may wait for somebody."""
         kept, before = self.begin_kept(request), request.waiting
+        run = kept.run_id
         try:
             result = await kept.result_of_work(work)
         except asyncio.CancelledError:
             if not request.lasts:
-                self.runs.cancel(kept.run_id)
+                self.runs.cancel(run)
             raise
-        if request.lasts and self._goes_on(kept, result):
+        if request.lasts and self._goes_on(run, kept, result):
             answer.left = True
             return
         spent = (answer.tokens_in, answer.tokens_out, answer.tokens_cached)
@@ -234,11 +235,11 @@ class ServedProgram:
         if not result.ok:
             answer.failure, answer.kind = self.hide(result.error or ""), result.kind or "Error"
 
-    def _goes_on(self, kept: Runtime, result: RunResult) -> bool:
+    def _goes_on(self, run: str, kept: Runtime, result: RunResult) -> bool:
         """Whether a run has not come to its end, though it has stopped here."""
         if result.kind == "RequiresAction":
             return all(each["kind"] == "sleep" for each in kept.pending)
-        status = self.runs.store.run(kept.run_id).status
+        status = self.runs.store.run(run).status
         return result.kind == "Superseded" or status not in (*ENDED, "unknown")
 
     async def news(self, request: AgentRequest) -> AsyncGenerator[News | AgentAnswer, None]:

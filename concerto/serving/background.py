@@ -1,10 +1,9 @@
-"""Background work that workers do: a server submits responses and runs, and reads in the store what comes."""
+"""Taking up on a worker what a server has begun in the background: a response, or a run of `main`."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from concerto.journal.rows import ENDED
 from concerto.serving.answers import ServedProgram
@@ -12,82 +11,31 @@ from concerto.serving.event_log import EventLog
 from concerto.serving.response_store import ResponseStore
 from concerto.serving.responses import Responses
 from concerto.serving.runs import Runs
-from concerto.workers.dispatcher import DEFAULT_QUEUE, Job
-from concerto.workers.submitting import SERVED
 
 if TYPE_CHECKING:
     from concerto.journal.rows import RunRow
-    from concerto.program import Program
     from concerto.runtime.run.options import RunOptions
     from concerto.stored_runs import RunStore
-    from concerto.workers.postgres_dispatcher import PostgresDispatcher
     from concerto.workers.worker import Work
 
 
-class BackgroundWorkers:
-    """The workers of a store, as a server sees them. With a `queue` all goes to those that serve it; else to
-    those of the default queue, as long as there are some."""
-
-    def __init__(self, runs: RunStore, dispatcher: PostgresDispatcher, queue: str | None) -> None:
-        self._runs = runs
-        self._dispatcher = dispatcher
-        self._queue = queue
-
-    @property
-    def are_there(self) -> bool:
-        """Whether what begins now is for them."""
-        return self._queue is not None or self._dispatcher.is_served(DEFAULT_QUEUE)
-
-    def transaction(self) -> AbstractContextManager[Any]:
-        """Under it a run and what is written of it are seen by workers together."""
-        return self._dispatcher.transaction()
-
-    def has(self, run: str) -> bool:
-        """Whether a run is theirs, and not the server's."""
-        return self._dispatcher.hold(run)
-
-    def begin(self, program: Program, options: RunOptions) -> str:
-        """The id of a run that they begin."""
-        run = self._runs.enlist(program, options, SERVED)
-        self._submit(run)
-        return run
-
-    def hand_over(self, run: str) -> None:
-        """Let them go on with a run that this process has taken up, and that has done nothing since."""
-        row = self._runs.store.run(run)
-        self._runs.store.write(run, row.epoch, durable=True, status="queued", owner="", origin=SERVED)
-        self._submit(run)
-
-    def take_back(self, run: str) -> None:
-        """This process goes on with a run itself."""
-        self._dispatcher.forget(run)
-
-    def wake(self, run: str) -> None:
-        """A run that waited has been answered, or cancelled."""
-        self._dispatcher.wake(run)
-
-    def _submit(self, run: str) -> None:
-        self._dispatcher.submit(Job(run, self._queue or DEFAULT_QUEUE))
-
-
 def take_up(runs: RunStore, row: RunRow, options: RunOptions) -> Work | None:
-    """On a worker: go on with the response or the run that a server has begun."""
+    """The work of a run that goes on; None if there is nothing left to do."""
     store = ResponseStore(runs.store.database)
     stored = store.unfinished_of(row.id)
+    if stored is None and (row.status in ENDED or not store.is_run(row.id)):
+        return None
     served = ServedProgram(runs.program_of(row.id, options), options, runs)
     if stored is not None:
         responses = Responses(served, store, EventLog(store))
         begun = responses.taken_up(stored)
-        kept, work = (None, None) if begun is None else (begun.asking.kept, responses.work(begun))
-    elif store.is_run(row.id) and row.status not in ENDED:
+        if begun is None or begun.asking.kept is None:
+            return None
+        kept, working = begun.asking.kept, responses.work(begun)
+    else:
         fronts = Runs(served, store, EventLog(store))
         kept = fronts.going_on(row.id, [])
-        work = fronts.work(kept)
-    else:
-        return None
-    if kept is None or work is None:
-        return None
-    working = work
+        working = fronts.work(kept)
 
     async def whole() -> None:
         try:
