@@ -287,7 +287,8 @@ class Responses:
         Raises Busy, NoSuchRun, CannotResume, ManifestError."""
         row, options = self._runs.store.run(stored.run), self._served.kept_options()
         if row.result.get("kind") == "GivenUp":
-            return self._fail(stored, AgentAnswer(failure=row.result["error"], kind="GivenUp"))
+            self._fail(stored, AgentAnswer(failure=row.result["error"], kind="GivenUp"))
+            return None
         if row.status in ENDED:  # It has come to its end, and its process to its own.
             runtime = self._runs.shown_again(stored.run, options)
         else:
@@ -298,7 +299,8 @@ class Responses:
             before = self._chain(wanted.previous_response_id, stored.caller, NOTHING_KNOWN)
         except ApiError as gone:
             self._runs.cancel(stored.run)
-            return self._fail(stored, AgentAnswer(failure=str(gone.error["message"]), kind="NotFound"))
+            self._fail(stored, AgentAnswer(failure=str(gone.error["message"]), kind="NotFound"))
+            return None
         asked = wanted.asked(stored.response["model"], [*_said(before), *stored.messages])
         waiting = self._served.waiting.get(stored.run)
         if waiting is not None:

@@ -44,7 +44,7 @@ class Front:
         self.http = httpx2.Client(base_url=server.url, timeout=60)
 
     def background(self, said: Any, **more: Any) -> str:
-        return self.openai.responses.create(model="Helper", input=said, background=True, **more).id
+        return str(self.openai.responses.create(model="Helper", input=said, background=True, **more).id)
 
     def events(self, response: str) -> list[Any]:
         """All of a background response, once it has ended."""
