@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from concerto.cache import entry_name, read_entry, write_entry
 from concerto.json_data import Json
@@ -55,6 +56,19 @@ def project_around(file: Path) -> ProjectSettings | None:
 
 
 def settings_of(manifest: Manifest) -> ManifestSettings:
+    """What a manifest says, which is found out once: a host may give the same one to each of its runs."""
+    place = id(manifest)
+    found = _settled.get(place)
+    if found is None or found[0]() is not manifest:
+        known = ref(manifest, lambda _: _settled.pop(place, None))
+        found = _settled[place] = known, _settings_of(manifest)
+    return found[1]
+
+
+_settled: dict[int, tuple[ref[Manifest], ManifestSettings]] = {}
+
+
+def _settings_of(manifest: Manifest) -> ManifestSettings:
     return ManifestSettings(
         runtime=manifest.runtime.model_dump(exclude_unset=True),
         permissions=manifest.permissions.model_dump(exclude_none=True),

@@ -121,6 +121,7 @@ class Script:
         self.seen: list[Seen] = []
         self.answers: list[Answer | Callable[[Seen], Json]] = []
         self.open_connections = 0
+        self.all_connections = 0
         self._lock = threading.Lock()
         self._server = QuietServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -180,6 +181,7 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
 
         def setup(self) -> None:
             script.open_connections += 1
+            script.all_connections += 1
             super().setup()
 
         def finish(self) -> None:

@@ -23,6 +23,7 @@ import httpx2
 from concerto.effects.error_kinds import AgentKind
 from concerto.json_data import Json
 from concerto.natives.json_text import loads
+from concerto.records import frozen
 from concerto.redaction import HIDDEN, SHORTEST_SECRET, without_user
 from concerto.runtime.io.bodies import MEGABYTE, TooLarge, crowded, limited, lines, whole
 from concerto.runtime.io.headers import encoded
@@ -55,6 +56,28 @@ _PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
+@frozen
+class Terms:
+    """All by which a server is asked; who has the same may use the same connections."""
+
+    connection: Connection
+    key: str
+    proxied: bool
+    certificates: tuple[str | None, ...] | None
+    max_response_mb: float | None
+
+
+def terms_of(connection: Connection, environment: Mapping[str, str], max_response_mb: float | None) -> Terms:
+    """Those of who asks with an environment; an AgentError if it has no key."""
+    key = key_of(connection, environment)
+    # To look for proxies at each request would cost as much as the request.
+    proxied = any(environment.get(name) for name in _PROXIES)
+    certificates = None
+    if connection.base_url.startswith("https:"):
+        certificates = tuple([environment.get(name) for name in _CERTIFICATES])
+    return Terms(connection, key, proxied, certificates, max_response_mb)
+
+
 class ModelServer:
     """The server of one connection."""
 
@@ -64,18 +87,14 @@ class ModelServer:
         self.connection = connection
         self.throttle: Throttle | None = None
         """what limits the runs that share it, all together"""
+        self.terms = terms = terms_of(connection, environment, max_response_mb)
         self._most_bytes = int((max_response_mb or _MOST_MEGABYTES) * MEGABYTE)
         self.provider: Provider = find_provider(connection.provider)
-        self._key = key = key_of(connection, environment)
+        self._key = key = terms.key
         self._secrets = [each for each in (key, *connection.secrets) if len(each) >= SHORTEST_SECRET]
         authorization = self.provider.authorize(key) if key else {}
         self._headers = encoded({**_HEADERS, **connection.headers, **authorization})
-        # Looking for proxies costs as much as a request.
-        proxied = any(environment.get(name) for name in _PROXIES)
-        certificates = None
-        if connection.base_url.startswith("https:"):
-            certificates = tuple([environment.get(name) for name in _CERTIFICATES])
-        self._clients = Clients(partial(_client, certificates, proxied))
+        self._clients = Clients(partial(_client, terms.certificates, terms.proxied))
 
     def serves(self, connection: Connection, environment: Mapping[str, str]) -> bool:
         """Whether this is the server of a connection, asked with the key that it has now."""

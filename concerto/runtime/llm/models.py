@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class Models:
-    """The servers that a run talks to, each met at its first call."""
+    """The servers that a run talks to, each met at its first call. Connections to them are those of all runs
+    in the event loop."""
 
     def __init__(
         self,
@@ -35,7 +36,8 @@ class Models:
         max_response_mb: float | None = None,
         shared: dict[str, ModelServer] | None = None,
     ) -> None:
-        """`shared` are servers by connection that other runs use too, and whoever has them closes."""
+        """`shared` are servers by connection whose limits hold for other runs too, and whoever has them
+        closes."""
         self._environment = environment
         self._max_response_mb = max_response_mb
         self._prices = prices
@@ -62,7 +64,11 @@ class Models:
     async def close(self) -> None:
         servers, self._servers = self._servers, {}
         for server, _ in servers.values():
-            if self._shares(server):
+            if self._shared is None:
+                from concerto.runtime.llm.shared_servers import shared_servers
+
+                await shared_servers().give_back(server)
+            elif self._shares(server):
                 await server.shed()
             else:
                 await server.close()
@@ -80,13 +86,17 @@ class Models:
 
     def _met(self, connection: Connection) -> ModelServer:
         """The server of a connection that other runs have met, or one of our own."""
-        shared = None if self._shared is None else self._shared.get(connection.name)
+        if self._shared is None:
+            from concerto.runtime.llm.shared_servers import shared_servers
+
+            return shared_servers().take(connection, self._environment, self._max_response_mb)
+        shared = self._shared.get(connection.name)
         if shared is not None and shared.serves(connection, self._environment):
             return shared
         from concerto.runtime.llm.http import ModelServer
 
         server = ModelServer(connection, self._environment, self._max_response_mb)
-        if self._shared is not None and shared is None:
+        if shared is None:
             from concerto.runtime.concurrency.waiting import LoopWaiting
 
             self._shared[connection.name] = server
